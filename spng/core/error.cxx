@@ -1,0 +1,33 @@
+#include "spng/core/error.h"
+
+#include <utility>
+
+namespace spng {
+
+Error::Error(ErrorKind kind, ErrorText text) : m_kind(kind), m_text(std::move(text)) {
+    compose();
+}
+
+int Error::exit_status() const noexcept {
+    return m_kind == ErrorKind::Usage || m_kind == ErrorKind::Configuration ? 2 : 1;
+}
+
+void Error::add_where(const std::string& outer) {
+    m_text.where = m_text.where.empty() ? outer : outer + ", " + m_text.where;
+    compose();
+}
+
+void Error::compose() {
+    m_block = "error: " + m_text.what;
+    const auto line = [this](const char* label, const std::string& value) {
+        if (!value.empty()) {
+            m_block += std::string("\n  ") + label + value;
+        }
+    };
+    line("where:    ", m_text.where);
+    line("seen:     ", m_text.seen);
+    line("expected: ", m_text.expected);
+    line("mend:     ", m_text.mend);
+}
+
+} // namespace spng
