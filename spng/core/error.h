@@ -27,7 +27,7 @@ struct ErrorText {
 };
 
 class Error : public std::exception {
-  public:
+public:
     Error(ErrorKind kind, ErrorText text);
 
     ErrorKind kind() const noexcept { return m_kind; }
@@ -41,7 +41,7 @@ class Error : public std::exception {
     /// The whole block, several lines, no trailing newline.
     const char* what() const noexcept override { return m_block.c_str(); }
 
-  private:
+private:
     void compose();
     ErrorKind m_kind;
     ErrorText m_text;

@@ -1,0 +1,85 @@
+#include "spng/core/component.h"
+
+namespace spng {
+
+ComponentName ComponentName::from(const std::string& text) {
+    const auto colon = text.find(':');
+    return colon == std::string::npos ? ComponentName{text, ""}
+                                      : ComponentName{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void Environment::add(std::unique_ptr<Component> component) {
+    const std::string name = component->name().text();
+    if (!m_by_name.emplace(name, component.get()).second) {
+        throw Error(ErrorKind::Configuration, {.what = "two components are called '" + name + "'",
+                                               .where = name,
+                                               .seen = "the name twice with different contents",
+                                               .expected = "one component of each name",
+                                               .mend = "give one of them another instance name"});
+    }
+    m_state[component.get()] = State::configured;
+    m_components.push_back(std::move(component));
+}
+
+Component* Environment::find(const std::string& name) const {
+    const auto found = m_by_name.find(name);
+    return found == m_by_name.end() ? nullptr : found->second;
+}
+
+Component& Environment::prepared(const std::string& name, const std::string& asking) {
+    Component* component = find(name);
+    if (component == nullptr) {
+        std::vector<std::string> names;
+        for (const auto& [known, unused] : m_by_name) {
+            names.push_back(known);
+        }
+        const std::string near = nearest_name(name, names);
+        throw Error(ErrorKind::Configuration,
+                    {.what = "reference to a component that is not configured",
+                     .where = asking,
+                     .seen = "'" + name + "'",
+                     .expected = "the name of a configured component, Type:instance",
+                     .mend = near.empty() ? "add it to the configuration (in Jsonnet: to `uses`)"
+                                          : "did you mean '" + near + "'?"});
+    }
+    prepare(*component);
+    return *component;
+}
+
+void Environment::prepare(Component& component) {
+    State& state = m_state.at(&component);
+    if (state == State::prepared) {
+        return;
+    }
+    if (state == State::preparing) {
+        throw Error(ErrorKind::Configuration, {.what = "components that need each other in a circle",
+                                               .where = component.name().text(),
+                                               .seen = "a reference that leads back to itself",
+                                               .expected = "references without a circle",
+                                               .mend = "remove one of the references"});
+    }
+    state = State::preparing;
+    component.prepare(*this);
+    state = State::prepared;
+}
+
+void Environment::prepare_all() {
+    for (const bool services : {true, false}) {
+        for (const auto& component : m_components) {
+            if ((dynamic_cast<Service*>(component.get()) != nullptr) == services) {
+                prepare(*component);
+            }
+        }
+    }
+}
+
+void Environment::wrong_service_type(const std::string& name, const std::string& asking) const {
+    throw Error(ErrorKind::Configuration,
+                {.what = "reference to a component of another type",
+                 .where = asking,
+                 .seen = "'" + name + "'",
+                 .expected = "a component that offers what this key needs",
+                 .mend = "see `wire-cell --describe " + ComponentName::from(asking).type + "`"});
+}
+
+} // namespace spng

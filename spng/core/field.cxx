@@ -1,0 +1,108 @@
+#include "spng/core/field.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace spng {
+
+std::string Range::text() const {
+    std::ostringstream out;
+    if (choices[0] != nullptr) {
+        out << "one of";
+        for (std::size_t i = 0; i < choices.size() && choices[i] != nullptr; ++i) {
+            out << (i == 0 ? " '" : ", '") << choices[i] << "'";
+        }
+        return out.str();
+    }
+    const bool has_low = std::isfinite(low);
+    const bool has_high = std::isfinite(high);
+    if (has_low && has_high) {
+        out << low << (low_is_open ? " < value <= " : " <= value <= ") << high;
+    } else if (has_low) {
+        out << (low_is_open ? "> " : ">= ") << low;
+    } else if (has_high) {
+        out << "<= " << high;
+    }
+    if (required) {
+        out << (out.str().empty() ? "" : ", ") << "must be given";
+    }
+    return out.str();
+}
+
+bool Range::admits(const std::string& value) const {
+    if (required && value.empty()) {
+        return false;
+    }
+    if (choices[0] == nullptr) {
+        return true;
+    }
+    return std::any_of(choices.begin(), choices.end(),
+                       [&](const char* choice) { return choice != nullptr && value == choice; });
+}
+
+namespace detail {
+namespace {
+
+std::string shortened(const nlohmann::json& seen) {
+    std::string text = seen.dump();
+    return text.size() > 120 ? text.substr(0, 117) + "..." : text;
+}
+
+} // namespace
+
+void wrong_type(const std::string& where, const nlohmann::json& seen, const std::string& expected) {
+    throw Error(ErrorKind::Configuration, {.what = "wrong type of a configuration value",
+                                           .where = where,
+                                           .seen = shortened(seen) + " (" + seen.type_name() + ")",
+                                           .expected = expected,
+                                           .mend = {}});
+}
+
+void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
+                  const char* unit) {
+    const std::string expected = range.text();
+    std::string mend;
+    if (seen.is_string() && range.choices[0] != nullptr) {
+        std::vector<std::string> choices;
+        for (std::size_t i = 0; i < range.choices.size() && range.choices[i] != nullptr; ++i) {
+            choices.emplace_back(range.choices[i]);
+        }
+        const std::string best = nearest_name(seen.get<std::string>(), choices);
+        mend = best.empty() ? "" : "did you mean '" + best + "'?";
+    }
+    const std::string with_unit =
+        std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
+    throw Error(ErrorKind::Configuration,
+                {.what = "configuration value out of range",
+                 .where = where,
+                 .seen = shortened(seen),
+                 .expected = (expected.empty() ? "a value that fits the type" : expected) + with_unit,
+                 .mend = mend});
+}
+
+void unknown_key(const std::string& where, const std::string& key, const std::vector<std::string>& known) {
+    throw Error(
+        ErrorKind::Configuration,
+        {.what = "unknown configuration key '" + key + "'",
+         .where = where,
+         .seen = key,
+         .expected = known.empty() ? "no keys: there is nothing to configure" : "one of: " + joined(known),
+         .mend = suggestion(key, known)});
+}
+
+void missing_key(const std::string& where, const char* name, const char* text) {
+    throw Error(ErrorKind::Configuration, {.what = std::string("missing configuration key '") + name + "'",
+                                           .where = where,
+                                           .seen = "not given",
+                                           .expected = std::string(name) + ": " + text,
+                                           .mend = {}});
+}
+
+void require_object(const std::string& where, const nlohmann::json& seen) {
+    if (!seen.is_object()) {
+        wrong_type(where, seen, "object");
+    }
+}
+
+} // namespace detail
+} // namespace spng

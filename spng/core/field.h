@@ -1,0 +1,280 @@
+#pragma once
+// A configuration struct says in ONE place what each of its members is called, its unit, range and meaning:
+//
+//     struct ThresholdConfig {
+//         double threshold_rms_factor = 3.0;
+//         static constexpr auto fields() {
+//             return std::make_tuple(
+//                 field(&ThresholdConfig::threshold_rms_factor, "threshold_rms_factor", "1", between(0, 100),
+//                       "threshold in units of the channel's noise RMS"));
+//         }
+//     };
+//
+// From that declaration come parsing, range checks, the rejection of unknown keys, `--describe` and the JSON
+// schema. The member's initial value is the default. Members may be bool, integers, double, string, another
+// such struct, or a vector of any of these.
+
+#include "spng/core/error.h"
+#include "spng/core/nearest.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace spng {
+
+/// Which values are right: an interval for numbers, a choice or "not empty" for strings. For vectors it holds
+/// for each element.
+struct Range {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+    bool low_is_open = false;
+    bool required = false; ///< the key must be given; a string or vector must not be empty
+    std::array<const char*, 8> choices{};
+
+    std::string text() const;
+    bool admits(double value) const {
+        return low_is_open ? value > low && value <= high : value >= low && value <= high;
+    }
+    bool admits(const std::string& value) const;
+};
+
+constexpr Range any() {
+    return {};
+}
+constexpr Range required() {
+    return {.required = true};
+}
+constexpr Range between(double low, double high) {
+    return {.low = low, .high = high};
+}
+constexpr Range at_least(double low) {
+    return {.low = low};
+}
+constexpr Range above(double low) {
+    return {.low = low, .low_is_open = true};
+}
+template <class... Names>
+constexpr Range one_of(Names... names) {
+    Range range;
+    std::size_t i = 0;
+    ((range.choices[i++] = names), ...);
+    return range;
+}
+
+template <class Config, class Member>
+struct Field {
+    Member Config::*member;
+    const char* name;
+    const char*
+        unit; ///< "ns", "MHz", "1", ... in the toolkit's base units where it has a dimension; "" for text
+    Range range;
+    const char* text;
+};
+
+template <class Config, class Member>
+constexpr Field<Config, Member> field(Member Config::*member, const char* name, const char* unit, Range range,
+                                      const char* text) {
+    return {member, name, unit, range, text};
+}
+
+/// One row of `--describe`.
+struct FieldDescription {
+    std::string name, type, unit, range, text;
+    nlohmann::json default_value;
+    std::vector<FieldDescription> members; ///< of a nested struct
+};
+
+namespace detail {
+
+template <class T>
+struct is_vector : std::false_type {};
+template <class T>
+struct is_vector<std::vector<T>> : std::true_type {
+    using element = T;
+};
+
+template <class T>
+concept HasFields = requires {
+    T::fields();
+};
+
+[[noreturn]] void wrong_type(const std::string& where, const nlohmann::json& seen,
+                             const std::string& expected);
+[[noreturn]] void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
+                               const char* unit);
+[[noreturn]] void unknown_key(const std::string& where, const std::string& key,
+                              const std::vector<std::string>& known);
+[[noreturn]] void missing_key(const std::string& where, const char* name, const char* text);
+void require_object(const std::string& where, const nlohmann::json& seen);
+
+template <class T>
+std::string type_name() {
+    if constexpr (std::same_as<T, bool>) {
+        return "boolean";
+    } else if constexpr (std::integral<T>) {
+        return "integer";
+    } else if constexpr (std::floating_point<T>) {
+        return "number";
+    } else if constexpr (std::same_as<T, std::string>) {
+        return "string";
+    } else if constexpr (is_vector<T>::value) {
+        return "array of " + type_name<typename is_vector<T>::element>();
+    } else {
+        static_assert(
+            HasFields<T>,
+            "a configuration member is a scalar, a string, a described struct or a vector of these");
+        return "object";
+    }
+}
+
+} // namespace detail
+
+template <detail::HasFields Config>
+Config parse(const nlohmann::json& data, const std::string& where);
+
+namespace detail {
+
+template <class T>
+void assign(T& target, const nlohmann::json& seen, const Range& range, const char* unit,
+            const std::string& where) {
+    if constexpr (std::same_as<T, bool>) {
+        if (!seen.is_boolean()) {
+            wrong_type(where, seen, "boolean");
+        }
+        target = seen.get<bool>();
+    } else if constexpr (std::integral<T>) {
+        // Jsonnet has one kind of number; 6000 may arrive as 6000.0.
+        if (!seen.is_number() || std::floor(seen.get<double>()) != seen.get<double>()) {
+            wrong_type(where, seen, "integer");
+        }
+        const double value = seen.get<double>();
+        if (!range.admits(value) || std::abs(value) > 9.0e15) {
+            out_of_range(where, seen, range, unit);
+        }
+        target = static_cast<T>(value);
+    } else if constexpr (std::floating_point<T>) {
+        if (!seen.is_number()) {
+            wrong_type(where, seen, "number");
+        }
+        target = seen.get<T>();
+        if (!std::isfinite(target) || !range.admits(target)) {
+            out_of_range(where, seen, range, unit);
+        }
+    } else if constexpr (std::same_as<T, std::string>) {
+        if (!seen.is_string()) {
+            wrong_type(where, seen, "string");
+        }
+        target = seen.get<std::string>();
+        if (!range.admits(target)) {
+            out_of_range(where, seen, range, unit);
+        }
+    } else if constexpr (is_vector<T>::value) {
+        if (!seen.is_array()) {
+            wrong_type(where, seen, type_name<T>());
+        }
+        if (range.required && seen.empty()) {
+            out_of_range(where, seen, range, unit);
+        }
+        target.clear();
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            typename is_vector<T>::element element{};
+            assign(element, seen[i], range, unit, where + "[" + std::to_string(i) + "]");
+            target.push_back(std::move(element));
+        }
+    } else {
+        target = parse<T>(seen, where);
+    }
+}
+
+template <class T>
+nlohmann::json as_json(const T& value) {
+    if constexpr (HasFields<T>) {
+        nlohmann::json object = nlohmann::json::object();
+        std::apply([&](const auto&... f) { ((object[f.name] = as_json(value.*(f.member))), ...); },
+                   T::fields());
+        return object;
+    } else if constexpr (is_vector<T>::value) {
+        nlohmann::json array = nlohmann::json::array();
+        for (const auto& element : value) {
+            array.push_back(as_json(element));
+        }
+        return array;
+    } else {
+        return value;
+    }
+}
+
+} // namespace detail
+
+/// Fill a Config from a JSON object; members that are not named keep their default.
+/// @param where  "SPNGDecon:induction" or "…, key views[0]": the place named in errors
+/// Throws Error(Configuration) on unknown keys (naming the nearest known one), wrong types and values out of
+/// range.
+template <detail::HasFields Config>
+Config parse(const nlohmann::json& data, const std::string& where) {
+    detail::require_object(where, data);
+    std::vector<std::string> known;
+    std::apply([&](const auto&... f) { (known.emplace_back(f.name), ...); }, Config::fields());
+    for (const auto& [key, value] : data.items()) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            detail::unknown_key(where, key, known);
+        }
+    }
+    Config config;
+    const auto one = [&](const auto& f) {
+        const auto found = data.find(f.name);
+        if (found == data.end()) {
+            if (f.range.required) {
+                detail::missing_key(where, f.name, f.text);
+            }
+            return;
+        }
+        const std::string place =
+            where + (where.find(", key ") == std::string::npos ? ", key " : ".") + f.name;
+        detail::assign(config.*(f.member), *found, f.range, f.unit, place);
+    };
+    std::apply([&](const auto&... f) { (one(f), ...); }, Config::fields());
+    return config;
+}
+
+/// The defaults, or any other value, as JSON.
+template <detail::HasFields Config>
+nlohmann::json to_json(const Config& config) {
+    return detail::as_json(config);
+}
+
+template <detail::HasFields Config>
+std::vector<FieldDescription> describe_fields() {
+    std::vector<FieldDescription> rows;
+    const Config defaults{};
+    const auto one = [&](const auto& f) {
+        using Member = std::remove_cvref_t<decltype(defaults.*(f.member))>;
+        FieldDescription row{f.name, detail::type_name<Member>(),           f.unit, f.range.text(),
+                             f.text, detail::as_json(defaults.*(f.member)), {}};
+        if constexpr (detail::HasFields<Member>) {
+            row.members = describe_fields<Member>();
+        } else if constexpr (detail::is_vector<Member>::value) {
+            if constexpr (detail::HasFields<typename detail::is_vector<Member>::element>) {
+                row.members = describe_fields<typename detail::is_vector<Member>::element>();
+            }
+        }
+        rows.push_back(std::move(row));
+    };
+    std::apply([&](const auto&... f) { (one(f), ...); }, Config::fields());
+    return rows;
+}
+
+/// For the config of a component that has nothing to configure.
+struct NoConfig {
+    static constexpr auto fields() { return std::make_tuple(); }
+};
+
+} // namespace spng

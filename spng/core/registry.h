@@ -1,0 +1,60 @@
+#pragma once
+// The catalogue of component types. A type enters it by one declaration at namespace scope beside its class:
+//
+//     const Registration<ThresholdROIs> registration{{
+//         .type = "SPNGThresholdROIs", .kind = "roi", .inputs = {"tight"}, .outputs = {"regions"},
+//         .text = "regions where a channel exceeds its noise"}};
+
+#include "spng/core/component.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// Whether a node may work on several events at once.
+enum class Concurrency { unlimited, serial };
+
+struct ComponentType {
+    std::string type; ///< registered name, "SPNGDecon"
+    std::string kind; ///< colour and category of its ranges: source, frame, decon, filter, roi, coincidence,
+                      ///< dnn, sink, plumbing, service
+    std::vector<std::string> inputs; ///< port names; a trailing "*" means as many as `multiplicity` says
+    std::vector<std::string> outputs;
+    Concurrency concurrency = Concurrency::unlimited;
+    std::string text; ///< one line of meaning
+};
+
+class Registry {
+public:
+    struct Entry {
+        ComponentType type;
+        std::function<std::unique_ptr<Component>()> make;
+        std::function<std::vector<FieldDescription>()> describe;
+    };
+
+    static Registry& instance();
+    void add(Entry entry);
+    const Entry* find(const std::string& type) const;
+    /// Sorted.
+    std::vector<std::string> types() const;
+    /// A component of that type, named but not configured. Throws Error(Configuration) for an unknown type,
+    /// naming the nearest.
+    std::unique_ptr<Component> make(const ComponentName& name) const;
+
+private:
+    std::map<std::string, Entry> m_entries;
+};
+
+template <class T>
+struct Registration {
+    explicit Registration(ComponentType type) {
+        using Config = std::remove_cvref_t<decltype(std::declval<T>().config())>;
+        Registry::instance().add({std::move(type), [] { return std::make_unique<T>(); },
+                                  [] { return describe_fields<Config>(); }});
+    }
+};
+
+} // namespace spng
