@@ -1,0 +1,183 @@
+"""The parts besides LibTorch: where they are, and one folder with links to exactly their headers.
+
+The torch wheel ships headers of another fmt than the one that Debian's spdlog was built with, and a prefix given
+for one part often holds other versions of the others. So no whole prefix goes onto the include path: each part's
+own header folder is linked into build/parts/include, and only this folder is searched, before LibTorch's.
+"""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+
+from waflib import Logs
+
+from spng_options import folders
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str                  # as in --with-NAME
+    uselib: str                # waf's variable suffix
+    headers: tuple             # entries of an include folder that belong to the part; the first must exist
+    libraries: tuple           # what is linked
+    apt: str
+    conda: str
+    pkg_config: str = ""
+    version: tuple = ()        # (header, expression whose groups are the version)
+    optional: bool = False     # its absence leaves something out instead of ending configure
+
+
+PARTS = (
+    Part("fmt", "FMT", ("fmt",), ("fmt",), "libfmt-dev", "fmt", "fmt", ("fmt/core.h", r"FMT_VERSION (\d+)")),
+    Part("spdlog", "SPDLOG", ("spdlog",), ("spdlog",), "libspdlog-dev", "spdlog", "spdlog",
+         ("spdlog/version.h", r"SPDLOG_VER_(?:MAJOR|MINOR|PATCH) (\d+)")),
+    Part("jsonnet", "JSONNET", ("libjsonnet.h", "libjsonnet_fmt.h"), ("jsonnet",), "libjsonnet-dev", "libjsonnet", "",
+         ("libjsonnet.h", r'LIB_JSONNET_VERSION "v?([\d.]+)')),
+    Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev", "libarchive",
+         "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),
+    Part("boost", "BOOST", ("boost",), ("boost_program_options",),
+         "libboost-program-options-dev libboost-graph-dev", "libboost-devel", "",
+         ("boost/version.hpp", r'BOOST_LIB_VERSION "([\d_]+)')),
+    Part("tbb", "TBB", ("oneapi", "tbb"), ("tbb",), "libtbb-dev", "tbb-devel", "tbb",
+         ("oneapi/tbb/version.h", r"TBB_VERSION_(?:MAJOR|MINOR) (\d+)")),
+    Part("nlohmann-json", "NLOHMANN", ("nlohmann",), (), "nlohmann-json3-dev", "nlohmann_json", "nlohmann_json",
+         ("nlohmann/json.hpp", r"version (\d+\.\d+\.\d+)")),
+    Part("gtest", "GTEST", ("gtest", "gmock"), ("gmock", "gtest", "gtest_main"), "libgtest-dev libgmock-dev", "gtest",
+         "gtest", optional=True),
+    Part("benchmark", "BENCHMARK", ("benchmark",), ("benchmark", "benchmark_main"), "libbenchmark-dev", "benchmark",
+         "benchmark", optional=True),
+)
+
+
+def configure(cfg):
+    cfg.env.PARTS_FOUND = []
+    include_link_folder = os.path.join(cfg.bldnode.abspath(), "parts", "include")
+    missing = []
+    for part in PARTS:
+        place = locate(cfg, part)
+        if isinstance(place, str):
+            if part.optional:
+                cfg.env.PARTS_FOUND.append(f"{part.name}: absent, what needs it is left out")
+            else:
+                missing.append((part, place))
+            continue
+        include_folder, library_folder, libraries = place
+        link_headers(include_link_folder, include_folder, part)
+        cfg.env[f"LIB_{part.uselib}"] = list(libraries)
+        if library_folder:
+            cfg.env[f"LIBPATH_{part.uselib}"] = [library_folder]
+            cfg.env.append_unique("RPATH_PARTS", [library_folder])
+        cfg.env[f"HAVE_{part.uselib}"] = 1
+        cfg.env.PARTS_FOUND.append(describe(part, include_folder, library_folder, libraries))
+    if missing:
+        report_missing(cfg, missing)
+    # FMT is used first by everything, so this folder is searched before LibTorch's.
+    cfg.env.CXXFLAGS_FMT = ["-isystem", include_link_folder]
+    cfg.env.DEFINES_SPDLOG = ["SPDLOG_COMPILED_LIB"]
+    if not os.path.isdir(os.path.join(include_link_folder, "spdlog", "fmt", "bundled")):
+        cfg.env.DEFINES_SPDLOG += ["SPDLOG_FMT_EXTERNAL"]
+
+
+def locate(cfg, part):
+    """(include folder, library folder or '' for the compiler's own, library names), or a text that says what is missing."""
+    options, stem = cfg.options, "with_" + part.name.replace("-", "_")
+    root = getattr(options, stem, None)
+    if root == "no":
+        return "left out with =no"
+    root = None if root == "yes" else root
+    libraries = folders(getattr(options, f"{stem}_libs", None)) or list(part.libraries)
+    include_given = folders(getattr(options, f"{stem}_include", None)) + ([os.path.join(root, "include")] if root else [])
+    library_given = folders(getattr(options, f"{stem}_lib", None)) + ([os.path.join(root, "lib")] if root else [])
+
+    include_folder = first_with(include_given or usual_includes(part), part.headers[0])
+    if not include_folder:
+        return f"no {part.headers[0]} in " + ", ".join(include_given or usual_includes(part))
+    if not libraries:
+        return include_folder, "", []
+    if part.name == "boost" and options.boost_mt:
+        libraries = prefer_mt(cfg, libraries, library_given)
+    for folder in library_given or usual_libraries(part):
+        if all(has_library(folder, name) for name in libraries):
+            return include_folder, folder, libraries
+    absent = [name for name in libraries if not compiler_finds(cfg, name)]
+    if absent or library_given:
+        looked = ", ".join(library_given) or "the usual folders"
+        return f"no lib{(absent or libraries)[0]}.so in {looked}"
+    return include_folder, "", libraries
+
+
+def first_with(places, entry):
+    return next((place for place in places if os.path.exists(os.path.join(place, entry))), "")
+
+
+def usual_includes(part):
+    return [pkg_config(part, "includedir")] * bool(part.pkg_config) + conda("include") + ["/usr/local/include", "/usr/include"]
+
+
+def usual_libraries(part):
+    return conda("lib")
+
+
+def conda(folder):
+    return [os.path.join(os.environ["CONDA_PREFIX"], folder)] if os.environ.get("CONDA_PREFIX") else []
+
+
+def pkg_config(part, variable):
+    try:
+        return subprocess.run(["pkg-config", f"--variable={variable}", part.pkg_config], capture_output=True, text=True,
+                              check=False).stdout.strip()
+    except FileNotFoundError:
+        return ""
+
+
+def has_library(folder, name):
+    return any(os.path.exists(os.path.join(folder, f"lib{name}{suffix}")) for suffix in (".so", ".a"))
+
+
+def compiler_finds(cfg, name):
+    """Ask the compiler for the file, so that multiarch folders need not be guessed."""
+    for suffix in (".so", ".a"):
+        answer = subprocess.run(cfg.env.CXX + [f"-print-file-name=lib{name}{suffix}"], capture_output=True, text=True,
+                                check=False).stdout.strip()
+        if os.path.isabs(answer):
+            return True
+    return False
+
+
+def prefer_mt(cfg, libraries, library_folders):
+    """Names with the old -mt suffix where such files exist."""
+    tagged = [name + "-mt" for name in libraries]
+    exist = all(any(has_library(folder, name) for folder in library_folders) or compiler_finds(cfg, name) for name in tagged)
+    return tagged if exist else libraries
+
+
+def link_headers(link_folder, include_folder, part):
+    """Make link_folder/<entry> point to the part's own headers."""
+    os.makedirs(link_folder, exist_ok=True)
+    for entry in part.headers:
+        link, source = os.path.join(link_folder, entry), os.path.join(include_folder, entry)
+        if os.path.islink(link):
+            os.remove(link)
+        if os.path.exists(source):
+            os.symlink(source, link)
+
+
+def describe(part, include_folder, library_folder, libraries):
+    """'spdlog: 1.10.0 (/usr/include; libspdlog)'."""
+    version = ""
+    if part.version:
+        path = os.path.join(include_folder, part.version[0])
+        if os.path.exists(path):
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                version = ".".join(re.findall(part.version[1], stream.read())[:3]).replace("_", ".")
+    files = ", ".join(f"lib{name}" for name in libraries) or "headers only"
+    return f"{part.name}: {version or 'found'} ({include_folder}; {files}{' in ' + library_folder if library_folder else ''})"
+
+
+def report_missing(cfg, missing):
+    """One block: what is missing, its names in apt and conda-forge, and the option."""
+    lines = [f"  {part.name}: {reason}\n      apt: {part.apt}   conda-forge: {part.conda}   or: --with-{part.name}=DIR"
+             for part, reason in missing]
+    Logs.error("")
+    cfg.fatal("missing parts:\n" + "\n".join(lines) + "\n  To mend: ./wcb setup installs them with root or sudo; or give their folders")

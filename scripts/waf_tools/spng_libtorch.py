@@ -1,0 +1,138 @@
+"""LibTorch, and the CUDA headers that come with it or are given.
+
+Only libtorch_cpu and libc10 are linked. CUDA is a plugin that the program loads when a CUDA device is asked for
+(design.md 3.6), so the same build works with a CPU-only LibTorch and on a machine without a GPU.
+"""
+
+import glob
+import os
+import re
+
+from spng_options import folders
+
+OLDEST = (2, 11)
+API_INCLUDE = os.path.join("torch", "csrc", "api", "include")
+
+
+def configure(cfg):
+    include_folders, library_folders = locate(cfg)
+    version = read_version(cfg, include_folders)
+    library_folder = next(folder for folder in library_folders if has_library(folder, "torch_cpu"))
+    refuse_old_abi(cfg, library_folder)
+
+    env = cfg.env
+    env.TORCH_VERSION = version
+    env.TORCH_FOLDER = os.path.dirname(library_folder)
+    env.TORCH_CUDA = "yes" if has_library(library_folder, "torch_cuda") else "no"
+    env.CXXFLAGS_TORCH = system_includes(include_folders)
+    env.LIBPATH_TORCH = library_folders
+    env.LIB_TORCH = ["torch_cpu", "c10"]
+    env.RPATH_TORCH = library_folders
+    cuda_headers(cfg, include_folders)
+
+
+def system_includes(include_folders):
+    """-isystem, because the warnings of other people's headers are not ours to mend."""
+    return [flag for folder in include_folders for flag in ("-isystem", folder)]
+
+
+def has_library(folder, name):
+    return os.path.exists(os.path.join(folder, f"lib{name}.so"))
+
+
+def locate(cfg):
+    """(include folders, library folders) of LibTorch, from the options or from the places where it usually is."""
+    options = cfg.options
+    include_folders = folders(options.with_libtorch_include)
+    library_folders = folders(options.with_libtorch_lib)
+    given = options.with_libtorch if options.with_libtorch not in (None, "yes") else None
+    if given == "no":
+        cfg.fatal("LibTorch cannot be left out: --with-libtorch=no has no meaning")
+    for candidate in [given] if given else ([] if library_folders else usual_places(cfg)):
+        if has_library(os.path.join(candidate, "lib"), "torch_cpu"):
+            library_folders = [os.path.join(candidate, "lib")] + library_folders
+            include_folders += [os.path.join(candidate, "include")]
+            break
+    if not any(has_library(folder, "torch_cpu") for folder in library_folders):
+        looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
+        cfg.fatal("LibTorch not found: no libtorch_cpu.so in " + (looked or "any usual place") + "\n"
+                  "  To mend: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
+                  "  include/ and lib/, for example the folder of Python's torch package)")
+    roots = [folder for folder in include_folders if os.path.exists(os.path.join(folder, "ATen", "Version.h"))]
+    if not roots:
+        cfg.fatal("LibTorch's headers not found: no ATen/Version.h in " + ", ".join(include_folders) + "\n"
+                  "  To mend: give --with-libtorch=DIR or --with-libtorch-include=A,B")
+    include_folders += [os.path.join(root, API_INCLUDE) for root in roots]
+    return unique(include_folders), unique(library_folders)
+
+
+def unique(paths):
+    """Existing folders, absolute, each once, in order."""
+    return list(dict.fromkeys(os.path.abspath(path) for path in paths if os.path.isdir(path)))
+
+
+def usual_places(cfg):
+    """The checkout's virtual environment, an active one, conda, and the LIBTORCH variable."""
+    roots = [os.path.join(cfg.path.abspath(), ".venv"), os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX")]
+    found = [os.environ["LIBTORCH"]] if os.environ.get("LIBTORCH") else []
+    for root in filter(None, roots):
+        found += sorted(glob.glob(os.path.join(root, "lib", "python3*", "site-packages", "torch"))) + [root]
+    return found
+
+
+def read_version(cfg, include_folders):
+    """'2.11.0' from the headers; refuses versions that are too old."""
+    for folder in include_folders:
+        for name in ("torch/headeronly/version.h", API_INCLUDE + "/torch/version.h"):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as stream:
+                    numbers = re.findall(r"#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)", stream.read())
+                if len(numbers) == 3:
+                    if tuple(map(int, numbers[:2])) < OLDEST:
+                        cfg.fatal(f"LibTorch {'.'.join(numbers)} in {folder} is too old: 2.11 or newer is needed")
+                    return ".".join(numbers)
+    cfg.fatal("LibTorch's version not found: no torch/version.h in " + ", ".join(include_folders))
+
+
+def refuse_old_abi(cfg, library_folder):
+    """libc10 shows which std::string it was built with; the old one cannot be linked with C++20 code of g++ 12."""
+    with open(os.path.join(library_folder, "libc10.so"), "rb") as stream:
+        if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
+            cfg.fatal(f"LibTorch in {library_folder} was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0).\n"
+                      "  To mend: take one with the new ABI; every wheel and archive since 2.7 has it")
+
+
+def cuda_headers(cfg, torch_includes):
+    """Folders with NVTX3, CUPTI and CUDA runtime headers; each is optional except NVTX with --with-nvtx."""
+    options = cfg.options
+    without_cuda = options.with_cuda == "no"
+    places = folders(options.with_cuda_include)
+    if options.with_cuda not in (None, "yes", "no"):
+        places += [os.path.join(options.with_cuda, "include")]
+    if options.with_nvtx not in ("yes", "no"):
+        places.insert(0, os.path.join(options.with_nvtx, "include"))
+    site = os.path.dirname(cfg.env.TORCH_FOLDER)
+    places += torch_includes + sorted(glob.glob(os.path.join(site, "nvidia", "*", "include")))
+    places += [os.path.join(root, "include") for root in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if root]
+
+    def first_with(name):
+        return next((os.path.abspath(place) for place in places if os.path.exists(os.path.join(place, name))), "")
+
+    cfg.env.CUDA_INCLUDE = "" if without_cuda else first_with("cuda_runtime_api.h")
+    cfg.env.CUPTI_INCLUDE = "" if without_cuda else first_with("cupti.h")
+    if cfg.env.CUDA_INCLUDE:
+        cfg.env.DEFINES_CUDA = ["SPNG_CUDA_HEADERS=1"]
+    if cfg.env.CUPTI_INCLUDE:
+        cfg.env.DEFINES_CUDA += ["SPNG_CUPTI_HEADERS=1"]
+    cfg.env.CXXFLAGS_CUDA = system_includes(unique(filter(None, [cfg.env.CUDA_INCLUDE, cfg.env.CUPTI_INCLUDE])))
+
+    cfg.env.WITH_NVTX = "no" if options.with_nvtx == "no" else "yes"
+    if cfg.env.WITH_NVTX == "yes":
+        cfg.env.NVTX_INCLUDE = first_with("nvtx3/nvToolsExt.h")
+        if not cfg.env.NVTX_INCLUDE:
+            cfg.fatal("--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"
+                      "  To mend: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR with the NVTX3 headers")
+        cfg.env.CXXFLAGS_NVTX = system_includes([cfg.env.NVTX_INCLUDE])
+        # SPNG_NVTX is this project's name, HAVE_NVTX the toolkit's.
+        cfg.env.DEFINES_NVTX = ["SPNG_NVTX=1", "HAVE_NVTX=1"]

@@ -1,0 +1,77 @@
+"""The build: what is configured, built and installed. Run it through ./wcb (see ./wcb --help).
+
+The helpers are in scripts/waf_tools: one file per idea.
+"""
+
+import os
+
+from waflib import Context
+
+APPNAME = "spng"
+VERSION = "0.1.0"
+top = "."
+out = "build"
+
+TOOLS = "scripts/waf_tools"
+
+
+def options(opt):
+    """declare the options"""
+    opt.load("compiler_cxx")
+    opt.load("spng_options", tooldir=TOOLS)
+
+
+def configure(cfg):
+    """configure: find the compiler, LibTorch and the other parts, and remember the options"""
+    cfg.load("compiler_cxx gccdeps")
+    cfg.load("spng_compiler spng_libtorch spng_dependencies spng_summary", tooldir=TOOLS)
+
+
+def build(bld):
+    """build: the library, the program, the tests and the benchmarks"""
+    bld.load("spng_build_info", tooldir=TOOLS)
+    libraries = "FMT TORCH JSONNET ARCHIVE BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
+    include_folders = [".", "spng/instrument", bld.bldnode.make_node("include")]
+
+    bld.add_group()
+    bld.shlib(
+        target="lib/WireCellSpng",
+        source=bld.path.ant_glob("spng/**/*.cxx", excl="spng/app/main.cxx"),
+        includes=include_folders,
+        export_includes=include_folders,
+        use=libraries,
+        linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
+        install_path="${LIBDIR}",
+        name="spng",
+    )
+
+    def program(target, source, use="", install_path=None):
+        if source:
+            bld.program(
+                target=target,
+                source=source,
+                use=f"spng {libraries} {use}",
+                rpath="$ORIGIN/../lib",
+                # The library registers its components when it is loaded, even if nothing refers to them by symbol.
+                linkflags="-Wl,--no-as-needed",
+                install_path=install_path,
+            )
+
+    program("bin/wire-cell", bld.path.ant_glob("spng/app/main.cxx"), install_path="${BINDIR}")
+    if bld.env.HAVE_GTEST and not bld.options.notests:
+        program("tests/spng_tests", bld.path.ant_glob("tests/**/*_test.cxx"), use="GTEST")
+    if bld.env.HAVE_BENCHMARK and not bld.options.notests:
+        for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
+            program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
+    install_files(bld)
+
+
+def install_files(bld):
+    """Headers, configuration and data; the program finds the latter two from its own place."""
+    include_folder = "${PREFIX}/include"
+    bld.install_files(f"{include_folder}/WireCellSpng",
+                      bld.path.ant_glob("spng/instrument/WireCellSpng/*.h"))
+    bld.install_files(include_folder, bld.path.ant_glob("spng/**/*.h", excl="spng/instrument/WireCellSpng/**"),
+                      relative_trick=True)
+    for folder in ("cfg", "data"):
+        bld.install_files("${PREFIX}/share/wirecell", bld.path.ant_glob(f"{folder}/**/*"), relative_trick=True)
