@@ -69,6 +69,9 @@ private:
 /// A service: spectra, models, the detector. Built once, shared by nodes, const after prepare().
 class Service : public Component {};
 
+/// What a service class derives from: `class FieldResponse : public ServiceWith<FieldResponseConfig>`.
+template <detail::HasFields Config> using ServiceWith = Configured<Service, Config>;
+
 /// All components of a job, by name; resolves the references between them.
 class Environment {
 public:

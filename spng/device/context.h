@@ -1,0 +1,50 @@
+#pragma once
+// Where and how precisely a job computes. One per job, of component type SPNGContext, shared by all nodes.
+
+#include "spng/core/component.h"
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <string>
+
+namespace spng {
+
+struct ContextConfig {
+    std::string device = "auto";
+    std::string precision = "exact";
+    std::string dtype = "float32";
+    int threads = 0;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&ContextConfig::device, "device", "", required(),
+                  "auto (CUDA where there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
+                  "the same"),
+            field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),
+                  "exact: no TF32; fast: TF32 convolutions and products on CUDA"),
+            field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
+                  "floating type of the whole chain"),
+            field(&ContextConfig::threads, "threads", "", between(0, 1024),
+                  "threads inside one operation on the CPU; 0: cores / threads of the graph"));
+    }
+};
+
+class Context : public ServiceWith<ContextConfig> {
+public:
+    /// Choose the device, loading the CUDA libraries if (and only if) one is asked for.
+    /// Throws Error(Device) when the device asked for is not there.
+    void prepare(Environment&) override;
+
+    c10::Device device() const { return m_device; }
+    c10::ScalarType real() const { return m_real; }
+    c10::ScalarType complex() const;
+
+private:
+    c10::Device m_device{c10::kCPU};
+    c10::ScalarType m_real = c10::kFloat;
+};
+
+/// The name under which a job's context is configured.
+inline constexpr const char* context_name = "SPNGContext";
+
+} // namespace spng

@@ -1,0 +1,42 @@
+#pragma once
+// The two ways to run a graph. The result depends on neither the engine nor the number of graph threads.
+
+#include "spng/core/field.h"
+#include "spng/graph/event_run.h"
+
+namespace spng {
+
+/// Data of the component "Pgrapher".
+struct PgrapherConfig {
+    std::vector<EdgeConfig> edges;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&PgrapherConfig::edges, "edges", "", required(), "the edges of the graph"));
+    }
+};
+
+/// Data of the component "TbbFlow".
+struct TbbFlowConfig {
+    std::vector<EdgeConfig> edges;
+    int max_threads = 0;
+    int events_in_flight = 2;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&TbbFlowConfig::edges, "edges", "", required(), "the edges of the graph"),
+            field(&TbbFlowConfig::max_threads, "max_threads", "", between(0, 1024),
+                  "threads of the graph; 0: as many as cores"),
+            field(&TbbFlowConfig::events_in_flight, "events_in_flight", "", between(1, 1024),
+                  "events worked on at the same time; each takes its own memory"));
+    }
+};
+
+/// Serial and deterministic: event after event, node after node in topological order.
+void run_pgrapher(const Graph& graph, RunState& state);
+
+/// Parallel, on oneTBB: nodes of one event that do not wait for each other, and several events, at the same
+/// time. Sources are called in the caller's thread, one event after the other; sinks see the events in the
+/// order of the input.
+/// @param threads  at least 1
+void run_tbb_flow(const Graph& graph, RunState& state, int threads, int events_in_flight);
+
+} // namespace spng

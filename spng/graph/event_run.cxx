@@ -1,0 +1,60 @@
+#include "spng/graph/event_run.h"
+
+namespace spng {
+
+void RunState::failed(std::uint64_t event, const Error& error) {
+    const std::lock_guard lock(m_mutex);
+    m_errors.emplace(event, error);
+    if (!m_options.skip_failed) {
+        m_first_failed = std::min(m_first_failed.load(), event);
+    }
+}
+
+RunSummary RunState::finish() const {
+    const std::lock_guard lock(m_mutex);
+    if (!m_options.skip_failed && !m_errors.empty()) {
+        throw m_errors.begin()->second;
+    }
+    RunSummary summary{m_done, {}, stop_signal()};
+    for (const auto& [event, error] : m_errors) {
+        summary.skipped.push_back({event, error.what()});
+    }
+    return summary;
+}
+
+EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
+    : m_graph(graph), m_state(state), m_index(index), m_on_edge(graph.edges().size()) {}
+
+bool EventRun::run_vertex(std::size_t number) {
+    if (!alive()) {
+        return true;
+    }
+    const auto& vertex = m_graph.vertices()[number];
+    Ports inputs;
+    for (const std::size_t edge : vertex.input_edges) {
+        inputs.push_back(std::move(m_on_edge[edge]));
+    }
+    Ports outputs;
+    try {
+        outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
+    } catch (const Error& error) {
+        m_alive = false;
+        m_state.failed(m_index, error);
+        return true;
+    }
+    for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
+        if (outputs.at(port) == nullptr) {
+            return false;
+        }
+        m_on_edge[vertex.output_edges[port]] = std::move(outputs[port]);
+    }
+    return true;
+}
+
+void EventRun::complete() {
+    if (alive()) {
+        m_state.completed();
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,71 @@
+#pragma once
+// A job: the components of a configuration, their validated graph, and its run by one of the engines.
+
+#include "spng/core/component.h"
+#include "spng/graph/graph.h"
+#include "spng/instrument/node_meter.h"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct RunOptions {
+    int graph_threads = 0;    ///< TbbFlow: threads of the graph; 0 leaves it to the configuration
+    bool skip_failed = false; ///< --on-error skip: leave out an event that fails and go on
+    instrument::MeterMode meter_mode{};
+    /// Set by a signal handler to the signal's number; engines stop between node calls when it is not 0.
+    const std::atomic<int>* stop_signal = nullptr;
+};
+
+struct SkippedEvent {
+    std::uint64_t index;
+    std::string reason; ///< the error block
+};
+
+struct RunSummary {
+    std::uint64_t events_done = 0;
+    std::vector<SkippedEvent> skipped;
+    int stopped_by = 0; ///< the signal, 0 when the stream ended by itself
+};
+
+class Job {
+public:
+    /// Build and validate: component types, keys, ports, edges. Cheap; touches neither data files nor
+    /// devices.
+    /// @param components  the flat array of {type, name, data} that a configuration evaluates to
+    /// @param source      the configuration file, named in errors
+    /// @param app         which engine component to run when the configuration names several ("" for the one
+    /// it names) Throws Error(Configuration).
+    Job(const nlohmann::json& components, std::string source, const std::string& app = {});
+    ~Job();
+
+    /// Load data files, build spectra and tables, load models, choose the device. Throws Error.
+    void prepare();
+
+    /// Run to the end of the stream. Completed events are made final whatever happens.
+    /// Throws the Error of the first event (in input order) that failed, unless failed events are skipped.
+    RunSummary run(const RunOptions& options);
+
+    /// The graph in Graphviz' language: nodes coloured by kind, edges labelled with ports.
+    std::string dot() const;
+
+    const Graph& graph() const { return *m_graph; }
+    /// Job-wide settings as they came out (device, precision, engine, threads, ...), for reports.
+    nlohmann::json settings() const;
+    std::vector<instrument::NodeMeter*> meters() const;
+
+private:
+    std::string m_source;
+    Environment m_environment;
+    std::unique_ptr<Graph> m_graph;
+    std::string m_engine; ///< "Pgrapher" or "TbbFlow"
+    nlohmann::json m_engine_data;
+};
+
+} // namespace spng

@@ -1,0 +1,140 @@
+#include "spng/graph/node.h"
+
+#include "spng/device/context.h"
+
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
+
+#include <new>
+
+namespace spng {
+namespace {
+
+#ifdef NDEBUG
+using NoGradients = c10::InferenceMode;
+class InputsUntouched {
+public:
+    explicit InputsUntouched(const Ports&) {}
+    void check() const {}
+};
+#else
+/// Inference mode drops the version counters that show an in-place operation, so debug builds only switch
+/// gradients off.
+class NoGradients {
+    c10::AutoGradMode m_mode{false};
+};
+
+class InputsUntouched {
+public:
+    explicit InputsUntouched(const Ports& inputs) : m_inputs(inputs), m_versions(versions()) {}
+    void check() const {
+        if (versions() != m_versions) {
+            throw Error(ErrorKind::Internal, {.what = "a node wrote into a tensor that it was given",
+                                              .where = {},
+                                              .seen = "a tensor version that changed during the call",
+                                              .expected = "inputs untouched",
+                                              .mend = "use an out-of-place operation"});
+        }
+    }
+
+private:
+    std::vector<std::int64_t> versions() const {
+        std::vector<std::int64_t> all;
+        for (const auto& set : m_inputs) {
+            for (const auto& tensor : set->tensors()) {
+                all.push_back(tensor.data.is_inference() ? 0
+                                                         : static_cast<std::int64_t>(tensor.data._version()));
+            }
+        }
+        return all;
+    }
+    const Ports& m_inputs;
+    std::vector<std::int64_t> m_versions;
+};
+#endif
+
+std::string first_lines(const std::string& text) {
+    // c10 appends a C++ stack trace that tells a user nothing.
+    const auto end = text.find("\nException raised from");
+    return text.substr(0, std::min<std::size_t>(end, 600));
+}
+
+[[noreturn]] void translate(const c10::Error& error) {
+    if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) {
+        throw Error(ErrorKind::Device,
+                    {.what = "out of device memory",
+                     .where = {},
+                     .seen = first_lines(error.what_without_backtrace()),
+                     .expected = "enough free memory on the device",
+                     .mend = "use fewer events in flight, -A device=cpu, or a device with more memory"});
+    }
+    throw Error(ErrorKind::Internal, {.what = "an operation of LibTorch failed",
+                                      .where = {},
+                                      .seen = first_lines(error.what_without_backtrace()),
+                                      .expected = {},
+                                      .mend = "please report this with the command line and the input"});
+}
+
+} // namespace
+
+Node::~Node() = default;
+
+const ComponentType& Node::registered() const {
+    return Registry::instance().find(name().type)->type;
+}
+
+std::vector<std::string> Node::input_ports() const {
+    return registered().inputs;
+}
+
+std::vector<std::string> Node::output_ports() const {
+    return registered().outputs;
+}
+
+void Node::prepare(Environment& environment) {
+    m_context = &environment.service<Context>(context_name, name().text());
+    m_meter = std::make_unique<instrument::NodeMeter>(
+        instrument::NodeIdentity{name().type, name().instance, registered().kind});
+    try {
+        prepare_node(environment);
+    } catch (const c10::Error& error) {
+        translate(error);
+    }
+}
+
+Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode mode) {
+    try {
+        const NoGradients no_gradients;
+        const InputsUntouched untouched(inputs);
+        instrument::NodeMeter::Call metered(*m_meter, event, m_context->device(), mode);
+        for (const auto& set : inputs) {
+            metered.count_bytes_in(set->bytes());
+        }
+        Ports outputs = process(inputs);
+        for (const auto& set : outputs) {
+            metered.count_bytes_out(set ? set->bytes() : 0);
+        }
+        untouched.check();
+        return outputs;
+    } catch (Error& error) {
+        error.add_where(name().text() + ", event " + std::to_string(event));
+        throw;
+    } catch (const c10::Error& error) {
+        try {
+            translate(error);
+        } catch (Error& translated) {
+            translated.add_where(name().text() + ", event " + std::to_string(event));
+            throw;
+        }
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::Device,
+                    {.what = "out of memory",
+                     .where = name().text() + ", event " + std::to_string(event),
+                     .seen = {},
+                     .expected = "about 1.5 GB free for an anode of 2560 channels and 6000 ticks",
+                     .mend = "use fewer events in flight or a machine with more memory"});
+    }
+}
+
+} // namespace spng
