@@ -1,0 +1,116 @@
+#include "spng/coincidence/bit_ticks.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+namespace spng {
+
+namespace {
+
+/// Rows that are worth a thread of their own.
+constexpr std::int64_t row_grain = 64;
+
+at::Tensor pack_ticks_cpu(const at::Tensor& mask) {
+    const auto input = mask.contiguous();
+    const std::int64_t ticks = mask.size(-1);
+    const std::int64_t words = words_for(ticks);
+    auto shape = mask.sizes().vec();
+    shape.back() = words;
+    auto packed = at::empty(shape, mask.options().dtype(at::kLong));
+    if (packed.numel() == 0) {
+        return packed;
+    }
+    const auto* from = reinterpret_cast<const std::uint8_t*>(input.const_data_ptr<bool>());
+    auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, mask.numel() / ticks, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            pack_row(from + row * ticks, ticks, to + row * words);
+        }
+    });
+    return packed;
+}
+
+at::Tensor unpack_ticks_cpu(const at::Tensor& packed, std::int64_t ticks) {
+    const auto input = packed.contiguous();
+    const std::int64_t words = packed.size(-1);
+    auto shape = packed.sizes().vec();
+    shape.back() = ticks;
+    auto mask = at::empty(shape, packed.options().dtype(at::kBool));
+    if (mask.numel() == 0) {
+        return mask;
+    }
+    const auto* from = reinterpret_cast<const std::uint64_t*>(input.const_data_ptr<std::int64_t>());
+    auto* to = reinterpret_cast<std::uint8_t*>(mask.mutable_data_ptr<bool>());
+    at::parallel_for(0, packed.numel() / words, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            unpack_row(from + row * words, ticks, to + row * ticks);
+        }
+    });
+    return mask;
+}
+
+at::Tensor bit_numbers(const at::Tensor& like) {
+    return at::arange(bits_per_word, like.options().dtype(at::kLong));
+}
+
+at::Tensor pack_ticks_composite(const at::Tensor& mask) {
+    const std::int64_t words = words_for(mask.size(-1));
+    auto shape = mask.sizes().vec();
+    shape.back() = words;
+    shape.push_back(bits_per_word);
+    const auto whole = at::constant_pad_nd(mask, {0, words * bits_per_word - mask.size(-1)}).reshape(shape);
+    // Every bit has its own place, so the sum is the bitwise or.
+    return whole.to(at::kLong).bitwise_left_shift(bit_numbers(mask)).sum(-1);
+}
+
+at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) {
+    const auto bits = packed.unsqueeze(-1).bitwise_right_shift(bit_numbers(packed)).bitwise_and(1);
+    return bits.flatten(-2).narrow(-1, 0, ticks).to(at::kBool);
+}
+
+} // namespace
+
+at::Tensor pack_ticks(const at::Tensor& mask) {
+    require_tensor(is_mask(mask) && mask.dim() >= 1, "pack_ticks", "mask", mask, "bool (..., row, tick)");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::pack_ticks", "")
+                                      .typed<at::Tensor(const at::Tensor&)>();
+    return operation.call(mask);
+}
+
+at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
+    require_argument(ticks >= 0, "unpack_ticks", "number of ticks", ticks, "0 or more");
+    require_tensor(words.defined() && words.scalar_type() == at::kLong && words.dim() >= 1 &&
+                       words.size(-1) == words_for(ticks),
+                   "unpack_ticks", "words", words,
+                   "int64 (..., row, " + std::to_string(words_for(ticks)) + ") for " + std::to_string(ticks) +
+                       " ticks");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::unpack_ticks", "")
+                                      .typed<at::Tensor(const at::Tensor&, std::int64_t)>();
+    return operation.call(words, ticks);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("pack_ticks(Tensor mask) -> Tensor");
+    library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("pack_ticks", pack_ticks_cpu);
+    library.impl("unpack_ticks", unpack_ticks_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("pack_ticks", pack_ticks_composite);
+    library.impl("unpack_ticks", unpack_ticks_composite);
+}
+
+} // namespace spng

@@ -1,0 +1,215 @@
+#include "spng/coincidence/coincidence.h"
+
+#include "spng/coincidence/coincidence_composite.h"
+#include "spng/core/bit_words.h"
+#include "spng/core/multiversion.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace spng {
+
+namespace {
+
+bool is_packed(const at::Tensor& tensor) {
+    return tensor.defined() && tensor.scalar_type() == at::kLong && tensor.dim() == 2;
+}
+
+/// `Count` words of one target, kept in registers over all its cells.
+template <int Count>
+inline void fold_cells(const std::uint64_t* packed, std::int64_t words, const std::int32_t* pairs,
+                       std::int64_t cells, std::uint64_t* result) {
+    std::uint64_t folded[Count] = {};
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+        const std::uint64_t* left = packed + pairs[2 * cell] * words;
+        const std::uint64_t* right = packed + pairs[2 * cell + 1] * words;
+        for (int word = 0; word < Count; ++word) {
+            folded[word] |= left[word] & right[word];
+        }
+    }
+    for (int word = 0; word < Count; ++word) {
+        result[word] = folded[word];
+    }
+}
+
+/// One target: as many words at a time as the registers take. 1500 ticks are 24 words, one pass over the
+/// cells.
+SPNG_MULTIVERSION
+void fold_target(const std::uint64_t* packed, std::int64_t words, const std::int32_t* pairs,
+                 std::int64_t cells, std::uint64_t* result) {
+    std::int64_t first = 0;
+    for (; first + 24 <= words; first += 24) {
+        fold_cells<24>(packed + first, words, pairs, cells, result + first);
+    }
+    for (; first + 8 <= words; first += 8) {
+        fold_cells<8>(packed + first, words, pairs, cells, result + first);
+    }
+    for (; first < words; ++first) {
+        fold_cells<1>(packed + first, words, pairs, cells, result + first);
+    }
+}
+
+at::Tensor coincidence_cpu(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                           std::int64_t /*most_cells*/) {
+    const auto input = packed.contiguous();
+    const std::int64_t words = packed.size(1);
+    const std::int64_t targets = offsets.size(0) - 1;
+    auto crossing = at::empty({targets, words}, packed.options());
+    const auto* from = reinterpret_cast<const std::uint64_t*>(input.const_data_ptr<std::int64_t>());
+    auto* to = reinterpret_cast<std::uint64_t*>(crossing.mutable_data_ptr<std::int64_t>());
+    const auto* starts = offsets.const_data_ptr<std::int32_t>();
+    const auto* cells = pairs.const_data_ptr<std::int32_t>();
+    at::parallel_for(0, targets, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t target = begin; target < end; ++target) {
+            fold_target(from, words, cells + 2 * std::int64_t{starts[target]},
+                        starts[target + 1] - starts[target], to + target * words);
+        }
+    });
+    return crossing;
+}
+
+at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbours) {
+    const auto input = packed.contiguous();
+    const auto table = neighbours.contiguous();
+    const std::int64_t rows = packed.size(0);
+    const std::int64_t words = packed.size(1);
+    const std::int64_t most = table.size(1);
+    auto widened = at::empty({rows, words}, packed.options());
+    const auto* from = input.const_data_ptr<std::int64_t>();
+    const auto* next = table.const_data_ptr<std::int32_t>();
+    auto* to = widened.mutable_data_ptr<std::int64_t>();
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::int64_t* mine = to + row * words;
+        std::copy_n(from + row * words, words, mine);
+        for (std::int64_t slot = 0; slot < most; ++slot) {
+            const std::int64_t other = next[row * most + slot];
+            for (std::int64_t word = 0; other >= 0 && word < words; ++word) {
+                mine[word] |= from[other * words + word];
+            }
+        }
+    }
+    return widened;
+}
+
+at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                           at::IntArrayRef products) {
+    const auto own = mask.contiguous();
+    const auto others = crossing.contiguous();
+    const std::int64_t rows = mask.size(0);
+    const std::int64_t words = mask.size(1);
+    auto result = at::empty({static_cast<std::int64_t>(products.size()), rows, words}, mask.options());
+    auto* to = reinterpret_cast<std::uint64_t*>(result.mutable_data_ptr<std::int64_t>());
+    for (const std::int64_t product : products) {
+        const auto* left = reinterpret_cast<const std::uint64_t*>(own.const_data_ptr<std::int64_t>());
+        const auto* right = reinterpret_cast<const std::uint64_t*>(others.const_data_ptr<std::int64_t>());
+        // Bit 0 of the product's number asks for the mask, bit 1 for the crossing, each as it is or
+        // complemented.
+        const std::uint64_t flip_mask = product & 1 ? 0 : ~std::uint64_t{0};
+        const std::uint64_t flip_crossing = product & 2 ? 0 : ~std::uint64_t{0};
+        for (std::int64_t row = 0; row < rows && words > 0; ++row) {
+            for (std::int64_t word = 0; word < words; ++word) {
+                *to++ = (*left++ ^ flip_mask) & (*right++ ^ flip_crossing);
+            }
+            to[-1] &= last_word_bits(ticks);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+CoincidenceTable CoincidenceTable::to(at::Device device) const {
+    return {offsets.to(device), pairs.to(device), rows, most_cells};
+}
+
+CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Tensor& pairs,
+                                        std::int64_t rows) {
+    const char* name = "make_coincidence_table";
+    require_tensor(offsets.defined() && offsets.is_cpu() && offsets.scalar_type() == at::kInt &&
+                       offsets.dim() == 1 && offsets.size(0) >= 1,
+                   name, "offsets", offsets, "int32 (target + 1) cpu");
+    require_tensor(pairs.defined() && pairs.is_cpu() && pairs.scalar_type() == at::kInt && pairs.dim() == 2 &&
+                       pairs.size(1) == 2,
+                   name, "pairs", pairs, "int32 (cell, 2) cpu");
+    CoincidenceTable table{offsets.contiguous(), pairs.contiguous(), rows, 0};
+    const auto* starts = table.offsets.const_data_ptr<std::int32_t>();
+    require_argument(starts[0] == 0, name, "first offset", starts[0], "0");
+    for (std::int64_t target = 0; target < table.targets(); ++target) {
+        const std::int64_t cells = std::int64_t{starts[target + 1]} - starts[target];
+        require_argument(cells >= 0, name, "number of cells of a target", cells, "offsets that never fall");
+        table.most_cells = std::max(table.most_cells, cells);
+    }
+    require_argument(starts[table.targets()] == pairs.size(0), name, "last offset", starts[table.targets()],
+                     std::to_string(pairs.size(0)) + ", the number of cells");
+    const auto* row_numbers = table.pairs.const_data_ptr<std::int32_t>();
+    for (std::int64_t index = 0; index < table.pairs.numel(); ++index) {
+        require_argument(row_numbers[index] >= 0 && row_numbers[index] < rows, name, "row of a cell",
+                         row_numbers[index], "0 to " + std::to_string(rows - 1));
+    }
+    return table;
+}
+
+at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table) {
+    require_tensor(is_packed(packed) && packed.size(0) == table.rows, "coincidence", "packed mask", packed,
+                   "int64 (" + std::to_string(table.rows) + ", word)");
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::coincidence", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, std::int64_t)>();
+    return operation.call(packed, table.offsets, table.pairs, table.most_cells);
+}
+
+at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
+    require_tensor(is_packed(packed), "or_neighbours", "packed mask", packed, "int64 (row, word)");
+    require_tensor(neighbours.defined() && neighbours.scalar_type() == at::kInt && neighbours.dim() == 2 &&
+                       neighbours.size(0) == packed.size(0),
+                   "or_neighbours", "table of neighbours", neighbours,
+                   "int32 (" + std::to_string(packed.size(0)) + ", k)");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::or_neighbours", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+    return operation.call(packed, neighbours);
+}
+
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                       const std::vector<std::int64_t>& products) {
+    require_argument(ticks >= 0, "multi_plane", "number of ticks", ticks, "0 or more");
+    require_tensor(is_packed(mask) && mask.size(1) == words_for(ticks), "multi_plane", "packed mask", mask,
+                   "int64 (target, " + std::to_string(words_for(ticks)) + ")");
+    require_tensor(is_packed(crossing) && crossing.sizes() == mask.sizes(), "multi_plane", "crossing",
+                   crossing, "the shape of the mask, " + describe_tensor(mask));
+    for (const std::int64_t product : products) {
+        require_argument(product >= 0 && product <= 3, "multi_plane", "product", product, "0, 1, 2 or 3");
+    }
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::multi_plane", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, at::IntArrayRef)>();
+    return operation.call(mask, crossing, ticks, products);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("coincidence(Tensor packed, Tensor offsets, Tensor pairs, int most_cells) -> Tensor");
+    library.def("or_neighbours(Tensor packed, Tensor neighbours) -> Tensor");
+    library.def("multi_plane(Tensor mask, Tensor crossing, int ticks, int[] products) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("coincidence", coincidence_cpu);
+    library.impl("or_neighbours", or_neighbours_cpu);
+    library.impl("multi_plane", multi_plane_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("coincidence", coincidence_composite);
+    library.impl("or_neighbours", or_neighbours_composite);
+    library.impl("multi_plane", multi_plane_composite);
+}
+
+} // namespace spng

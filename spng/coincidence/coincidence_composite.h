@@ -1,0 +1,18 @@
+#pragma once
+// The operators of coincidence.h in ATen operations, for devices without an own kernel. No synchronisation
+// and no shapes that depend on data. Arguments and results are those of the operators; they are checked by
+// their callers.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace spng {
+
+at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                                 std::int64_t most_cells);
+at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours);
+at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                                 at::IntArrayRef products);
+
+} // namespace spng

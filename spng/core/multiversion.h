@@ -1,0 +1,16 @@
+#pragma once
+// Portable builds that still use the vector units of the machine at hand: a kernel marked SPNG_MULTIVERSION
+// is compiled for plain x86-64, for AVX2 (x86-64-v3) and for AVX-512 (x86-64-v4), and the loader picks one at
+// start. The mark goes on a function that loops over a whole row, since every call passes through the
+// loader's table. What such a function calls must be inline to be compiled for the same instruction set.
+//
+// Elsewhere (other processors, other compilers, sanitizers, whose runtime is not ready when the loader picks)
+// the mark is empty and the kernel is what the compiler makes of it.
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SPNG_MULTIVERSION                                                                                    \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
+#else
+#define SPNG_MULTIVERSION
+#endif
