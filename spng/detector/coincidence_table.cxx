@@ -1,0 +1,184 @@
+#include "spng/detector/coincidence_table.h"
+
+#include "spng/core/error.h"
+#include "spng/detector/cells.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace spng {
+namespace {
+
+using Rows = std::vector<std::int32_t>;
+constexpr std::int32_t no_row = -1;
+
+struct RowNumbers {
+    std::unordered_map<int, std::int32_t> of_channel;
+    std::int32_t count = 0;
+
+    explicit RowNumbers(const std::vector<ChannelView>& views) {
+        for (const ChannelView& view : views) {
+            for (const int channel : view.channels) {
+                if (!of_channel.emplace(channel, count++).second) {
+                    throw Error(ErrorKind::Configuration, {.what = "a channel is in two views",
+                                                           .where = "coincidence",
+                                                           .seen = "channel " + std::to_string(channel),
+                                                           .expected = "each channel in at most one view",
+                                                           .mend = "correct the faces of the views"});
+                }
+            }
+        }
+    }
+    /// The row of each wire of a plane, no_row where its channel is in no view.
+    Rows of_wires(const WirePlane& plane) const {
+        Rows rows;
+        for (const Wire& wire : plane.wires) {
+            const auto found = of_channel.find(wire.channel);
+            rows.push_back(found == of_channel.end() ? no_row : found->second);
+        }
+        return rows;
+    }
+};
+
+/// A permutation that sorts by key, keeping the given order among equals (counting sort).
+std::vector<std::uint32_t> stable_order(const std::vector<std::uint32_t>& order, const Rows& key,
+                                        std::int32_t key_count) {
+    std::vector<std::uint32_t> start(key_count + 1, 0);
+    for (const std::int32_t value : key) {
+        ++start[value + 1];
+    }
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<std::uint32_t> result(order.size());
+    for (const std::uint32_t position : order) {
+        result[start[key[position]]++] = position;
+    }
+    return result;
+}
+
+at::Tensor int32_tensor(const Rows& values) {
+    at::Tensor tensor = at::empty({static_cast<std::int64_t>(values.size())}, at::kInt);
+    std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<std::int32_t>());
+    return tensor;
+}
+
+/// Position of each row among the targets; no_row for rows of other planes.
+Rows target_positions(const std::vector<ChannelView>& views, int plane, Rows& target_rows) {
+    Rows positions;
+    for (const ChannelView& view : views) {
+        for (std::size_t row = 0; row < view.channels.size(); ++row) {
+            const bool is_target = view.plane == plane;
+            positions.push_back(is_target ? static_cast<std::int32_t>(target_rows.size()) : no_row);
+            if (is_target) {
+                target_rows.push_back(static_cast<std::int32_t>(positions.size()) - 1);
+            }
+        }
+    }
+    return positions;
+}
+
+void fill_pairs(const AnodeCells& cells, const Rows& positions, CoincidenceTable& table) {
+    const Rows& row_a = cells.rows[table.auxiliary_planes[0]];
+    const Rows& row_b = cells.rows[table.auxiliary_planes[1]];
+    const Rows& row_target = cells.rows[table.target_plane];
+    const auto row_count = static_cast<std::int32_t>(positions.size());
+    // Least significant key first.
+    std::vector<std::uint32_t> order(cells.size());
+    std::iota(order.begin(), order.end(), 0U);
+    order = stable_order(order, row_b, row_count);
+    order = stable_order(order, row_a, row_count);
+    order = stable_order(order, row_target, row_count);
+    const auto same = [&](std::uint32_t left, std::uint32_t right) {
+        return row_target[left] == row_target[right] && row_a[left] == row_a[right] &&
+               row_b[left] == row_b[right];
+    };
+    order.erase(std::unique(order.begin(), order.end(), same), order.end());
+
+    Rows offsets(table.target_rows.numel() + 1, 0);
+    table.pairs = at::empty({static_cast<std::int64_t>(order.size()), 2}, at::kInt);
+    std::int32_t* pair = table.pairs.mutable_data_ptr<std::int32_t>();
+    for (const std::uint32_t cell : order) {
+        ++offsets[positions[row_target[cell]] + 1];
+        *pair++ = row_a[cell];
+        *pair++ = row_b[cell];
+    }
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    table.offsets = int32_tensor(offsets);
+}
+
+void fill_neighbours(const WireAnode& anode, const RowNumbers& numbers, const Rows& positions,
+                     CoincidenceTable& table) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> links;
+    for (const WireFace& face : anode.faces) {
+        const Rows rows = numbers.of_wires(face.plane(table.target_plane));
+        for (std::size_t wire = 1; wire < rows.size(); ++wire) {
+            if (rows[wire - 1] != no_row && rows[wire] != no_row && rows[wire - 1] != rows[wire]) {
+                links.emplace_back(positions[rows[wire - 1]], positions[rows[wire]]);
+                links.emplace_back(positions[rows[wire]], positions[rows[wire - 1]]);
+            }
+        }
+    }
+    std::sort(links.begin(), links.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
+    Rows offsets(table.target_rows.numel() + 1, 0);
+    Rows neighbours;
+    for (const auto& [target, neighbour] : links) {
+        ++offsets[target + 1];
+        neighbours.push_back(neighbour);
+    }
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    table.neighbour_offsets = int32_tensor(offsets);
+    table.neighbours = int32_tensor(neighbours);
+}
+
+} // namespace
+
+AnodeCells find_anode_cells(const WireAnode& anode, const std::vector<ChannelView>& views) {
+    const RowNumbers numbers(views);
+    AnodeCells result;
+    for (const WireFace& face : anode.faces) {
+        const FaceCells cells = find_cells(face);
+        const std::array<Rows, 3> rows{numbers.of_wires(face.plane(0)), numbers.of_wires(face.plane(1)),
+                                       numbers.of_wires(face.plane(2))};
+        result.clamped += cells.clamped;
+        for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+            const std::array<std::int32_t, 3> row{
+                rows[0][cells.wires[0][cell]], rows[1][cells.wires[1][cell]], rows[2][cells.wires[2][cell]]};
+            if (std::min({row[0], row[1], row[2]}) == no_row) {
+                ++result.without_row;
+                continue;
+            }
+            for (int plane = 0; plane < 3; ++plane) {
+                result.rows[plane].push_back(row[plane]);
+            }
+        }
+    }
+    return result;
+}
+
+CoincidenceTable make_coincidence_table(const WireAnode& anode, const std::vector<ChannelView>& views,
+                                        const AnodeCells& cells, int target_plane) {
+    if (target_plane < 0 || target_plane > 2) {
+        throw Error(ErrorKind::Configuration, {.what = "no such target plane",
+                                               .where = "coincidence",
+                                               .seen = std::to_string(target_plane),
+                                               .expected = "0 (U), 1 (V) or 2 (W)",
+                                               .mend = {}});
+    }
+    CoincidenceTable table;
+    table.target_plane = target_plane;
+    table.auxiliary_planes = {target_plane == 0 ? 1 : 0, target_plane == 2 ? 1 : 2};
+    const RowNumbers numbers(views);
+    Rows target_rows;
+    const Rows positions = target_positions(views, target_plane, target_rows);
+    table.target_rows = int32_tensor(target_rows);
+    fill_pairs(cells, positions, table);
+    fill_neighbours(anode, numbers, positions, table);
+    return table;
+}
+
+} // namespace spng

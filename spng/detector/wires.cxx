@@ -1,0 +1,183 @@
+#include "spng/detector/wires.h"
+
+#include "spng/core/error.h"
+#include "spng/io/json_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spng {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& seen,
+                       const std::string& expected) {
+    throw Error(ErrorKind::Configuration,
+                {.what = what, .where = where, .seen = seen, .expected = expected, .mend = {}});
+}
+
+double length(Point2 vector) {
+    return std::hypot(vector.y, vector.z);
+}
+
+/// The lists of the file, with the words that errors need.
+struct Store {
+    explicit Store(const json& content, const JsonPlace& file)
+        : place(file), anodes(json_list(content, "anodes", file)), faces(json_list(content, "faces", file)),
+          planes(json_list(content, "planes", file)), wires(json_list(content, "wires", file)),
+          points(json_list(content, "points", file)) {}
+
+    JsonPlace place;
+    const json& anodes;
+    const json& faces;
+    const json& planes;
+    const json& wires;
+    const json& points;
+};
+
+Point2 read_point(const Store& store, const json& wire, const char* end, const JsonPlace& wire_place) {
+    const std::size_t index =
+        json_index(json_member(wire, end, wire_place), store.points.size(), end, wire_place);
+    const JsonPlace place = store.place.at("points", index);
+    const json& point = json_member(store.points[index], "Point", place);
+    return {json_number(point, "y", place), json_number(point, "z", place)};
+}
+
+Wire read_wire(const Store& store, std::size_t index) {
+    const JsonPlace place = store.place.at("wires", index);
+    const json& wire = json_member(store.wires[index], "Wire", place);
+    Wire result{.ident = json_integer(wire, "ident", place),
+                .channel = json_integer(wire, "channel", place),
+                .segment = json_integer(wire, "segment", place),
+                .tail = read_point(store, wire, "tail", place),
+                .head = read_point(store, wire, "head", place)};
+    if (!(length({result.head.y - result.tail.y, result.head.z - result.tail.z}) > 0)) {
+        fail(place.text(), "a wire has no length", "head and tail coincide", "two different end points");
+    }
+    return result;
+}
+
+Point2 upward_span(const Wire& wire) {
+    const Point2 span{wire.head.y - wire.tail.y, wire.head.z - wire.tail.z};
+    // x cross wire must have positive z, or positive y for wires along z; files differ in head and tail.
+    const bool flip = std::abs(span.y) > 1e-6 * length(span) ? span.y < 0 : span.z > 0;
+    return flip ? Point2{-span.y, -span.z} : span;
+}
+
+double pitch_coordinate(const WirePlane& plane, const Wire& wire) {
+    return dot({0.5 * (wire.head.y + wire.tail.y), 0.5 * (wire.head.z + wire.tail.z)}, plane.pitch_direction);
+}
+
+void check_regular(const WirePlane& plane, const std::string& where) {
+    constexpr double parallel_tolerance = 0.0175; // sine of 1 degree
+    constexpr double spacing_tolerance = 0.25;    // pitches; beyond it "nearest wire" is wrong
+    for (int index = 0; index < plane.size(); ++index) {
+        const Wire& wire = plane.wires[index];
+        const Point2 span = upward_span(wire);
+        // Very short wires at the corners are badly measured: allow them the spacing tolerance.
+        const double slant = std::abs(dot(span, plane.pitch_direction));
+        if (slant > parallel_tolerance * length(span) && slant > spacing_tolerance * plane.pitch) {
+            fail(where, "wires of a plane are not parallel", "wire ident " + std::to_string(wire.ident),
+                 "all within 1 degree of the mean direction");
+        }
+        const double offset = (pitch_coordinate(plane, wire) - plane.first) / plane.pitch - index;
+        if (std::abs(offset) > spacing_tolerance) {
+            fail(where, "wires of a plane are not equally spaced",
+                 "wire ident " + std::to_string(wire.ident) + " is " + std::to_string(offset) +
+                     " pitches from its place " + std::to_string(index),
+                 "all within a quarter of the mean pitch " + std::to_string(plane.pitch) + " mm");
+        }
+    }
+}
+
+WirePlane read_plane(const Store& store, std::size_t plane_index) {
+    const JsonPlace place = store.place.at("planes", plane_index);
+    const json& content = json_member(store.planes[plane_index], "Plane", place);
+    WirePlane plane;
+    plane.ident = json_integer(content, "ident", place);
+    const json& indices = json_list(content, "wires", place);
+    if (indices.size() < 2) {
+        fail(place.text(), "a plane has too few wires", std::to_string(indices.size()), "at least 2");
+    }
+    plane.wires.reserve(indices.size());
+    Point2 sum;
+    for (const json& index : indices) {
+        plane.wires.push_back(read_wire(store, json_index(index, store.wires.size(), "wires", place)));
+        const Point2 span = upward_span(plane.wires.back());
+        sum = {sum.y + span.y, sum.z + span.z};
+    }
+    // Long wires carry more weight, since their direction is better measured.
+    plane.direction = {sum.y / length(sum), sum.z / length(sum)};
+    plane.pitch_direction = {-plane.direction.z, plane.direction.y};
+    std::stable_sort(plane.wires.begin(), plane.wires.end(), [&](const Wire& a, const Wire& b) {
+        return pitch_coordinate(plane, a) < pitch_coordinate(plane, b);
+    });
+    plane.first = pitch_coordinate(plane, plane.wires.front());
+    plane.pitch = (pitch_coordinate(plane, plane.wires.back()) - plane.first) / (plane.size() - 1);
+    if (!(plane.pitch > 0)) {
+        fail(place.text(), "wires of a plane lie on each other", "pitch 0", "a positive pitch");
+    }
+    check_regular(plane, place.text());
+    return plane;
+}
+
+WireFace read_face(const Store& store, std::size_t face_index) {
+    const JsonPlace place = store.place.at("faces", face_index);
+    const json& content = json_member(store.faces[face_index], "Face", place);
+    WireFace face{.ident = json_integer(content, "ident", place), .planes = {}};
+    for (const json& index : json_list(content, "planes", place)) {
+        face.planes.push_back(read_plane(store, json_index(index, store.planes.size(), "planes", place)));
+    }
+    return face;
+}
+
+template <class Part>
+const Part& find_ident(const std::vector<Part>& parts, int ident, const char* kind,
+                       const std::string& where) {
+    std::string known;
+    for (const Part& part : parts) {
+        if (part.ident == ident) {
+            return part;
+        }
+        known += (known.empty() ? "" : ", ") + std::to_string(part.ident);
+    }
+    fail(where, std::string("no such ") + kind, std::string(kind) + " " + std::to_string(ident),
+         "one of " + known);
+}
+
+} // namespace
+
+const WirePlane& WireFace::plane(int plane_ident) const {
+    return find_ident(planes, plane_ident, "plane", "face " + std::to_string(ident));
+}
+
+const WireFace& WireAnode::face(int face_ident) const {
+    return find_ident(faces, face_ident, "face", "anode " + std::to_string(ident));
+}
+
+const WireAnode& WireSchema::anode(int anode_ident) const {
+    return find_ident(anodes, anode_ident, "anode", path);
+}
+
+WireSchema load_wires(const std::string& path) {
+    const json document = load_json_file(path);
+    const JsonPlace file{.file = path};
+    const Store store(json_member(document, "Store", file), file);
+    WireSchema schema{.path = path, .anodes = {}};
+    for (std::size_t position = 0; position < store.anodes.size(); ++position) {
+        const JsonPlace place = store.place.at("anodes", position);
+        const json& content = json_member(store.anodes[position], "Anode", place);
+        WireAnode anode{.ident = json_integer(content, "ident", place), .faces = {}};
+        for (const json& index : json_list(content, "faces", place)) {
+            anode.faces.push_back(read_face(store, json_index(index, store.faces.size(), "faces", place)));
+        }
+        schema.anodes.push_back(std::move(anode));
+    }
+    if (schema.anodes.empty()) {
+        fail(path, "a wire file holds no anode", "an empty list \"anodes\"", "at least one anode");
+    }
+    return schema;
+}
+
+} // namespace spng

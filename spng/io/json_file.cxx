@@ -1,0 +1,153 @@
+#include "spng/io/json_file.h"
+
+#include "spng/core/error.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+namespace spng {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& seen,
+                       const std::string& expected, const std::string& mend) {
+    throw Error(ErrorKind::Configuration,
+                {.what = what, .where = path, .seen = seen, .expected = expected, .mend = mend});
+}
+
+struct ArchiveCloser {
+    void operator()(archive* handle) const { archive_read_free(handle); }
+};
+using ArchiveReader = std::unique_ptr<archive, ArchiveCloser>;
+
+/// Line and column, both from 1, of a byte offset.
+std::string position_text(const std::string& text, std::size_t offset) {
+    offset = std::min(offset, text.size());
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    const auto newline = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+    const auto column = newline == std::string::npos ? offset : offset - newline - 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+[[noreturn]] void wrong_member(const char* key, const JsonPlace& place, const std::string& seen,
+                               const std::string& expected) {
+    throw Error(ErrorKind::Configuration, {.what = std::string("the file does not have the expected content"),
+                                           .where = place.text() + ", key \"" + key + "\"",
+                                           .seen = seen,
+                                           .expected = expected,
+                                           .mend = {}});
+}
+
+} // namespace
+
+std::string read_compressed_file(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+        fail(path, "a data file is missing", "no such file", "a readable file",
+             "check the name and the path");
+    }
+    if (std::filesystem::is_directory(path, ignored)) {
+        fail(path, "a data file is missing", "a folder", "a readable file", "check the name and the path");
+    }
+    if (std::filesystem::file_size(path, ignored) == 0) {
+        fail(path, "a data file is empty", "0 bytes", "a JSON document", "fetch the file again");
+    }
+    ArchiveReader reader(archive_read_new());
+    archive_read_support_filter_all(reader.get());
+    archive_read_support_format_raw(reader.get());
+    const auto check = [&](auto status) {
+        if (status < ARCHIVE_WARN) {
+            const char* reason = archive_error_string(reader.get());
+            fail(path, "a data file cannot be read", reason ? reason : "unknown reason",
+                 "a whole plain or compressed file", "fetch the file again, or check its permissions");
+        }
+        return status;
+    };
+    constexpr std::size_t block_size = 1 << 20;
+    check(archive_read_open_filename(reader.get(), path.c_str(), block_size));
+    archive_entry* entry = nullptr;
+    check(archive_read_next_header(reader.get(), &entry));
+    std::string content;
+    const void* block = nullptr;
+    std::size_t size = 0;
+    la_int64_t offset = 0;
+    while (check(archive_read_data_block(reader.get(), &block, &size, &offset)) != ARCHIVE_EOF) {
+        content.append(static_cast<const char*>(block), size);
+    }
+    return content;
+}
+
+nlohmann::json load_json_file(const std::string& path) {
+    const std::string text = read_compressed_file(path);
+    try {
+        return nlohmann::json::parse(text);
+    } catch (const nlohmann::json::parse_error& error) {
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: what is of use"
+        std::string reason = error.what();
+        if (const auto colon = reason.find(": "); colon != std::string::npos) {
+            reason.erase(0, colon + 2);
+        }
+        fail(path + ", " + position_text(text, error.byte), "a data file is not JSON", reason,
+             "one JSON document", "fetch the file again, or mend it at the named place");
+    }
+}
+
+std::string JsonPlace::text() const {
+    std::string result(file);
+    if (!list.empty()) {
+        result += ", " + std::string(list) + "[" + std::to_string(index) + "]";
+    }
+    return result;
+}
+
+const nlohmann::json& json_member(const nlohmann::json& object, const char* key, const JsonPlace& place) {
+    if (!object.is_object()) {
+        wrong_member(key, place, object.type_name(), "an object with this key");
+    }
+    const auto found = object.find(key);
+    if (found == object.end()) {
+        wrong_member(key, place, "key missing", "an object with this key");
+    }
+    return *found;
+}
+
+const nlohmann::json& json_list(const nlohmann::json& object, const char* key, const JsonPlace& place) {
+    const auto& value = json_member(object, key, place);
+    if (!value.is_array()) {
+        wrong_member(key, place, value.type_name(), "a list");
+    }
+    return value;
+}
+
+double json_number(const nlohmann::json& object, const char* key, const JsonPlace& place) {
+    const auto& value = json_member(object, key, place);
+    if (!value.is_number()) {
+        wrong_member(key, place, value.type_name(), "a number");
+    }
+    return value.get<double>();
+}
+
+int json_integer(const nlohmann::json& object, const char* key, const JsonPlace& place) {
+    const auto& value = json_member(object, key, place);
+    const bool fits = value.is_number_integer() && value.get<double>() >= std::numeric_limits<int>::min() &&
+                      value.get<double>() <= std::numeric_limits<int>::max();
+    if (!fits) {
+        wrong_member(key, place, value.dump(), "a 32-bit whole number");
+    }
+    return value.get<int>();
+}
+
+std::size_t json_index(const nlohmann::json& value, std::size_t size, const char* what,
+                       const JsonPlace& place) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= size) {
+        wrong_member(what, place, value.dump(), "an index below " + std::to_string(size));
+    }
+    return value.get<std::size_t>();
+}
+
+} // namespace spng

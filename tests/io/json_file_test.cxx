@@ -1,0 +1,116 @@
+#include "spng/io/json_file.h"
+
+#include "spng/core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace {
+
+using namespace spng;
+
+std::string temporary(const std::string& name) {
+    return testing::TempDir() + "spng_json_file_test_" + name;
+}
+
+std::string written(const std::string& name, const std::string& content) {
+    const std::string path = temporary(name);
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+}
+
+std::string compressed(const std::string& name, const std::string& content, int (*add_filter)(archive*)) {
+    const std::string path = temporary(name);
+    archive* writer = archive_write_new();
+    add_filter(writer);
+    archive_write_set_format_raw(writer);
+    archive_write_open_filename(writer, path.c_str());
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_write_header(writer, entry);
+    archive_write_data(writer, content.data(), content.size());
+    archive_entry_free(entry);
+    archive_write_close(writer);
+    archive_write_free(writer);
+    return path;
+}
+
+Error error_of(const std::string& path) {
+    try {
+        load_json_file(path);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Configuration);
+        return error;
+    }
+    ADD_FAILURE() << "no error";
+    return Error(ErrorKind::Internal, {});
+}
+
+/// Some kilobytes that do not compress to nothing.
+std::string long_document() {
+    std::string text = "[0";
+    for (int value = 1; value < 20000; ++value) {
+        text += "," + std::to_string(value * 7919 % 100003);
+    }
+    return text + "]";
+}
+
+TEST(JsonFile, plain_and_compressed_files_read_the_same) {
+    const std::string text = long_document();
+    for (const std::string& path :
+         {written("plain.json", text), compressed("a.json.gz", text, archive_write_add_filter_gzip),
+          compressed("a.json.bz2", text, archive_write_add_filter_bzip2),
+          compressed("name-says-nothing", text, archive_write_add_filter_bzip2)}) {
+        const nlohmann::json document = load_json_file(path);
+        ASSERT_EQ(document.size(), 20000U) << path;
+        EXPECT_EQ(document[3], 3 * 7919);
+    }
+}
+
+TEST(JsonFile, truncated_files_are_refused) {
+    for (const auto add_filter : {archive_write_add_filter_gzip, archive_write_add_filter_bzip2}) {
+        const std::string whole = compressed("whole", long_document(), add_filter);
+        std::ifstream stream(whole, std::ios::binary);
+        const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+        for (const double part : {0.01, 0.3, 0.7, 0.99}) {
+            error_of(written("part", bytes.substr(0, static_cast<std::size_t>(part * bytes.size()))));
+        }
+    }
+}
+
+TEST(JsonFile, errors_say_what_is_wrong) {
+    EXPECT_NE(error_of(temporary("absent.json")).text().what.find("missing"), std::string::npos);
+    EXPECT_NE(error_of(testing::TempDir()).text().seen.find("folder"), std::string::npos);
+    EXPECT_NE(error_of(written("empty.json", "")).text().what.find("empty"), std::string::npos);
+    const Error error = error_of(written("wrong.json", "{\"a\": 1,\n \"b\": }\n"));
+    EXPECT_NE(error.text().where.find("line 2, column 7"), std::string::npos) << error.what();
+}
+
+TEST(JsonFile, members_are_checked) {
+    const auto object = nlohmann::json::parse(R"({"n": 2.5, "i": 3, "l": [1, 4], "big": 5000000000})");
+    const JsonPlace place{.file = "f.json"};
+    EXPECT_EQ(json_number(object, "n", place), 2.5);
+    EXPECT_EQ(json_integer(object, "i", place), 3);
+    EXPECT_EQ(json_list(object, "l", place).size(), 2U);
+    EXPECT_EQ(json_index(object["l"][0], 2, "l", place), 1U);
+    EXPECT_THROW(json_number(object, "l", place), Error);
+    EXPECT_THROW(json_integer(object, "n", place), Error);
+    EXPECT_THROW(json_integer(object, "big", place), Error);
+    EXPECT_THROW(json_list(object, "i", place), Error);
+    EXPECT_THROW(json_index(object["l"][1], 2, "l", place), Error);
+    EXPECT_THROW(json_member(object["i"], "x", place), Error);
+    try {
+        json_member(object, "absent", place.at("wires", 12));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.text().where, "f.json, wires[12], key \"absent\"");
+    }
+}
+
+} // namespace
