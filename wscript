@@ -5,7 +5,7 @@ The helpers are in scripts/waf_tools: one file per idea.
 
 import os
 
-from waflib import Context
+from waflib import Configure, Utils
 
 APPNAME = "spng"
 VERSION = "0.1.0"
@@ -13,6 +13,9 @@ top = "."
 out = "build"
 
 TOOLS = "scripts/waf_tools"
+
+# After a pull that changes the build, configure runs again by itself with the options it had.
+Configure.autoconfig = "clobber"
 
 
 def options(opt):
@@ -25,6 +28,14 @@ def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
     cfg.load("spng_compiler spng_libtorch spng_dependencies spng_summary", tooldir=TOOLS)
+    watch_tools(cfg)
+
+
+def watch_tools(cfg):
+    """Count our tools among the files whose change lets configure run again."""
+    for tool in cfg.path.ant_glob(f"{TOOLS}/*.py"):
+        cfg.hash = Utils.h_list((cfg.hash, tool.read("rb")))
+        cfg.files.append(tool.abspath())
 
 
 def build(bld):

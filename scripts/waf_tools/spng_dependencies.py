@@ -42,7 +42,7 @@ PARTS = (
     Part("tbb", "TBB", ("oneapi", "tbb"), ("tbb",), "libtbb-dev", "tbb-devel", "tbb",
          ("oneapi/tbb/version.h", r"TBB_VERSION_(?:MAJOR|MINOR) (\d+)")),
     Part("nlohmann-json", "NLOHMANN", ("nlohmann",), (), "nlohmann-json3-dev", "nlohmann_json", "nlohmann_json",
-         ("nlohmann/json.hpp", r"version (\d+\.\d+\.\d+)")),
+         ("nlohmann/json.hpp", r"\|  version (\d+\.\d+\.\d+)")),
     Part("gtest", "GTEST", ("gtest", "gmock"), ("gmock", "gtest", "gtest_main"), "libgtest-dev libgmock-dev", "gtest",
          "gtest", optional=True),
     Part("benchmark", "BENCHMARK", ("benchmark",), ("benchmark", "benchmark_main"), "libbenchmark-dev", "benchmark",
@@ -171,6 +171,8 @@ def describe(part, include_folder, library_folder, libraries):
         if os.path.exists(path):
             with open(path, encoding="utf-8", errors="replace") as stream:
                 version = ".".join(re.findall(part.version[1], stream.read())[:3]).replace("_", ".")
+            if version.isdigit():  # fmt: 90100 is 9.1.0
+                version = f"{int(version) // 10000}.{int(version) // 100 % 100}.{int(version) % 100}"
     files = ", ".join(f"lib{name}" for name in libraries) or "headers only"
     return f"{part.name}: {version or 'found'} ({include_folder}; {files}{' in ' + library_folder if library_folder else ''})"
 

@@ -7,8 +7,6 @@ have are accepted and noted, so that a configure line from the toolkit's documen
 import difflib
 import sys
 
-from waflib import Logs
-
 # Every part has --with-NAME=DIR, --with-NAME-include=A,B, --with-NAME-lib=A,B and --with-NAME-libs=x,y.
 PARTS = {
     "libtorch": "LibTorch 2.11 or newer; default: the torch package of the virtual environment",

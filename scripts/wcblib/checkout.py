@@ -1,0 +1,76 @@
+"""Places in the checkout, and running programs there."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator, NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+STATE = ROOT / ".wcb"  # locks; not tracked
+OUT = ROOT / "out"
+
+WRONG_USE = 2  # exit status, as wire-cell's
+
+
+def fail(text: str, status: int = WRONG_USE) -> NoReturn:
+    """End with one readable message."""
+    sys.stdout.flush()
+    sys.stderr.write(f"wcb: {text}\n")
+    raise SystemExit(status)
+
+
+def say(text: str = "") -> None:
+    """Print at once, so that lines keep their order with those of the programs we start."""
+    print(text, flush=True)
+
+
+def run(command: list[str], **keywords) -> int:
+    """Run in the checkout's root without standard input; returns the exit status (128 + signal when killed)."""
+    try:
+        status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, **keywords).returncode
+    except FileNotFoundError:
+        fail(f"program not found: {command[0]}")
+    return status if status >= 0 else 128 - status
+
+
+def wcb(*arguments: str) -> None:
+    """Run ./wcb itself; a failure ends this program with the same status."""
+    status = run([sys.executable, str(ROOT / "wcb"), *arguments])
+    if status:
+        raise SystemExit(status)
+
+
+def build_folder() -> Path | None:
+    """The folder that the last configure chose, or None before the first configure."""
+    lock = ROOT / lock_name()
+    if not lock.exists():
+        return None
+    for line in lock.read_text(encoding="utf-8").splitlines():
+        if line.startswith("out_dir ="):
+            folder = Path(line.split("=", 1)[1].strip().strip("'\""))
+            return folder if (folder / "c4che").is_dir() else None
+    return None
+
+
+def lock_name() -> str:
+    """waf's file in the checkout's root that names the build folder."""
+    return os.environ.get("WAFLOCK", ".lock-wcb")
+
+
+@contextlib.contextmanager
+def one_at_a_time(name: str) -> Iterator[None]:
+    """Hold a lock: several people or shells may use one checkout, and builds must not mix."""
+    STATE.mkdir(exist_ok=True)
+    with open(STATE / f"{name}.lock", "w", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"wcb: waiting for another ./wcb in this checkout ({name})")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,89 @@
+"""The text of ./wcb --help: all commands, options and variables, without waf and without a virtual environment."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+from .checkout import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+import spng_options  # noqa: E402  (the declarations that configure uses)
+
+HEAD = """\
+wcb [command] [options]
+
+Two commands do everything, resume where they stopped and need only Debian 12's python3:
+  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures, print where they are
+  test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: some)
+
+Set-up:
+  setup       system packages (apt, with root or sudo) and Python packages (.venv)
+                --full           all Python packages, CUDA's too: 2.8 GB to download, 4.9 GB on disk (default)
+                --slim           leave out what only a GPU or Python's torch needs: 0.6 GB, 0.8 GB
+                --without-torch  no LibTorch: configure --with-libtorch=DIR takes yours
+                --no-system      do not look at the system packages
+              demo and test take these options too
+  env         print shell lines: eval "$(./wcb env)" puts wire-cell and Python's packages on the paths
+  shell       start your shell with that environment
+  bench       measure every step and the chain
+
+The field's way:
+  ./wcb configure --prefix=DIR --with-nvtx ...
+  ./wcb                          (the same as: ./wcb build)
+  ./wcb install
+
+  configure   find compiler, LibTorch and the other parts; remember the options
+  build       build the library, wire-cell, the tests and the benchmarks
+  install     bin/wire-cell, lib/, include/, share/wirecell/{cfg,data} under --prefix
+  uninstall   remove what install copied
+  clean       remove what build made; distclean: and what configure found
+  list        list the targets
+  clangdb     write compile_commands.json into the build folder
+
+Options of configure:
+  --prefix=DIR                   where install copies to (default /usr/local); --bindir=DIR, --libdir=DIR
+  -o DIR, --out=DIR              build folder (default build)
+  --build-mode=MODE              release (default), debug, asan (address, undefined) or tsan (threads)
+  --with-nvtx[=DIR]              compile the NVTX ranges in; needs NVTX3's headers and no library
+"""
+
+PART_OPTIONS = """
+  For each NAME below: --with-NAME=DIR (DIR/include and DIR/lib), --with-NAME-include=A,B, --with-NAME-lib=A,B
+  (folders) and --with-NAME-libs=x,y (names of libraries):
+"""
+
+TAIL = """
+Options of build and install:
+  -j N, --jobs=N                 compile N files at once (default: number of cores)
+  -k, --keep                     go on after errors
+  -v, --verbose                  show the compiler's command lines
+  -p, --progress                 progress bar
+  --targets=A,B                  build only these (see list)
+  --notests                      leave tests and benchmarks out
+  --destdir=DIR                  install under DIR/PREFIX, for packagers
+  --no-venv                      use the waflib of the python3 that runs ./wcb
+
+Variables:
+  CXX, CXXFLAGS, LINKFLAGS       compiler and further flags, read by configure
+  JOBS                           number of parallel jobs
+  PREFIX, DESTDIR                as the options
+  LIBTORCH                       folder of LibTorch, before .venv is searched
+  CONDA_PREFIX, CUDA_HOME, PKG_CONFIG_PATH   searched for parts
+  WAFLOCK                        name of the file that remembers the build folder; one name per build folder
+                                 lets several builds live in one checkout
+  PIP_*                          pip's own: PIP_INDEX_URL, PIP_CACHE_DIR, ...
+  NO_COLOR, NOCOLOR              no colours
+"""
+
+
+def help_text() -> str:
+    """The whole page."""
+    width = max(map(len, spng_options.PARTS))
+    parts = "".join(f"    {name:{width}}  {text}\n" for name, text in spng_options.PARTS.items())
+    parts += f"    {'boost':{width}}  Boost; also --boost-include=DIR, --boost-libs=DIR, --boost-mt\n"
+    ignored = [f"--with-{name}" for name in spng_options.FIELD_PARTS]
+    ignored += list(spng_options.FIELD_FLAGS) + list(spng_options.FIELD_VALUES)
+    note = textwrap.fill(" ".join(ignored), 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return (HEAD + PART_OPTIONS + parts + "\nOptions of the field's toolkit that mean nothing here: accepted and noted.\n"
+            + note + "\n" + TAIL)

@@ -1,0 +1,198 @@
+"""The checkout's virtual environment: made from requirements.txt, resumed where it stopped, repaired.
+
+A package counts as installed only when pip has written its INSTALLER file, which it does last; so a package whose
+unpacking was interrupted is done again, and finished ones are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .checkout import ROOT, VENV, fail, run, say
+
+REQUIREMENTS = ROOT / "requirements.txt"
+STAMP = VENV / "spng-setup.json"
+OLDEST_PYTHON = (3, 11)
+LARGE_MB = 20.0  # packages from this size on are fetched one by one, so that a stop loses at most one of them
+
+# mode -> the sets of requirements.txt that it installs
+MODES = {"full": ("base", "torch", "gpu"), "slim": ("base", "torch"), "without-torch": ("base",)}
+
+# What --slim keeps of the torch package: LibTorch for the CPU and its headers.
+SLIM_KEPT = ("include", "lib", "share", "version.py", "__init__.py")
+SLIM_LIBRARIES = ("libtorch_cpu.so", "libc10.so", "libgomp.so")
+SLIM_MODULE = 'raise ImportError("Python\'s torch was left out by ./wcb setup --slim; ./wcb setup --full brings it")\n'
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One pinned package with its sizes in MB."""
+
+    name: str
+    version: str
+    set: str
+    download: float
+    disk: float
+    slim_disk: float
+
+
+def read_requirements(path: Path = REQUIREMENTS) -> list[Requirement]:
+    """'name==version # set download disk slim', one a line."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            pin, comment = line.split("#")
+            name, version = pin.strip().split("==")
+            group, *sizes = comment.split()
+            found.append(Requirement(name, version, group, *map(float, sizes)))
+    return found
+
+
+def fingerprint(mode: str) -> str:
+    """Changes when the environment has to be looked at again."""
+    return hashlib.sha256(REQUIREMENTS.read_bytes() + mode.encode()).hexdigest()
+
+
+def read_stamp() -> dict:
+    """{'mode': ..., 'fingerprint': ...}, or {} for an environment that is not finished."""
+    try:
+        return json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def is_ready(mode: str | None) -> bool:
+    """Whether the environment is complete; mode None accepts the one that was chosen before."""
+    stamp = read_stamp()
+    return bool(stamp) and mode in (None, stamp["mode"]) and stamp["fingerprint"] == fingerprint(stamp["mode"])
+
+
+def ensure(mode: str | None) -> None:
+    """Make or complete the environment. mode None: as before, or full the first time."""
+    if is_ready(mode):
+        say(f"Python packages: complete ({read_stamp()['mode']}, {VENV}).")
+        return
+    old_mode = read_stamp().get("mode")
+    mode = mode or old_mode or "full"
+    make_environment()
+    STAMP.unlink(missing_ok=True)
+    if is_pruned() and mode == "full":
+        shutil.rmtree(torch_folder())
+        for record in site_packages().glob("torch-*.dist-info"):
+            shutil.rmtree(record)
+    wanted = [item for item in read_requirements() if item.set in MODES[mode]]
+    install([item for item in wanted if not is_installed(item)], mode)
+    if mode == "slim":
+        prune_torch()
+    STAMP.write_text(json.dumps({"mode": mode, "fingerprint": fingerprint(mode)}) + "\n", encoding="utf-8")
+    say(f"Python packages: complete ({mode}, {VENV}).")
+
+
+def make_environment() -> None:
+    """Create .venv, or create it anew when its Python or pip does not run."""
+    if sys.version_info < OLDEST_PYTHON:
+        fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed (Debian 12's python3 is 3.11)")
+    python = VENV / "bin" / "python"
+    if python.exists() and run([str(python), "-m", "pip", "--version"], capture_output=True) == 0:
+        return
+    say(f"Python packages: {'mending' if VENV.exists() else 'making'} the virtual environment {VENV}")
+    base = getattr(sys, "_base_executable", sys.executable)
+    if run([base, "-m", "venv", "--clear", str(VENV)]):
+        fail("the virtual environment could not be made (on Debian: apt-get install python3-venv)", 1)
+
+
+def site_packages() -> Path:
+    """Where the environment's packages are."""
+    return next(iter(sorted((VENV / "lib").glob("python3*/site-packages"))), VENV / "none")
+
+
+def torch_folder() -> Path:
+    """LibTorch in the environment."""
+    return site_packages() / "torch"
+
+
+def is_installed(item: Requirement) -> bool:
+    """Whether pip finished this very version."""
+    record = f"{item.name.replace('-', '_')}-{item.version}.dist-info"
+    return any(folder.name.lower() == record and (folder / "INSTALLER").exists()
+               for folder in site_packages().glob("*.dist-info"))
+
+
+def install(items: list[Requirement], mode: str) -> None:
+    """Install with sizes first and progress after; pip keeps what it fetched in its cache."""
+    if not items:
+        return
+    download = sum(item.download for item in items)
+    disk = sum(item.slim_disk if mode == "slim" else item.disk for item in items)
+    say(f"Python packages: {len(items)} to install into {VENV}: {size(download)} to download, {size(disk)} on disk.")
+    if mode == "full" and any(item.name == "torch" for item in items):
+        say("  Most of it is CUDA for PyTorch. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.8 GB.")
+    check_space(disk + max(item.download for item in items))
+    done = 0.0
+    for batch in batches(items):
+        amount = sum(item.download for item in batch)
+        names = batch[0].name if len(batch) == 1 else f"{len(batch)} small packages"
+        say(f"  [{100 * done / max(download, 0.1):3.0f} %] {names}: {size(amount)}")
+        pip_install(batch)
+        done += amount
+    say("  [100 %] downloaded and unpacked")
+
+
+def batches(items: list[Requirement]) -> list[list[Requirement]]:
+    """The small packages together (pip first of all, by its own rules), each large one alone."""
+    small = [item for item in items if item.download < LARGE_MB]
+    return ([small] if small else []) + [[item] for item in items if item.download >= LARGE_MB]
+
+
+def pip_install(batch: list[Requirement]) -> None:
+    """One call of pip. --no-deps, because requirements.txt is the closed list."""
+    command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--no-deps", "--no-input",
+               "--disable-pip-version-check", "--retries", "10"] + ([] if sys.stdout.isatty() else ["--quiet"])
+    if run(command + [f"{item.name}=={item.version}" for item in batch]):
+        fail("pip failed; see its message above. What is done is kept: run the same command again to go on", 1)
+
+
+def check_space(needed_mb: float) -> None:
+    """Refuse before the download rather than in the middle."""
+    free = shutil.disk_usage(VENV).free / 1e6
+    if free < needed_mb:
+        fail(f"not enough room in {VENV}: {size(needed_mb)} needed, {size(free)} free", 1)
+
+
+def size(megabytes: float) -> str:
+    """'531 MB' or '2.8 GB'."""
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"
+
+
+def is_pruned() -> bool:
+    """Whether torch is there as --slim leaves it."""
+    module = torch_folder() / "__init__.py"
+    return module.exists() and module.read_text(encoding="utf-8") == SLIM_MODULE
+
+
+def prune_torch() -> None:
+    """Take what only a GPU or Python needs out of the torch package.
+
+    The module that says so is written first, so that after an interruption --full knows that torch is not whole.
+    """
+    folder = torch_folder()
+    (folder / "__init__.py").write_text(SLIM_MODULE, encoding="utf-8")
+    for library in (folder / "lib").iterdir():
+        if not library.name.startswith(SLIM_LIBRARIES):
+            remove(library)
+    for entry in folder.iterdir():
+        if entry.name not in SLIM_KEPT:
+            remove(entry)
+
+
+def remove(path: Path) -> None:
+    """A file or a whole folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
