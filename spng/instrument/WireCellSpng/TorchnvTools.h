@@ -49,13 +49,13 @@ enum class Kind : std::uint32_t {
     Step,
     Source,
     Sink,
-    Fan,
+    Plumbing,
     Frame,
     Decon,
     Filter,
     Roi,
     Coincidence,
-    Model,
+    Dnn,
     Service,
     Tap,
     Simulation
@@ -73,7 +73,7 @@ inline constexpr std::array<KindColour, 14> palette{{
     {"step", 0xFFC7C7C7},        // light grey
     {"source", 0xFF8C6D31},      // brown
     {"sink", 0xFFBD9E39},        // ochre
-    {"fan", 0xFF7F7F7F},         // dark grey
+    {"plumbing", 0xFF7F7F7F},    // dark grey
     {"frame", 0xFFE7CB94},       // sand
     {"decon", 0xFF1F4E9C},       // dark blue
     {"filter", 0xFF4EA3D9},      // sky blue
@@ -89,11 +89,8 @@ constexpr KindColour const& colour_of(Kind kind) noexcept {
     return palette[static_cast<std::size_t>(kind) - 1];
 }
 
-/// The kind whose category has this name; "fanin" and "fanout" are both Fan; Other where there is none.
+/// The kind whose category has this name, Other where there is none.
 constexpr Kind kind_of(std::string_view name) noexcept {
-    if (name == "fanin" || name == "fanout") {
-        return Kind::Fan;
-    }
     for (std::size_t index = 0; index < palette.size(); ++index) {
         if (name == palette[index].category) {
             return static_cast<Kind>(index + 1);

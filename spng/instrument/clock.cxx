@@ -1,0 +1,70 @@
+#include "spng/instrument/clock.h"
+
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace spng::instrument {
+namespace {
+
+std::int64_t nanoseconds_of(clockid_t clock) noexcept {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+const std::int64_t loaded_at = wall_nanoseconds();
+
+std::int64_t find_process_start() {
+    std::ifstream file("/proc/self/stat");
+    std::string text;
+    std::getline(file, text);
+    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos) {
+        return loaded_at;
+    }
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string skipped;
+    for (int number = 3; number < 22; ++number) {
+        fields >> skipped;
+    }
+    std::int64_t ticks_since_boot = 0;
+    const std::int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
+    if (!(fields >> ticks_since_boot) || ticks_per_second <= 0) {
+        return loaded_at;
+    }
+    const std::int64_t age =
+        nanoseconds_of(CLOCK_BOOTTIME) - ticks_since_boot * (1'000'000'000 / ticks_per_second);
+    const std::int64_t start = wall_nanoseconds() - age;
+    // A sandbox may count the boot differently in /proc and in the clock; then the loading time is the better
+    // guess.
+    return start <= loaded_at && age >= 0 ? start : loaded_at;
+}
+
+} // namespace
+
+std::int64_t wall_nanoseconds() noexcept {
+    return nanoseconds_of(CLOCK_MONOTONIC);
+}
+
+std::int64_t cpu_nanoseconds(CpuClock clock) noexcept {
+    return nanoseconds_of(clock == CpuClock::Process ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID);
+}
+
+std::int64_t process_start_nanoseconds() noexcept {
+    static const std::int64_t start = find_process_start();
+    return start;
+}
+
+std::string utc_time() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+} // namespace spng::instrument

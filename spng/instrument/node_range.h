@@ -1,0 +1,47 @@
+#pragma once
+// The range of a whole node call: `Type:instance` with the node's kind as category and colour and the event
+// index as payload. Empty classes where NVTX is off.
+
+#include "WireCellSpng/TorchnvTools.h"
+
+#include <cstdint>
+#include <string>
+
+namespace spng::instrument {
+
+#if SPNG_NVTX_IS_ON
+
+/// Registers its string when the node is made, so that a call only passes a handle.
+class NodeLabel {
+public:
+    NodeLabel(const std::string& name, const std::string& kind)
+        : m_label(name.c_str(), nvtx::kind_of(kind)) {}
+
+private:
+    friend class NodeRange;
+    nvtx::Label m_label;
+};
+
+class NodeRange {
+public:
+    NodeRange(const NodeLabel& label, std::uint64_t event) : m_range(label.m_label.attributes(event)) {}
+
+private:
+    nvtx::ScopedRange m_range;
+};
+
+#else
+
+class NodeLabel {
+public:
+    NodeLabel(const std::string&, const std::string&) {}
+};
+
+class NodeRange {
+public:
+    NodeRange(const NodeLabel&, std::uint64_t) {}
+};
+
+#endif
+
+} // namespace spng::instrument

@@ -1,0 +1,142 @@
+#include "spng/instrument/operation_log.h"
+
+#include "spng/core/error.h"
+#include "spng/instrument/node_meter.h"
+#include "spng/instrument/operator_traits.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+namespace spng::instrument {
+
+struct OperationLog::State {
+    struct OfThread {
+        LeafCounter leaves;
+        std::vector<std::size_t> open; ///< records of the operators that run, innermost last
+    };
+
+    void begins(const at::RecordFunction& function);
+    void ends();
+
+    std::vector<OperationRecord> records;
+    std::map<std::thread::id, OfThread> threads;
+    at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
+};
+
+namespace {
+
+std::mutex active_mutex; // of the log and of its content: operators of all threads write into it
+OperationLog::State* active = nullptr;
+
+std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& function) {
+    const std::lock_guard lock(active_mutex);
+    if (active != nullptr) {
+        active->begins(function);
+    }
+    return nullptr;
+}
+
+void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
+    const std::lock_guard lock(active_mutex);
+    if (active != nullptr) {
+        active->ends();
+    }
+}
+
+std::vector<c10::Device> devices_of(c10::ArrayRef<const c10::IValue> inputs) {
+    std::vector<c10::Device> devices;
+    const auto add = [&devices](const at::Tensor& tensor) {
+        if (tensor.defined()) {
+            devices.push_back(tensor.device());
+        }
+    };
+    for (const auto& input : inputs) {
+        if (input.isTensor()) {
+            add(input.toTensor());
+        } else if (input.isTensorList()) {
+            for (const at::Tensor& tensor : input.toTensorVector()) {
+                add(tensor);
+            }
+        }
+    }
+    return devices;
+}
+
+} // namespace
+
+void OperationLog::State::begins(const at::RecordFunction& function) {
+    const OperatorTraits& traits = traits_of(function);
+    const CurrentCall call = current_call();
+    auto& thread = threads[std::this_thread::get_id()];
+    thread.leaves.enter(traits);
+    thread.open.push_back(records.size());
+    records.push_back({call.node == nullptr ? "" : call.node->text(),
+                       call.node == nullptr ? "" : call.node->kind, call.event, traits.name, false,
+                       devices_of(function.inputs())});
+}
+
+void OperationLog::State::ends() {
+    auto& thread = threads[std::this_thread::get_id()];
+    if (thread.open.empty()) {
+        return; // it began before the log
+    }
+    records[thread.open.back()].counted = thread.leaves.leave() != nullptr;
+    thread.open.pop_back();
+}
+
+bool is_hidden_synchronisation(const OperationRecord& record) {
+    static constexpr std::array<std::string_view, 11> names = {"aten::_local_scalar_dense",
+                                                               "aten::equal",
+                                                               "aten::is_nonzero",
+                                                               "aten::item",
+                                                               "aten::nonzero",
+                                                               "aten::_unique",
+                                                               "aten::_unique2",
+                                                               "aten::masked_select",
+                                                               "aten::unique_consecutive",
+                                                               "aten::unique_dim",
+                                                               "aten::bincount"};
+    if (std::find(names.begin(), names.end(), record.name) != names.end()) {
+        return true;
+    }
+    return record.name == "aten::copy_" && record.inputs.size() == 2 && record.inputs[0].is_cpu() &&
+           !record.inputs[1].is_cpu();
+}
+
+OperationLog::OperationLog() : m_state(std::make_unique<State>()) {
+    {
+        const std::lock_guard lock(active_mutex);
+        if (active != nullptr) {
+            throw Error(ErrorKind::Internal, {.what = "two operation logs at the same time",
+                                              .where = {},
+                                              .seen = {},
+                                              .expected = "one OperationLog in a process at a time",
+                                              .mend = {}});
+        }
+        active = m_state.get();
+    }
+    m_state->callback = at::addGlobalCallback(at::RecordFunctionCallback(&operator_begins, &operator_ends)
+                                                  .needsInputs(true)
+                                                  .scopes({at::RecordScope::FUNCTION}));
+}
+
+OperationLog::~OperationLog() {
+    at::removeCallback(m_state->callback);
+    const std::lock_guard lock(active_mutex);
+    active = nullptr;
+}
+
+std::vector<OperationRecord> OperationLog::records() const {
+    const std::lock_guard lock(active_mutex);
+    return m_state->records;
+}
+
+} // namespace spng::instrument

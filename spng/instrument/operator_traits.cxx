@@ -1,0 +1,147 @@
+#include "spng/instrument/operator_traits.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace spng::instrument {
+namespace {
+
+/// Views, allocations and composites whose schema does not say so.
+bool is_known_transparent(const std::string& name) {
+    static const std::unordered_set<std::string_view> names = {
+        // views without alias annotation
+        "_unsafe_view", "unsafe_split", "unsafe_split_with_sizes", "unsafe_chunk", "broadcast_tensors",
+        "meshgrid", "lift",
+        // views in place
+        "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "as_strided_", "detach_",
+        "requires_grad_",
+        // allocations
+        "empty", "empty_like", "empty_strided", "empty_permuted", "empty_quantized", "new_empty",
+        "new_empty_strided", "_efficientzerotensor", "resize_", "resize_as_", "set_",
+        // composites that may do nothing
+        "type_as", "dropout",
+        // bookkeeping of the allocator
+        "record_stream"};
+    return names.count(name) > 0;
+}
+
+/// Operators that read data although they return no tensor.
+bool reads_data(const std::string& name) {
+    return name == "_local_scalar_dense" || name == "equal";
+}
+
+bool aliases_without_write(const c10::AliasInfo* alias) {
+    if (alias == nullptr || alias->isWrite()) {
+        return false;
+    }
+    if (!alias->beforeSets().empty()) {
+        return true;
+    }
+    for (const auto& contained : alias->containedTypes()) {
+        if (aliases_without_write(&contained)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool holds_tensor(const c10::Type& type) {
+    if (type.kind() == c10::TypeKind::TensorType) {
+        return true;
+    }
+    for (const auto& contained : type.containedTypes()) {
+        if (holds_tensor(*contained)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+OperatorRole role_of(const c10::FunctionSchema& schema, const std::string& base_name) {
+    if (is_known_transparent(base_name)) {
+        return OperatorRole::Transparent;
+    }
+    if (schema.returns().empty()) {
+        return schema.is_mutable() ? OperatorRole::Computes : OperatorRole::Transparent;
+    }
+    bool returns_tensor = false;
+    for (const auto& value : schema.returns()) {
+        if (aliases_without_write(value.alias_info())) {
+            return OperatorRole::Transparent;
+        }
+        returns_tensor = returns_tensor || holds_tensor(*value.type());
+    }
+    return returns_tensor || reads_data(base_name) ? OperatorRole::Computes : OperatorRole::Transparent;
+}
+
+OperatorTraits make_traits(const at::RecordFunction& function) {
+    const auto operator_name = function.operator_name();
+    if (!operator_name) {
+        return {function.name(), OperatorRole::Transparent}; // a label such as RECORD_FUNCTION("...")
+    }
+    const std::string& name = operator_name->name;
+    const auto colons = name.find("::");
+    if (name.substr(0, colons) == "spng") {
+        return {name, OperatorRole::Own};
+    }
+    const auto handle = c10::Dispatcher::singleton().findSchema(*operator_name);
+    const std::string base_name = colons == std::string::npos ? name : name.substr(colons + 2);
+    return {name, handle ? role_of(handle->schema(), base_name) : OperatorRole::Computes};
+}
+
+/// One object per name and overload, kept for ever so that records may point to it.
+const OperatorTraits& registered_traits(const at::RecordFunction& function) {
+    static std::mutex mutex;
+    static auto& all = *new std::unordered_map<std::string, std::unique_ptr<const OperatorTraits>>;
+    const std::string key = std::string(function.name()) + "." + function.overload_name();
+    const std::lock_guard lock(mutex);
+    auto& entry = all[key];
+    if (!entry) {
+        entry = std::make_unique<const OperatorTraits>(make_traits(function));
+    }
+    return *entry;
+}
+
+} // namespace
+
+const OperatorTraits& traits_of(const at::RecordFunction& function) {
+    // The overload's name lies in the operator's schema, at an address of its own for each overload, so one
+    // look by address finds the traits. The comparison guards against an address that is used again: labels
+    // have no schema, and a library with operators may be unloaded.
+    static thread_local std::unordered_map<const char*, const OperatorTraits*> by_address;
+    auto& known = by_address[function.overload_name()];
+    if (known == nullptr || std::strcmp(known->name.c_str(), function.name()) != 0) {
+        known = &registered_traits(function);
+    }
+    return *known;
+}
+
+void LeafCounter::enter(const OperatorTraits& traits) {
+    const bool hidden =
+        !m_frames.empty() && (m_frames.back().hidden || m_frames.back().traits->role == OperatorRole::Own);
+    m_frames.push_back({&traits, false, hidden});
+}
+
+const OperatorTraits* LeafCounter::leave() {
+    if (m_frames.empty()) {
+        return nullptr;
+    }
+    const Frame frame = m_frames.back();
+    m_frames.pop_back();
+    const bool counts =
+        !frame.hidden && (frame.traits->role == OperatorRole::Own ||
+                          (frame.traits->role == OperatorRole::Computes && !frame.counted_below));
+    if (!m_frames.empty()) {
+        m_frames.back().counted_below |= counts || frame.counted_below;
+    }
+    return counts ? frame.traits : nullptr;
+}
+
+} // namespace spng::instrument

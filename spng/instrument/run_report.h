@@ -1,0 +1,94 @@
+#pragma once
+// What a run cost, node by node: as a table for people and as JSON for programs (schema in
+// run_report_json.cxx).
+
+#include "spng/instrument/node_meter.h"
+
+#include <c10/core/Device.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spng::instrument {
+
+/// What the report says about the run beside its measurements. Strings may be empty.
+struct RunDescription {
+    std::string version; ///< of this program
+    std::string commit;
+    std::string build; ///< mode and compiler
+    std::string torch_version;
+    c10::Device device{c10::kCPU};
+    std::string device_name; ///< of the hardware, where known
+    std::string engine;
+    std::string precision; ///< "exact float32"
+    int graph_threads = 1;
+    int intra_op_threads = 1;
+    MeterMode mode;
+    double wall_seconds = 0; ///< from before the first to after the last event
+    nlohmann::json settings; ///< all job arguments and settings, put into the JSON as they are
+};
+
+/// All calls of one node and what follows from them. Times in nanoseconds, memory in bytes.
+struct NodeStatistics {
+    NodeIdentity node;
+    std::vector<CallRecord> calls; ///< in the order of their starts, at least one
+    std::map<std::string, std::uint64_t> operations;
+
+    std::int64_t wall = 0;
+    std::int64_t own_wall = 0; ///< without nested calls
+    std::int64_t cpu = 0;
+    std::int64_t device = not_measured; ///< of the calls where it was measured
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t leaf_operations = 0;
+    std::int64_t cpu_peak = 0; ///< the highest of all calls
+    std::int64_t device_peak = not_measured;
+    std::uint64_t failed = 0;
+
+    std::int64_t first_wall() const { return calls.front().wall; }
+    /// Mean wall time after the first call, which also pays for what is prepared at first use; not_measured
+    /// when there was only one.
+    std::int64_t steady_mean_wall() const;
+    std::int64_t median_wall() const;
+    bool is_nested() const { return calls.front().depth > 0; }
+};
+
+class RunReport {
+public:
+    /// Takes the measurements of all meters, waiting for the device to finish. Call it after the run; nodes
+    /// that were never called are left out.
+    RunReport(RunDescription description, const std::vector<NodeMeter*>& meters);
+
+    /// By wall time, the slowest first.
+    const std::vector<NodeStatistics>& nodes() const { return m_nodes; }
+    /// Number of distinct events that any node was called for.
+    std::uint64_t events() const { return m_events; }
+    /// From the start of the process to the first call of a node; not_measured without calls.
+    std::int64_t startup() const { return m_startup; }
+
+    /// The per-node table with a header and notes.
+    /// @param with_operations  also list the ATen operators of each node
+    std::string table(bool with_operations = false) const;
+
+    nlohmann::json json() const;
+
+    /// The JSON in a file that appears under its name only when it is complete. Throws Error(Output).
+    void write_json(const std::filesystem::path& path) const;
+
+private:
+    std::string heading() const;
+    std::string notes() const;
+
+    RunDescription m_description;
+    std::vector<NodeStatistics> m_nodes;
+    std::uint64_t m_events = 0;
+    std::int64_t m_startup = not_measured;
+    std::int64_t m_process_peak = 0;
+    std::int64_t m_device_peak = not_measured;
+};
+
+} // namespace spng::instrument

@@ -1,0 +1,134 @@
+// The JSON of --timing, schema "spng-timing-1". Times end in _ns or _seconds, memory in _bytes; null is "not
+// measured". A new field may appear; a field that changes its meaning changes the schema's number.
+
+#include "spng/core/error.h"
+#include "spng/instrument/machine.h"
+#include "spng/instrument/run_report.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace spng::instrument {
+namespace {
+
+using nlohmann::json;
+
+json measured(std::int64_t value) {
+    return value == not_measured ? json(nullptr) : json(value);
+}
+
+json call_json(const CallRecord& call) {
+    return {{"event", call.event},
+            {"depth", call.depth},
+            {"failed", call.failed},
+            {"start_ns", call.start},
+            {"wall_ns", call.wall},
+            {"nested_wall_ns", call.nested_wall},
+            {"cpu_ns", call.cpu},
+            {"device_ns", measured(call.device)},
+            {"in_bytes", call.bytes_in},
+            {"out_bytes", call.bytes_out},
+            {"leaf_operations", call.leaf_operations},
+            {"cpu_allocated_bytes", call.cpu_allocated},
+            {"cpu_peak_bytes", call.cpu_peak},
+            {"device_allocated_bytes", measured(call.device_allocated)},
+            {"device_peak_bytes", measured(call.device_peak)}};
+}
+
+json node_json(const NodeStatistics& node) {
+    json calls = json::array();
+    for (const auto& call : node.calls) {
+        calls.push_back(call_json(call));
+    }
+    return {{"name", node.node.text()},
+            {"type", node.node.type},
+            {"instance", node.node.instance},
+            {"kind", node.node.kind},
+            {"calls", node.calls.size()},
+            {"failed", node.failed},
+            {"wall_ns", node.wall},
+            {"own_wall_ns", node.own_wall},
+            {"first_wall_ns", node.first_wall()},
+            {"steady_mean_wall_ns", measured(node.steady_mean_wall())},
+            {"median_wall_ns", node.median_wall()},
+            {"cpu_ns", node.cpu},
+            {"device_ns", measured(node.device)},
+            {"in_bytes", node.bytes_in},
+            {"out_bytes", node.bytes_out},
+            {"leaf_operations", node.leaf_operations},
+            {"cpu_peak_bytes", node.cpu_peak},
+            {"device_peak_bytes", measured(node.device_peak)},
+            {"operations", node.operations},
+            {"per_call", std::move(calls)}};
+}
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int error_number) {
+    throw Error(ErrorKind::Output, {.what = "cannot write the timing file",
+                                    .where = path.string(),
+                                    .seen = std::generic_category().message(error_number),
+                                    .expected = "a folder that exists, with room and permission to write",
+                                    .mend = "give --timing another path"});
+}
+
+} // namespace
+
+nlohmann::json RunReport::json() const {
+    const auto& run = m_description;
+    const Machine machine = this_machine();
+    nlohmann::json nodes = nlohmann::json::array();
+    for (const auto& node : m_nodes) {
+        nodes.push_back(node_json(node));
+    }
+    return {{"schema", "spng-timing-1"},
+            {"time", utc_time()},
+            {"program", {{"version", run.version}, {"commit", run.commit}, {"build", run.build}}},
+            {"versions", {{"torch", run.torch_version}}},
+            {"machine",
+             {{"host", machine.host},
+              {"system", machine.system},
+              {"cpu", machine.cpu},
+              {"cores", machine.cores}}},
+            {"run",
+             {{"device", run.device.str()},
+              {"device_name", run.device_name},
+              {"engine", run.engine},
+              {"precision", run.precision},
+              {"graph_threads", run.graph_threads},
+              {"intra_op_threads", run.intra_op_threads},
+              {"synchronising", run.mode.synchronise},
+              {"cpu_clock", run.mode.cpu_clock == CpuClock::Process ? "process" : "thread"},
+              {"events", m_events},
+              {"wall_seconds", run.wall_seconds},
+              {"startup_seconds", m_startup == not_measured
+                                      ? nlohmann::json(nullptr)
+                                      : nlohmann::json(1e-9 * static_cast<double>(m_startup))},
+              {"process_peak_bytes", m_process_peak},
+              {"device_peak_bytes", measured(m_device_peak)}}},
+            {"settings", run.settings},
+            {"nodes", std::move(nodes)}};
+}
+
+void RunReport::write_json(const std::filesystem::path& path) const {
+    const std::filesystem::path unfinished = path.string() + ".partial";
+    errno = 0;
+    std::ofstream file(unfinished);
+    file << json().dump(1) << '\n';
+    file.close();
+    if (!file) {
+        const int error_number = errno;
+        std::error_code ignored;
+        std::filesystem::remove(unfinished, ignored);
+        cannot_write(path, error_number);
+    }
+    std::error_code problem;
+    std::filesystem::rename(unfinished, path, problem);
+    if (problem) {
+        std::error_code ignored;
+        std::filesystem::remove(unfinished, ignored);
+        cannot_write(path, problem.value());
+    }
+}
+
+} // namespace spng::instrument
