@@ -1,0 +1,175 @@
+// Graphs from parts: `local pg = import 'pgraph.jsonnet'`. A part ("pnode") is a node or a graph made of parts:
+//
+//     { type: 'Pnode', name, iports: [port...], oports: [port...], edges: [edge...], uses: [component...] }
+//
+// where a port is { node: 'Type:name', port: number } and an edge { tail: port, head: port }. Parts only concatenate
+// lists; components are made unique once, by main(), so that large graphs evaluate quickly. For the same reason values
+// are locals in front of objects: Jsonnet computes a field anew at each access, but a local once.
+local wc = import 'wirecell.jsonnet';
+
+local indices(list) = std.range(0, std.length(list) - 1);
+
+/// Six digits more than needed make a number sort as text.
+local place(i) = '\n' + (1000000 + i);
+
+/// Elements of a list in order, the first of each key only. `same(first, other)` says true, or ends with an error, for
+/// two elements with the same key. Sorting is left to object fields, which the interpreter keeps in order natively.
+local unique(list, key, same=function(first, other) true) =
+    local keys = [key(element) for element in list];
+    local sorted = { [keys[i] + place(i)]: i for i in indices(list) };
+    local order = [sorted[field] for field in std.objectFields(sorted)];
+    local kept = {
+        [place(order[j])]: list[order[j]]
+        for j in indices(order)
+        if j == 0 || keys[order[j]] != keys[order[j - 1]] || !same(list[order[j - 1]], list[order[j]])
+    };
+    [kept[field] for field in std.objectFields(kept)];
+
+/// A component without its uses. Array elements are computed once, so values pass through an array.
+local bare(component) =
+    local fields = [field for field in std.objectFields(component) if field != 'uses'];
+    local values = [component[field] for field in fields];
+    { [fields[i]]: values[i] for i in indices(fields) };
+
+/// What each component uses, before the component itself, recursively.
+local flattened(components) = std.flattenArrays([
+    (if std.objectHasAll(component, 'uses') then flattened(component.uses) else []) + [bare(component)]
+    for component in components
+]);
+
+/// Refuse two components of one name and different contents: one would silently replace the other.
+local same_component(first, other) =
+    if std.toString(first) == std.toString(other) then true
+    else
+        local data(component) = if std.objectHas(component, 'data') then component.data else {};
+        local names = std.setUnion(std.objectFields(data(first)), std.objectFields(data(other)));
+        local value(component, name) =
+            if std.objectHas(data(component), name) then std.toString(data(component)[name]) else 'absent';
+        local different = [
+            name + ' (' + value(first, name) + ' and ' + value(other, name) + ')'
+            for name in names
+            if value(first, name) != value(other, name)
+        ];
+        error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different);
+
+local port_of(ports, number, which, pnode) =
+    if number < std.length(ports) then ports[number]
+    else error pnode.name + ' has no ' + which + ' port ' + number + ', only ' + std.length(ports);
+
+{
+    /// A part that is one node.
+    /// inode: { type, name, data, uses } of the component; nin, nout: numbers of its ports;
+    /// uses: components that it refers to, or parts whose components it refers to
+    pnode(inode, nin=0, nout=0, uses=[], name=null)::
+        local node = wc.tn(inode);
+        local ports(count) = [{ node: node, port: i } for i in std.range(0, count - 1)];
+        local iports = ports(nin), oports = ports(nout), all_uses = uses + [inode];
+        {
+            type: 'Pnode',
+            name: if name == null then node else name,
+            edges: [],
+            uses: all_uses,
+            iports: iports,
+            oports: oports,
+        },
+
+    /// From output port `tp` of one part to input port `hp` of another.
+    edge(tail, head, tp=0, hp=0)::
+        local from = port_of(tail.oports, tp, 'output', tail), to = port_of(head.iports, hp, 'input', head);
+        { tail: from, head: to },
+
+    /// A part made of parts and further edges between them. Its ports are, unless they are given, the input ports of
+    /// `innodes` and the output ports of `outnodes`.
+    intern(innodes=[], outnodes=[], centernodes=[], edges=[], iports=[], oports=[], name='')::
+        local parts = innodes + centernodes + outnodes;
+        local all(key, of) = std.flattenArrays([part[key] for part in of]);
+        local all_edges = all('edges', parts) + edges, all_uses = all('uses', parts);
+        local all_iports = if iports == [] then all('iports', innodes) else iports;
+        local all_oports = if oports == [] then all('oports', outnodes) else oports;
+        {
+            type: 'Pnode',
+            name: name,
+            edges: all_edges,
+            uses: all_uses,
+            iports: all_iports,
+            oports: all_oports,
+        },
+
+    /// One after the other, by their ports 0; the ends keep all their outer ports.
+    pipeline(list, name='')::
+        local last = std.length(list) - 1;
+        if last < 0 then error 'pipeline ' + name + ' of no parts'
+        else if last == 0 then list[0]
+        else $.intern(innodes=[list[0]],
+                      outnodes=[list[last]],
+                      centernodes=list[1:last],
+                      name=name,
+                      edges=[$.edge(list[i], list[i + 1]) for i in std.range(0, last - 1)]),
+
+    /// Side by side: one part with the ports of all.
+    crossline(list, name=''):: $.intern(innodes=list, name=name, oports=std.flattenArrays([part.oports for part in list])),
+
+    /// All output ports of one part to the input ports of the next, port by port.
+    shuntline(tail, head, name='')::
+        local count = std.length(tail.oports);
+        if count != std.length(head.iports)
+        then error 'shuntline ' + name + ': ' + tail.name + ' has ' + count + ' output ports, ' + head.name + ' has '
+                   + std.length(head.iports) + ' input ports'
+        else $.intern(innodes=[tail],
+                      outnodes=[head],
+                      name=name,
+                      edges=[$.edge(tail, head, i, i) for i in std.range(0, count - 1)]),
+
+    shuntlines(list, name=''):: std.foldl(function(done, next) $.shuntline(done, next, name), list[1:], list[0]),
+
+    /// Put a part into an existing edge of a graph, for example a node that dumps what passes.
+    insert_node(graph, edge_to_break, newhead, newtail, iport=0, oport=0, name=graph.name)::
+        local edges = [edge for edge in graph.edges if edge != edge_to_break] + newhead.edges + newtail.edges
+                      + [
+                          { tail: edge_to_break.tail, head: newhead.iports[iport] },
+                          { tail: newtail.oports[oport], head: edge_to_break.head },
+                      ];
+        local all_uses = graph.uses + newhead.uses + newtail.uses;
+        graph { name: name, edges: edges, uses: all_uses },
+
+    /// Nodes that hand one set to several branches, or gather those of several branches into one set.
+    fan: {
+        fanout_node(multiplicity, name, type='SPNGFanoutTensorSets', data={})::
+            $.pnode({ type: type, name: name, data: data { multiplicity: multiplicity } }, nin=1, nout=multiplicity),
+
+        fanin_node(multiplicity, name, type='SPNGFaninTensorSets', data={})::
+            $.pnode({ type: type, name: name, data: data { multiplicity: multiplicity } }, nin=multiplicity, nout=1),
+
+        /// One input to each of the parts.
+        fanout(type, parts, name='fanout')::
+            $.shuntline(self.fanout_node(std.length(parts), name, type), $.crossline(parts), name),
+
+        /// The parts' outputs into one.
+        fanin(type, parts, name='fanin')::
+            $.shuntline($.crossline(parts), self.fanin_node(std.length(parts), name, type), name),
+
+        /// Both ends: one input, the parts side by side, one output.
+        pipe(fanout_type, parts, fanin_type, name='fanpipe')::
+            local count = std.length(parts);
+            $.shuntlines([
+                self.fanout_node(count, name, fanout_type),
+                $.crossline(parts),
+                self.fanin_node(count, name, fanin_type),
+            ], name),
+    },
+
+    /// Edges of a part, each once.
+    edges(graph):: unique(graph.edges, function(edge)
+        edge.tail.node + '\n' + edge.tail.port + '\n' + edge.head.node + '\n' + edge.head.port),
+
+    /// All components of a part, each once, used ones before their users. Two of one name must be equal.
+    components(graph, uses=[]):: unique(flattened(uses + graph.uses), wc.tn, same_component),
+    uses(graph):: self.components(graph),
+
+    /// The configuration of a job: the array that wire-cell takes.
+    /// app: 'Pgrapher' or 'TbbFlow'; app_data: its other settings; uses: components that no part names
+    main(graph, app='Pgrapher', plugins=[], uses=[], app_data={})::
+        [{ type: 'wire-cell', data: { plugins: plugins, apps: [app] } }]
+        + $.components(graph, uses)
+        + [{ type: app, data: app_data { edges: $.edges(graph) } }],
+}
