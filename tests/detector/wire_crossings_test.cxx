@@ -1,4 +1,4 @@
-#include "spng/detector/coincidence_table.h"
+#include "spng/detector/wire_crossings.h"
 
 #include "spng/core/error.h"
 #include "tests/detector/detector_files.h"
@@ -37,33 +37,33 @@ std::vector<ChannelView> toy_views(const WireAnode& anode) {
     return views;
 }
 
-TEST(CoincidenceTable, toy_face_by_hand) {
+TEST(WireCrossings, toy_face_by_hand) {
     // Rows: U 0 1, V 2 3, W 4 5 6. Cells (u, v, w): (0,2,4) (0,3,5) (1,2,5) (1,3,6).
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     const auto views = toy_views(anode);
     const AnodeCells cells = find_anode_cells(anode, views);
     EXPECT_EQ(cells.size(), 4U);
 
-    const CoincidenceTable table_u = make_coincidence_table(anode, views, cells, 0);
+    const WireCrossings table_u = make_wire_crossings(anode, views, cells, 0);
     EXPECT_EQ(values(table_u.target_rows), (std::vector<int>{0, 1}));
     EXPECT_EQ(values(table_u.offsets), (std::vector<int>{0, 2, 4}));
     EXPECT_EQ(values(table_u.pairs), (std::vector<int>{2, 4, 3, 5, 2, 5, 3, 6}));
     EXPECT_EQ(values(table_u.neighbour_offsets), (std::vector<int>{0, 1, 2}));
     EXPECT_EQ(values(table_u.neighbours), (std::vector<int>{1, 0}));
 
-    const CoincidenceTable table_v = make_coincidence_table(anode, views, cells, 1);
+    const WireCrossings table_v = make_wire_crossings(anode, views, cells, 1);
     EXPECT_EQ(table_v.auxiliary_planes, (std::array<int, 2>{0, 2}));
     EXPECT_EQ(values(table_v.target_rows), (std::vector<int>{2, 3}));
     EXPECT_EQ(values(table_v.pairs), (std::vector<int>{0, 4, 1, 5, 0, 5, 1, 6}));
 
-    const CoincidenceTable table_w = make_coincidence_table(anode, views, cells, 2);
+    const WireCrossings table_w = make_wire_crossings(anode, views, cells, 2);
     EXPECT_EQ(values(table_w.target_rows), (std::vector<int>{4, 5, 6}));
     EXPECT_EQ(values(table_w.offsets), (std::vector<int>{0, 1, 3, 4}));
     EXPECT_EQ(values(table_w.pairs), (std::vector<int>{0, 2, 0, 3, 1, 2, 1, 3}));
     EXPECT_EQ(values(table_w.neighbours), (std::vector<int>{1, 0, 2, 1}));
 }
 
-TEST(CoincidenceTable, a_pair_met_on_two_segments_is_listed_once) {
+TEST(WireCrossings, a_pair_met_on_two_segments_is_listed_once) {
     WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     anode.faces[0].planes[0].wires[1].channel = 100; // both U wires are one channel
     anode.faces[0].planes[0].wires[1].segment = 1;
@@ -71,31 +71,31 @@ TEST(CoincidenceTable, a_pair_met_on_two_segments_is_listed_once) {
     anode.faces[0].planes[2].wires[1].segment = 1;
     // Rows: U 0, V 1 2, W 3 4. Cells: (0,1,3) (0,2,3) (0,1,3) again, (0,2,4).
     const auto views = toy_views(anode);
-    const CoincidenceTable table = make_coincidence_table(anode, views, find_anode_cells(anode, views), 0);
+    const WireCrossings table = make_wire_crossings(anode, views, find_anode_cells(anode, views), 0);
     EXPECT_EQ(values(table.pairs), (std::vector<int>{1, 3, 2, 3, 2, 4}));
     EXPECT_EQ(values(table.neighbours), std::vector<int>{}) << "a channel is not its own neighbour";
 }
 
-TEST(CoincidenceTable, channels_without_a_view_take_no_part) {
+TEST(WireCrossings, channels_without_a_view_take_no_part) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     views[1].channels.pop_back();
     const AnodeCells cells = find_anode_cells(anode, views);
     EXPECT_EQ(cells.size(), 2U);
     EXPECT_EQ(cells.without_row, 2U);
-    EXPECT_EQ(values(make_coincidence_table(anode, views, cells, 1).offsets), (std::vector<int>{0, 2}));
+    EXPECT_EQ(values(make_wire_crossings(anode, views, cells, 1).offsets), (std::vector<int>{0, 2}));
 }
 
-TEST(CoincidenceTable, wrong_use_is_refused) {
+TEST(WireCrossings, wrong_use_is_refused) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     const AnodeCells cells = find_anode_cells(anode, views);
-    EXPECT_THROW(make_coincidence_table(anode, views, cells, 3), Error);
+    EXPECT_THROW(make_wire_crossings(anode, views, cells, 3), Error);
     views.push_back(views[0]);
     EXPECT_THROW(find_anode_cells(anode, views), Error);
 }
 
-TEST(CoincidenceTable, protodune_hd) {
+TEST(WireCrossings, protodune_hd) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {
         const auto views = two_faced_views(anode);
@@ -104,7 +104,7 @@ TEST(CoincidenceTable, protodune_hd) {
         EXPECT_EQ(cells.without_row, 0U);
         const int begin[] = {0, 800, 1600, 2560};
         for (int plane = 0; plane < 3; ++plane) {
-            const CoincidenceTable table = make_coincidence_table(anode, views, cells, plane);
+            const WireCrossings table = make_wire_crossings(anode, views, cells, plane);
             EXPECT_EQ(table.pairs.size(0), 1201388);
             const std::vector<int> targets = values(table.target_rows);
             ASSERT_EQ(static_cast<int>(targets.size()), begin[plane + 1] - begin[plane]);
@@ -121,7 +121,7 @@ TEST(CoincidenceTable, protodune_hd) {
     }
 }
 
-TEST(CoincidenceTable, tables_of_the_three_targets_hold_the_same_cells) {
+TEST(WireCrossings, tables_of_the_three_targets_hold_the_same_cells) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     const WireAnode& anode = schema.anode(1);
     const auto views = two_faced_views(anode);
@@ -131,7 +131,7 @@ TEST(CoincidenceTable, tables_of_the_three_targets_hold_the_same_cells) {
         expected.emplace(cells.rows[0][cell], cells.rows[1][cell], cells.rows[2][cell]);
     }
     for (int plane = 0; plane < 3; ++plane) {
-        const CoincidenceTable table = make_coincidence_table(anode, views, cells, plane);
+        const WireCrossings table = make_wire_crossings(anode, views, cells, plane);
         const std::vector<int> targets = values(table.target_rows);
         const std::vector<int> offsets = values(table.offsets);
         const std::vector<int> pairs = values(table.pairs);
@@ -149,13 +149,13 @@ TEST(CoincidenceTable, tables_of_the_three_targets_hold_the_same_cells) {
     }
 }
 
-TEST(CoincidenceTable, neighbours_are_cyclic_in_wrapped_planes_only) {
+TEST(WireCrossings, neighbours_are_cyclic_in_wrapped_planes_only) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     const WireAnode& anode = schema.anode(0);
     const auto views = two_faced_views(anode);
     const AnodeCells no_cells;
     for (int plane = 0; plane < 2; ++plane) {
-        const CoincidenceTable table = make_coincidence_table(anode, views, no_cells, plane);
+        const WireCrossings table = make_wire_crossings(anode, views, no_cells, plane);
         std::vector<int> expected;
         for (int row = 0; row < 800; ++row) {
             const int before = (row + 799) % 800;
@@ -165,7 +165,7 @@ TEST(CoincidenceTable, neighbours_are_cyclic_in_wrapped_planes_only) {
         }
         EXPECT_EQ(values(table.neighbours), expected);
     }
-    const CoincidenceTable table = make_coincidence_table(anode, views, no_cells, 2);
+    const WireCrossings table = make_wire_crossings(anode, views, no_cells, 2);
     const std::vector<int> offsets = values(table.neighbour_offsets);
     EXPECT_EQ(offsets[1] - offsets[0], 1);
     EXPECT_EQ(offsets[480] - offsets[479], 1) << "the last wire of face 0 does not touch the first of face 1";

@@ -1,4 +1,4 @@
-#include "spng/detector/coincidence_table.h"
+#include "spng/detector/wire_crossings.h"
 
 #include "spng/core/error.h"
 #include "spng/detector/cells.h"
@@ -81,7 +81,7 @@ Rows target_positions(const std::vector<ChannelView>& views, int plane, Rows& ta
     return positions;
 }
 
-void fill_pairs(const AnodeCells& cells, const Rows& positions, CoincidenceTable& table) {
+void fill_pairs(const AnodeCells& cells, const Rows& positions, WireCrossings& table) {
     const Rows& row_a = cells.rows[table.auxiliary_planes[0]];
     const Rows& row_b = cells.rows[table.auxiliary_planes[1]];
     const Rows& row_target = cells.rows[table.target_plane];
@@ -111,7 +111,7 @@ void fill_pairs(const AnodeCells& cells, const Rows& positions, CoincidenceTable
 }
 
 void fill_neighbours(const WireAnode& anode, const RowNumbers& numbers, const Rows& positions,
-                     CoincidenceTable& table) {
+                     WireCrossings& table) {
     std::vector<std::pair<std::int32_t, std::int32_t>> links;
     for (const WireFace& face : anode.faces) {
         const Rows rows = numbers.of_wires(face.plane(table.target_plane));
@@ -160,7 +160,7 @@ AnodeCells find_anode_cells(const WireAnode& anode, const std::vector<ChannelVie
     return result;
 }
 
-CoincidenceTable make_coincidence_table(const WireAnode& anode, const std::vector<ChannelView>& views,
+WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<ChannelView>& views,
                                         const AnodeCells& cells, int target_plane) {
     if (target_plane < 0 || target_plane > 2) {
         throw Error(ErrorKind::Configuration, {.what = "no such target plane",
@@ -169,7 +169,7 @@ CoincidenceTable make_coincidence_table(const WireAnode& anode, const std::vecto
                                                .expected = "0 (U), 1 (V) or 2 (W)",
                                                .mend = {}});
     }
-    CoincidenceTable table;
+    WireCrossings table;
     table.target_plane = target_plane;
     table.auxiliary_planes = {target_plane == 0 ? 1 : 0, target_plane == 2 ? 1 : 2};
     const RowNumbers numbers(views);

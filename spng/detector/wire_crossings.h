@@ -40,7 +40,7 @@ AnodeCells find_anode_cells(const WireAnode& anode, const std::vector<ChannelVie
 /// For wrapped planes these are the rows next to it, cyclically: the last wire of one segment is followed by
 /// the first of the next one. The tolerance is thus by channel: all segments of a neighbour count, also those
 /// on which the two are not side by side.
-struct CoincidenceTable {
+struct WireCrossings {
     int target_plane = 0;
     std::array<int, 2> auxiliary_planes{1, 2}; ///< planes of a and b, ascending
     at::Tensor target_rows;                    ///< (target) row of each target in the numbering of all views
@@ -51,7 +51,7 @@ struct CoincidenceTable {
 };
 
 /// Throws Error(Configuration) when target_plane is not 0, 1 or 2.
-CoincidenceTable make_coincidence_table(const WireAnode& anode, const std::vector<ChannelView>& views,
+WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<ChannelView>& views,
                                         const AnodeCells& cells, int target_plane);
 
 } // namespace spng

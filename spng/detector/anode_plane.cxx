@@ -1,0 +1,34 @@
+#include "spng/detector/anode_plane.h"
+
+#include "spng/core/registry.h"
+#include "spng/detector/anode.h"
+#include "spng/io/data_path.h"
+
+namespace spng {
+namespace {
+
+const Registration<WireSchemaFile> file_registration{{.type = "WireSchemaFile",
+                                                      .kind = "service",
+                                                      .inputs = {},
+                                                      .outputs = {},
+                                                      .text = "wires of all anodes of a detector"}};
+const Registration<AnodePlane> anode_registration{{.type = "AnodePlane",
+                                                   .kind = "service",
+                                                   .inputs = {},
+                                                   .outputs = {},
+                                                   .text = "wires and channels of one anode"}};
+
+} // namespace
+
+void WireSchemaFile::prepare(Environment&) {
+    m_schema = load_wires(find_data_file(config().filename).string());
+}
+
+void AnodePlane::prepare(Environment& environment) {
+    m_wires = &environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema")
+                   .schema()
+                   .anode(config().ident);
+    m_channels = anode_channels(*m_wires);
+}
+
+} // namespace spng

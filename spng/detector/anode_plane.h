@@ -1,0 +1,56 @@
+#pragma once
+// The components that name a detector's wires: the file, and one anode of it.
+
+#include "spng/core/component.h"
+#include "spng/detector/wires.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct WireSchemaFileConfig {
+    std::string filename;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&WireSchemaFileConfig::filename, "filename", "", required(),
+                  "wire schema file (.json, .json.bz2, .json.gz), found on the data path"));
+    }
+};
+
+/// Reads the file once for all anodes.
+class WireSchemaFile : public ServiceWith<WireSchemaFileConfig> {
+public:
+    void prepare(Environment& environment) override;
+    const WireSchema& schema() const { return m_schema; }
+
+private:
+    WireSchema m_schema;
+};
+
+struct AnodePlaneConfig {
+    int ident = 0;
+    std::string wire_schema = "WireSchemaFile";
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&AnodePlaneConfig::ident, "ident", "", at_least(0), "number of the anode in the wire file"),
+            field(&AnodePlaneConfig::wire_schema, "wire_schema", "", required(),
+                  "name of the WireSchemaFile component"));
+    }
+};
+
+class AnodePlane : public ServiceWith<AnodePlaneConfig> {
+public:
+    /// Throws Error(Configuration) when the file has no such anode.
+    void prepare(Environment& environment) override;
+    const WireAnode& wires() const { return *m_wires; }
+    /// Ascending: the order of rows in output frames.
+    const std::vector<int>& channels() const { return m_channels; }
+
+private:
+    const WireAnode* m_wires = nullptr;
+    std::vector<int> m_channels;
+};
+
+} // namespace spng

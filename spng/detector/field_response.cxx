@@ -1,0 +1,107 @@
+#include "spng/detector/field_response.h"
+
+#include "spng/core/error.h"
+#include "spng/io/json_file.h"
+
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& seen,
+                       const std::string& expected) {
+    throw Error(ErrorKind::Configuration,
+                {.what = what, .where = where, .seen = seen, .expected = expected, .mend = {}});
+}
+
+double positive_number(const json& object, const char* key, const JsonPlace& place) {
+    const double value = json_number(object, key, place);
+    if (!(value > 0)) {
+        fail(place.text() + ", key \"" + key + "\"", "a field response has an impossible value",
+             std::to_string(value), "a positive number");
+    }
+    return value;
+}
+
+double whole_nanoseconds(double period) {
+    const double rounded = std::round(period);
+    return std::abs(period - rounded) < 0.01 * rounded ? rounded : period;
+}
+
+void read_current(const json& path, at::Tensor& current, std::int64_t row, const JsonPlace& place) {
+    const json& samples =
+        json_list(json_member(json_member(path, "current", place), "array", place), "elements", place);
+    if (static_cast<std::int64_t>(samples.size()) != current.size(1)) {
+        fail(place.text(), "paths of a plane have different lengths",
+             std::to_string(samples.size()) + " samples",
+             std::to_string(current.size(1)) + ", as the first path of the plane");
+    }
+    double* output = current.mutable_data_ptr<double>() + row * current.size(1);
+    for (const json& sample : samples) {
+        if (!sample.is_number()) {
+            fail(place.text() + ", current", "a sample is not a number", sample.type_name(), "a number");
+        }
+        *output++ = sample.get<double>();
+    }
+}
+
+PlaneResponse read_plane(const json& content, const JsonPlace& place) {
+    PlaneResponse plane;
+    plane.ident = json_integer(content, "planeid", place);
+    plane.pitch = positive_number(content, "pitch", place);
+    const json& paths = json_list(content, "paths", place);
+    if (paths.empty()) {
+        fail(place.text(), "a plane has no paths", "an empty list", "at least one path");
+    }
+    for (std::size_t row = 0; row < paths.size(); ++row) {
+        const JsonPlace path_place = place.at("paths", row);
+        const json& path = json_member(paths[row], "PathResponse", path_place);
+        plane.pitch_positions.push_back(json_number(path, "pitchpos", path_place));
+        if (row == 0) {
+            const json& array = json_member(json_member(path, "current", path_place), "array", path_place);
+            const std::size_t samples = json_list(array, "elements", path_place).size();
+            plane.current = at::empty(
+                {static_cast<std::int64_t>(paths.size()), static_cast<std::int64_t>(samples)}, at::kDouble);
+        }
+        read_current(path, plane.current, static_cast<std::int64_t>(row), path_place);
+    }
+    return plane;
+}
+
+} // namespace
+
+const PlaneResponse& FieldResponse::plane(int plane_ident) const {
+    std::string known;
+    for (const PlaneResponse& plane : planes) {
+        if (plane.ident == plane_ident) {
+            return plane;
+        }
+        known += (known.empty() ? "" : ", ") + std::to_string(plane.ident);
+    }
+    fail(path, "a field response has no such plane", "plane " + std::to_string(plane_ident),
+         "one of " + known);
+}
+
+FieldResponse load_field_response(const std::string& path) {
+    const json document = load_json_file(path);
+    const JsonPlace file{.file = path};
+    const json& content = json_member(document, "FieldResponse", file);
+    FieldResponse response{.path = path,
+                           .origin = json_number(content, "origin", file),
+                           .speed = positive_number(content, "speed", file),
+                           .period = whole_nanoseconds(positive_number(content, "period", file)),
+                           .start = json_number(content, "tstart", file),
+                           .planes = {}};
+    const json& planes = json_list(content, "planes", file);
+    for (std::size_t index = 0; index < planes.size(); ++index) {
+        const JsonPlace place = file.at("planes", index);
+        response.planes.push_back(read_plane(json_member(planes[index], "PlaneResponse", place), place));
+    }
+    return response;
+}
+
+} // namespace spng

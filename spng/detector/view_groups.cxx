@@ -1,0 +1,79 @@
+#include "spng/detector/view_groups.h"
+
+#include "spng/core/registry.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <set>
+
+namespace spng {
+namespace {
+
+const Registration<ViewGroups> registration{{.type = "SPNGViewGroups",
+                                             .kind = "service",
+                                             .inputs = {},
+                                             .outputs = {},
+                                             .text = "which channels become which rows of which tensor"}};
+
+} // namespace
+
+void ViewGroups::configured() {
+    std::set<std::string> names;
+    for (const auto& group : config().groups) {
+        for (const auto& view : group.views) {
+            if (!names.insert(view.name).second) {
+                refuse("groups", "two views called '" + view.name + "'", "names that differ");
+            }
+        }
+        if (!names.insert(group.name).second) {
+            refuse("groups", "the name '" + group.name + "' twice", "names that differ");
+        }
+    }
+}
+
+void ViewGroups::prepare(Environment& environment) {
+    m_anode = &environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
+    std::set<int> taken;
+    for (const auto& group_config : config().groups) {
+        ViewGroup group{group_config.name, {}, {}, {}};
+        for (const auto& view_config : group_config.views) {
+            group.view_names.push_back(view_config.name);
+            group.views.push_back(
+                make_view(m_anode->wires(), {view_config.plane, view_config.faces, view_config.order}));
+            for (const int channel : group.views.back().channels) {
+                if (!taken.insert(channel).second) {
+                    refuse("groups",
+                           "channel " + std::to_string(channel) + " in two views, one of them " +
+                               view_config.name,
+                           "each channel in one view");
+                }
+            }
+        }
+        const std::size_t rows = group.views.front().channels.size();
+        group.ids = at::empty(
+            {static_cast<std::int64_t>(group.views.size()), static_cast<std::int64_t>(rows)}, at::kInt);
+        auto* id = group.ids.mutable_data_ptr<std::int32_t>();
+        for (std::size_t view = 0; view < group.views.size(); ++view) {
+            const auto& channels = group.views[view].channels;
+            if (channels.size() != rows) {
+                refuse("groups",
+                       group.view_names[view] + " with " + std::to_string(channels.size()) +
+                           " channels beside " + group.view_names[0] + " with " + std::to_string(rows),
+                       "equally many channels in the views of a group", "put them in groups of their own");
+            }
+            id = std::copy(channels.begin(), channels.end(), id);
+        }
+        m_groups.push_back(std::move(group));
+    }
+}
+
+std::vector<ChannelView> ViewGroups::all_views() const {
+    std::vector<ChannelView> views;
+    for (const auto& group : m_groups) {
+        views.insert(views.end(), group.views.begin(), group.views.end());
+    }
+    return views;
+}
+
+} // namespace spng

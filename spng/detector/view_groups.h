@@ -1,0 +1,79 @@
+#pragma once
+// Which channels become which rows of which tensor. Views of equal shape are grouped in one tensor (view,
+// channel, tick), so that equal work is done at once: PDHD has an induction group (2, 800) with views U and
+// V, and a collection group (2, 480) with one view for each face.
+
+#include "spng/core/tensor_set.h"
+#include "spng/detector/anode.h"
+#include "spng/detector/anode_plane.h"
+
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct NamedViewConfig {
+    std::string name;
+    int plane = 0;
+    std::vector<int> faces;
+    std::vector<int> order;
+    static constexpr auto fields() {
+        using C = NamedViewConfig;
+        return std::make_tuple(field(&C::name, "name", "", required(), "name of the view"),
+                               field(&C::plane, "plane", "", between(0, 2), "0 U, 1 V, 2 W"),
+                               field(&C::faces, "faces", "", Range{.low = 0, .required = true},
+                                     "faces whose channels make the view, block after block"),
+                               field(&C::order, "order", "", Range{.low = -1, .high = 1, .required = true},
+                                     "of each block: +1 by increasing pitch, -1 reversed"));
+    }
+};
+
+struct ViewGroupConfig {
+    std::string name;
+    std::vector<NamedViewConfig> views;
+    static constexpr auto fields() {
+        using C = ViewGroupConfig;
+        return std::make_tuple(
+            field(&C::name, "name", "", required(), "name of the group"),
+            field(&C::views, "views", "", required(), "its views, all with equally many channels"));
+    }
+};
+
+struct ViewGroupsConfig {
+    std::string anode = "AnodePlane";
+    std::vector<ViewGroupConfig> groups;
+    static constexpr auto fields() {
+        using C = ViewGroupsConfig;
+        return std::make_tuple(
+            field(&C::anode, "anode", "", required(), "name of the AnodePlane component"),
+            field(&C::groups, "groups", "", required(), "groups of views, each one tensor"));
+    }
+};
+
+struct ViewGroup {
+    std::string name;
+    std::vector<std::string> view_names;
+    std::vector<ChannelView> views;
+    at::Tensor ids; ///< (view, channel) int32 on the host
+};
+
+class ViewGroups : public ServiceWith<ViewGroupsConfig> {
+public:
+    /// Throws Error(Configuration) for views of one group that differ in their number of channels, a channel
+    /// in two views, or a name used twice.
+    void prepare(Environment& environment) override;
+
+    const AnodePlane& anode() const { return *m_anode; }
+    const std::vector<ViewGroup>& groups() const { return m_groups; }
+    /// All views, group after group: the row numbering of coincidence tables.
+    std::vector<ChannelView> all_views() const;
+
+protected:
+    void configured() override;
+
+private:
+    const AnodePlane* m_anode = nullptr;
+    std::vector<ViewGroup> m_groups;
+};
+
+} // namespace spng
