@@ -70,7 +70,8 @@ private:
 class Service : public Component {};
 
 /// What a service class derives from: `class FieldResponse : public ServiceWith<FieldResponseConfig>`.
-template <detail::HasFields Config> using ServiceWith = Configured<Service, Config>;
+template <detail::HasFields Config>
+using ServiceWith = Configured<Service, Config>;
 
 /// All components of a job, by name; resolves the references between them.
 class Environment {

@@ -11,7 +11,7 @@ struct NoiseSpectrum {
     int plane = 0;
     double wire_length = 0;        ///< mm
     double period = 0;             ///< ns between samples of the measurement
-    int sample_count = 0;          ///< samples of a measured waveform; amplitudes scale with its square root
+    int sample_count = 0;          ///< samples of a measured waveform
     double gain = 0;               ///< MV per electron charge of the electronics of the measurement
     double shaping = 0;            ///< ns, of the same
     double constant = 0;           ///< MV, part that does not pass the electronics ("const")

@@ -68,6 +68,21 @@ void ViewGroups::prepare(Environment& environment) {
     }
 }
 
+const ViewGroup& ViewGroups::group(const std::string& wanted, const std::string& asking) const {
+    std::vector<std::string> names;
+    for (const auto& group : m_groups) {
+        if (group.name == wanted) {
+            return group;
+        }
+        names.push_back(group.name);
+    }
+    throw Error(ErrorKind::Configuration, {.what = "no group of views of that name",
+                                           .where = asking,
+                                           .seen = "'" + wanted + "'",
+                                           .expected = "a group of " + name().text() + ": " + joined(names),
+                                           .mend = suggestion(wanted, names)});
+}
+
 std::vector<ChannelView> ViewGroups::all_views() const {
     std::vector<ChannelView> views;
     for (const auto& group : m_groups) {

@@ -65,6 +65,8 @@ public:
 
     const AnodePlane& anode() const { return *m_anode; }
     const std::vector<ViewGroup>& groups() const { return m_groups; }
+    /// Throws Error(Configuration) naming the nearest group and `asking`.
+    const ViewGroup& group(const std::string& name, const std::string& asking) const;
     /// All views, group after group: the row numbering of coincidence tables.
     std::vector<ChannelView> all_views() const;
 

@@ -49,7 +49,7 @@ at::Tensor average_weights(const std::vector<ImpactPosition>& positions, std::in
         const double distance = positions[index].distance;
         const bool first = index == 0;
         const bool last = index + 1 == positions.size();
-        const double low = first ? -distance : 0.5 * (positions[index - 1].distance + distance);
+        const double low = first ? 0 : 0.5 * (positions[index - 1].distance + distance);
         const double high = last ? infinity : 0.5 * (positions[index + 1].distance + distance);
         for (std::int64_t region = -reach; region <= reach; ++region) {
             const auto overlap = [&](double begin, double end) {

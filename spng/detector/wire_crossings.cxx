@@ -161,7 +161,7 @@ AnodeCells find_anode_cells(const WireAnode& anode, const std::vector<ChannelVie
 }
 
 WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<ChannelView>& views,
-                                        const AnodeCells& cells, int target_plane) {
+                                  const AnodeCells& cells, int target_plane) {
     if (target_plane < 0 || target_plane > 2) {
         throw Error(ErrorKind::Configuration, {.what = "no such target plane",
                                                .where = "coincidence",

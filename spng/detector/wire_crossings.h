@@ -52,6 +52,6 @@ struct WireCrossings {
 
 /// Throws Error(Configuration) when target_plane is not 0, 1 or 2.
 WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<ChannelView>& views,
-                                        const AnodeCells& cells, int target_plane);
+                                  const AnodeCells& cells, int target_plane);
 
 } // namespace spng

@@ -5,10 +5,8 @@
 #include "spng/device/host_buffers.h"
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 
 #include <charconv>
-#include <thread>
 
 namespace spng {
 namespace {
@@ -90,9 +88,6 @@ void Context::prepare(Environment&) {
         at::globalContext().setDeterministicCuDNN(!fast);
     }
     reuse_host_buffers();
-    if (config().threads > 0) {
-        at::set_num_threads(config().threads);
-    }
 }
 
 c10::ScalarType Context::complex() const {

@@ -6,27 +6,20 @@
 
 namespace spng {
 
-/// Data of the component "Pgrapher".
-struct PgrapherConfig {
-    std::vector<EdgeConfig> edges;
-    static constexpr auto fields() {
-        return std::make_tuple(
-            field(&PgrapherConfig::edges, "edges", "", required(), "the edges of the graph"));
-    }
-};
-
-/// Data of the component "TbbFlow".
-struct TbbFlowConfig {
+/// Data of the component that names the engine and holds the graph, "Pgrapher" or "TbbFlow". One struct for
+/// both, so that
+/// `--app` can run the graph of one with the other.
+struct EngineConfig {
     std::vector<EdgeConfig> edges;
     int max_threads = 0;
     int events_in_flight = 2;
     static constexpr auto fields() {
         return std::make_tuple(
-            field(&TbbFlowConfig::edges, "edges", "", required(), "the edges of the graph"),
-            field(&TbbFlowConfig::max_threads, "max_threads", "", between(0, 1024),
-                  "threads of the graph; 0: as many as cores"),
-            field(&TbbFlowConfig::events_in_flight, "events_in_flight", "", between(1, 1024),
-                  "events worked on at the same time; each takes its own memory"));
+            field(&EngineConfig::edges, "edges", "", required(), "the edges of the graph"),
+            field(&EngineConfig::max_threads, "max_threads", "", between(0, 1024),
+                  "TbbFlow: threads of the graph; 0: as many as cores"),
+            field(&EngineConfig::events_in_flight, "events_in_flight", "", between(1, 1024),
+                  "TbbFlow: events worked on at the same time; each takes its own memory"));
     }
 };
 

@@ -7,12 +7,17 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 namespace spng {
 namespace {
 
 const std::vector<std::string> engine_types{"Pgrapher", "TbbFlow"};
+
+int cores() {
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 /// One {type, name, data} of the configuration's array.
 struct Entry {
@@ -102,11 +107,9 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
         m_engine = choose_engine(engines, app, m_source);
         // All engines of a configuration run the same graph, so the first one's data serve the engine asked
         // for.
-        m_engine_data = *engines.front().data;
         const std::string where = m_engine + " (" + m_source + ")";
-        const auto edges = m_engine == "TbbFlow" ? parse<TbbFlowConfig>(m_engine_data, where).edges
-                                                 : parse<PgrapherConfig>(m_engine_data, where).edges;
-        m_graph = std::make_unique<Graph>(m_environment, edges, m_source);
+        m_engine_config = std::make_unique<EngineConfig>(parse<EngineConfig>(*engines.front().data, where));
+        m_graph = std::make_unique<Graph>(m_environment, m_engine_config->edges, m_source);
     } catch (Error& error) {
         if (error.text().where.find(m_source) == std::string::npos) {
             error.add_where(m_source);
@@ -117,7 +120,10 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 
 Job::~Job() = default;
 
-void Job::prepare() {
+void Job::prepare(const RunOptions& options) {
+    const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
+    const int threads = context->config().threads;
+    at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
     try {
         m_environment.prepare_all();
     } catch (Error& error) {
@@ -129,43 +135,58 @@ void Job::prepare() {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    RunState state(options);
+    RunOptions run_options = options;
+    // A node's helpers run in other threads; only in the serial engine are all of the process' threads working for one node.
+    run_options.meter_mode.cpu_clock =
+        m_engine == "TbbFlow" ? instrument::CpuClock::Thread : instrument::CpuClock::Process;
+    RunState state(run_options);
     if (m_engine == "TbbFlow") {
-        const auto config = parse<TbbFlowConfig>(m_engine_data, m_engine);
-        const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-        const int threads = options.graph_threads > 0 ? options.graph_threads
-                            : config.max_threads > 0  ? config.max_threads
-                                                      : cores;
-        const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
-        if (context->config().threads == 0) {
-            at::set_num_threads(std::max(1, cores / threads));
-        }
-        run_tbb_flow(*m_graph, state, threads, config.events_in_flight);
+        run_tbb_flow(*m_graph, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {
         run_pgrapher(*m_graph, state);
     }
-    for (const auto& vertex : m_graph->vertices()) {
-        vertex.node->finish();
-    }
+    finish_nodes();
     return state.finish();
+}
+
+int Job::graph_threads(const RunOptions& options) const {
+    if (m_engine != "TbbFlow") {
+        return 1;
+    }
+    if (options.graph_threads > 0) {
+        return options.graph_threads;
+    }
+    return m_engine_config->max_threads > 0 ? m_engine_config->max_threads : cores();
+}
+
+void Job::finish_nodes() {
+    std::optional<Error> first;
+    for (const auto& vertex : m_graph->vertices()) {
+        try {
+            vertex.node->finish();
+        } catch (Error& error) {
+            error.add_where(vertex.node->name().text());
+            first = first ? first : error;
+        }
+    }
+    if (first) {
+        throw *first;
+    }
 }
 
 std::string Job::dot() const {
     return m_graph->dot();
 }
 
-nlohmann::json Job::settings() const {
+nlohmann::json Job::settings(const RunOptions& options) const {
     const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
     nlohmann::json settings = to_json(context->config());
     settings["configuration"] = m_source;
     settings["engine"] = m_engine;
     settings["device"] = context->device().str();
     settings["threads"] = at::get_num_threads();
-    if (m_engine == "TbbFlow") {
-        const auto config = parse<TbbFlowConfig>(m_engine_data, m_engine);
-        settings["events_in_flight"] = config.events_in_flight;
-        settings["graph_threads"] = config.max_threads;
-    }
+    settings["graph_threads"] = graph_threads(options);
+    settings["events_in_flight"] = m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1;
     return settings;
 }
 

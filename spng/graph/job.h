@@ -15,6 +15,8 @@
 
 namespace spng {
 
+struct EngineConfig;
+
 struct RunOptions {
     int graph_threads = 0;    ///< TbbFlow: threads of the graph; 0 leaves it to the configuration
     bool skip_failed = false; ///< --on-error skip: leave out an event that fails and go on
@@ -45,8 +47,9 @@ public:
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
-    /// Load data files, build spectra and tables, load models, choose the device. Throws Error.
-    void prepare();
+    /// Load data files, build spectra and tables, load models, choose the device; sets the number of intra-op
+    /// threads of the process. Throws Error.
+    void prepare(const RunOptions& options);
 
     /// Run to the end of the stream. Completed events are made final whatever happens.
     /// Throws the Error of the first event (in input order) that failed, unless failed events are skipped.
@@ -57,15 +60,19 @@ public:
 
     const Graph& graph() const { return *m_graph; }
     /// Job-wide settings as they came out (device, precision, engine, threads, ...), for reports.
-    nlohmann::json settings() const;
+    nlohmann::json settings(const RunOptions& options) const;
     std::vector<instrument::NodeMeter*> meters() const;
 
 private:
+    int graph_threads(const RunOptions& options) const;
+    /// All nodes are finished, whatever one of them throws; the first error is thrown at the end.
+    void finish_nodes();
+
     std::string m_source;
     Environment m_environment;
     std::unique_ptr<Graph> m_graph;
     std::string m_engine; ///< "Pgrapher" or "TbbFlow"
-    nlohmann::json m_engine_data;
+    std::unique_ptr<EngineConfig> m_engine_config;
 };
 
 } // namespace spng

@@ -60,20 +60,35 @@ std::string first_lines(const std::string& text) {
     return text.substr(0, std::min<std::size_t>(end, 600));
 }
 
-[[noreturn]] void translate(const c10::Error& error) {
-    if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) {
+/// Run `work`; whatever it throws leaves as an Error that names `where`.
+template <class Work>
+auto with_readable_errors(const std::string& where, Work work) {
+    try {
+        return work();
+    } catch (Error& error) {
+        error.add_where(where);
+        throw;
+    } catch (const c10::OutOfMemoryError& error) {
         throw Error(ErrorKind::Device,
                     {.what = "out of device memory",
-                     .where = {},
+                     .where = where,
                      .seen = first_lines(error.what_without_backtrace()),
                      .expected = "enough free memory on the device",
                      .mend = "use fewer events in flight, -A device=cpu, or a device with more memory"});
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::Device,
+                    {.what = "out of memory",
+                     .where = where,
+                     .seen = {},
+                     .expected = "about 1.5 GB free for an anode of 2560 channels and 6000 ticks",
+                     .mend = "use fewer events in flight or a machine with more memory"});
+    } catch (const std::exception& error) {
+        throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
+                                          .where = where,
+                                          .seen = first_lines(error.what()),
+                                          .expected = {},
+                                          .mend = "please report this with the command line and the input"});
     }
-    throw Error(ErrorKind::Internal, {.what = "an operation of LibTorch failed",
-                                      .where = {},
-                                      .seen = first_lines(error.what_without_backtrace()),
-                                      .expected = {},
-                                      .mend = "please report this with the command line and the input"});
 }
 
 } // namespace
@@ -96,15 +111,11 @@ void Node::prepare(Environment& environment) {
     m_context = &environment.service<Context>(context_name, name().text());
     m_meter = std::make_unique<instrument::NodeMeter>(
         instrument::NodeIdentity{name().type, name().instance, registered().kind});
-    try {
-        prepare_node(environment);
-    } catch (const c10::Error& error) {
-        translate(error);
-    }
+    with_readable_errors(name().text(), [&] { prepare_node(environment); });
 }
 
 Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode mode) {
-    try {
+    return with_readable_errors(name().text() + ", event " + std::to_string(event), [&] {
         const NoGradients no_gradients;
         const InputsUntouched untouched(inputs);
         instrument::NodeMeter::Call metered(*m_meter, event, m_context->device(), mode);
@@ -117,24 +128,7 @@ Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode
         }
         untouched.check();
         return outputs;
-    } catch (Error& error) {
-        error.add_where(name().text() + ", event " + std::to_string(event));
-        throw;
-    } catch (const c10::Error& error) {
-        try {
-            translate(error);
-        } catch (Error& translated) {
-            translated.add_where(name().text() + ", event " + std::to_string(event));
-            throw;
-        }
-    } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::Device,
-                    {.what = "out of memory",
-                     .where = name().text() + ", event " + std::to_string(event),
-                     .seen = {},
-                     .expected = "about 1.5 GB free for an anode of 2560 channels and 6000 ticks",
-                     .mend = "use fewer events in flight or a machine with more memory"});
-    }
+    });
 }
 
 } // namespace spng

@@ -1,0 +1,75 @@
+#include "spng/frame/frame_file_source.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/io/data_path.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+
+namespace spng {
+namespace {
+
+const Registration<FrameFileSource> registration{{.type = "FrameFileSource",
+                                                  .kind = "source",
+                                                  .inputs = {},
+                                                  .outputs = {"frame"},
+                                                  .concurrency = Concurrency::serial,
+                                                  .text = "reads the events of a frame file"}};
+
+} // namespace
+
+TensorSetPtr set_from(Frame frame, std::uint64_t index) {
+    const TaggedTraces& first = frame.traces.front();
+    auto event = std::make_shared<EventInfo>();
+    event->index = index;
+    event->ident = frame.ident;
+    event->start = first.start_ns;
+    event->tick = first.tick_ns;
+    event->first_tick = first.first_tick;
+    event->ticks = first.samples.size(1);
+    event->masks = std::move(frame.channel_masks);
+    std::vector<NamedTensor> tensors;
+    for (auto& traces : frame.traces) {
+        auto channels = std::make_shared<ChannelTable>();
+        channels->ids = at::tensor(traces.channels, at::kInt).unsqueeze(0);
+        channels->good = at::ones(channels->ids.sizes(), at::kBool);
+        NamedTensor tensor;
+        tensor.name = traces.tag;
+        tensor.data = std::move(traces.samples);
+        tensor.axes = {{"channel", "", 0, 1},
+                       {"tick", "ns", traces.start_ns + traces.first_tick * traces.tick_ns, traces.tick_ns}};
+        tensor.channels = std::move(channels);
+        tensor.summary = traces.summary.value_or(at::Tensor{});
+        tensors.push_back(std::move(tensor));
+    }
+    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
+}
+
+void FrameFileSource::prepare_node(Environment&) {
+    m_reader = std::make_unique<FrameReader>(config().inname, config().tags);
+}
+
+Ports FrameFileSource::process(const Ports&) {
+    if (config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents)) {
+        return {nullptr};
+    }
+    NVTX_SCOPED_RANGE("FrameFileSource::read");
+    auto frame = m_reader->next();
+    if (!frame) {
+        if (m_reader->frames_read() == 0 && m_events == 0) {
+            throw Error(
+                ErrorKind::Input,
+                {.what = "the file holds no event",
+                 .where = config().inname,
+                 .seen = m_reader->other_members().empty() ? "an empty archive"
+                                                           : "members " + joined(m_reader->other_members()),
+                 .expected =
+                     "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+                 .mend = "is it a frame file?"});
+        }
+        return {nullptr};
+    }
+    return {set_from(std::move(*frame), m_events++)};
+}
+
+} // namespace spng

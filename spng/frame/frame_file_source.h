@@ -1,0 +1,41 @@
+#pragma once
+// FrameFileSource: events of a frame file, one set for each.
+
+#include "spng/graph/node.h"
+#include "spng/io/frame_reader.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct FrameFileSourceConfig {
+    std::string inname;
+    std::vector<std::string> tags = {"*"};
+    int nevents = -1;
+    static constexpr auto fields() {
+        using C = FrameFileSourceConfig;
+        return std::make_tuple(
+            field(&C::inname, "inname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
+            field(&C::tags, "tags", "", any(), "tags to read; \"*\" reads all"),
+            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"));
+    }
+};
+
+/// Each set holds one tensor per tag, named by the tag: (channel, tick) on the host with the frame's channel
+/// numbers. A file without any event is an error; damaged events are errors of that event.
+class FrameFileSource : public NodeWith<FrameFileSourceConfig> {
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    std::unique_ptr<FrameReader> m_reader;
+    std::uint64_t m_events = 0;
+};
+
+/// A frame as a set: the inverse is frame_from().
+TensorSetPtr set_from(Frame frame, std::uint64_t index);
+
+} // namespace spng

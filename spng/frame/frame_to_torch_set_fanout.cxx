@@ -1,0 +1,152 @@
+#include "spng/frame/frame_to_torch_set_fanout.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/detector/view_groups.h"
+#include "spng/device/context.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+namespace spng {
+namespace {
+
+const Registration<FrameToTorchSetFanout> registration{
+    {.type = "SPNGFrameToTorchSetFanout",
+     .kind = "frame",
+     .inputs = {"frame"},
+     .outputs = {"*"},
+     .text = "splits a frame into groups of views, cleans and uploads them"}};
+
+void append(ChannelMasks& masks, const std::string& name, const std::vector<ChannelRange>& ranges) {
+    if (!ranges.empty()) {
+        auto& list = masks[name];
+        list.insert(list.end(), ranges.begin(), ranges.end());
+    }
+}
+
+} // namespace
+
+void FrameToTorchSetFanout::prepare_node(Environment& environment) {
+    m_view_groups = &environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    for (const auto& wanted : config().output_groups) {
+        m_groups.push_back(&m_view_groups->group(wanted, name().text() + ", key output_groups"));
+    }
+}
+
+const NamedTensor& FrameToTorchSetFanout::chosen(const TensorSet& frame) const {
+    const bool is_only = config().intag.empty() && frame.tensors().size() == 1;
+    const NamedTensor* tensor = is_only ? &frame.tensors().front() : frame.find(config().intag);
+    if (tensor == nullptr) {
+        std::vector<std::string> tags;
+        for (const auto& each : frame.tensors()) {
+            tags.push_back("'" + each.name + "'");
+        }
+        throw Error(ErrorKind::Input,
+                    {.what = config().intag.empty() ? "the frame has several tags"
+                                                    : "the frame has no waveforms of that tag",
+                     .where = {},
+                     .seen = joined(tags),
+                     .expected = config().intag.empty() ? "one tag, or the one to use in key intag"
+                                                        : "'" + config().intag + "'",
+                     .mend = "-A intag=TAG"});
+    }
+    return *tensor;
+}
+
+void FrameToTorchSetFanout::require_channels_of_anode(
+    const std::map<int, std::int64_t>& row_of_channel) const {
+    const auto& own = m_view_groups->anode().channels();
+    std::size_t foreign = 0;
+    int example = 0;
+    for (const auto& [channel, row] : row_of_channel) {
+        if (!std::binary_search(own.begin(), own.end(), channel)) {
+            example = foreign++ == 0 ? channel : example;
+        }
+    }
+    if (foreign != 0) {
+        throw Error(
+            ErrorKind::Input,
+            {.what = "channels that do not belong to the anode",
+             .where = {},
+             .seen = std::to_string(foreign) + " of " + std::to_string(row_of_channel.size()) +
+                     " channels, the first is " + std::to_string(example),
+             .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
+                         " of anode " + std::to_string(m_view_groups->anode().config().ident),
+             .mend = "choose the anode with -A tpcid=N, or give a file with this anode's channels only"});
+    }
+}
+
+at::Tensor FrameToTorchSetFanout::rows_of(const ViewGroup& group,
+                                          const std::map<int, std::int64_t>& row_of_channel) const {
+    at::Tensor rows = at::empty(group.ids.sizes(), at::kLong);
+    auto* row = rows.mutable_data_ptr<std::int64_t>();
+    const auto* channel = group.ids.const_data_ptr<std::int32_t>();
+    for (std::int64_t i = 0; i < rows.numel(); ++i) {
+        const auto found = row_of_channel.find(channel[i]);
+        row[i] = found == row_of_channel.end() ? -1 : found->second;
+    }
+    return rows;
+}
+
+Ports FrameToTorchSetFanout::process(const Ports& inputs) {
+    const NamedTensor& frame = chosen(*inputs[0]);
+    const auto* channel = frame.channels->ids.const_data_ptr<std::int32_t>();
+    std::map<int, std::int64_t> row_of_channel;
+    for (std::int64_t row = 0; row < frame.channels->ids.numel(); ++row) {
+        row_of_channel.emplace(channel[row], row);
+    }
+    require_channels_of_anode(row_of_channel);
+
+    auto event = std::make_shared<EventInfo>(inputs[0]->event());
+    event->ticks = frame.data.size(1);
+    std::vector<ChannelRange> bad;
+    for (const auto& mask : config().bad_masks) {
+        const auto found = event->masks.find(mask);
+        if (found != event->masks.end()) {
+            bad.insert(bad.end(), found->second.begin(), found->second.end());
+        }
+    }
+    std::optional<Rails> rails;
+    if (config().adc_bits > 0 && frame.data.scalar_type() == at::kShort) {
+        rails = Rails{0, (std::int64_t{1} << config().adc_bits) - 1};
+    }
+
+    const bool to_device = !context().device().is_cpu();
+    std::vector<NamedTensor> tensors;
+    for (const auto* group : m_groups) {
+        SelectedChannels selected;
+        {
+            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+            selected = select_channels(frame.data, rows_of(*group, row_of_channel), group->ids, bad, rails,
+                                       to_device);
+        }
+        append(event->masks, "missing", selected.missing);
+        append(event->masks, "nan", selected.not_finite);
+        append(event->masks, "saturated", selected.saturated);
+        auto channels = std::make_shared<ChannelTable>();
+        channels->views = group->view_names;
+        for (const auto& view : group->views) {
+            channels->planes.push_back(view.plane);
+        }
+        channels->ids = group->ids;
+        NamedTensor tensor;
+        tensor.name = group->name;
+        {
+            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+            tensor.data = selected.waveforms.to(context().device(), /*non_blocking=*/true);
+            channels->good = selected.good.to(context().device(), /*non_blocking=*/true);
+        }
+        tensor.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, frame.axes[1]};
+        tensor.unit = "ADC";
+        tensor.channels = std::move(channels);
+        tensors.push_back(std::move(tensor));
+    }
+    Ports outputs;
+    for (auto& tensor : tensors) {
+        outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
+    }
+    return outputs;
+}
+
+} // namespace spng

@@ -1,0 +1,57 @@
+#pragma once
+// SPNGFrameToTorchSetFanout: from a frame to one tensor for each group of views, cleaned and on the device.
+
+#include "spng/frame/channel_selection.h"
+#include "spng/graph/node.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+class ViewGroups;
+struct ViewGroup;
+
+struct FrameToTorchSetFanoutConfig {
+    std::string groups = "SPNGViewGroups";
+    std::vector<std::string> output_groups;
+    std::string intag;
+    std::vector<std::string> bad_masks = {"bad"};
+    int adc_bits = 14;
+    static constexpr auto fields() {
+        using C = FrameToTorchSetFanoutConfig;
+        return std::make_tuple(
+            field(&C::groups, "groups", "", required(), "name of the SPNGViewGroups component"),
+            field(&C::output_groups, "output_groups", "", required(),
+                  "names of the groups, one for each output port"),
+            field(&C::intag, "intag", "", any(), "tag of the waveforms; empty: the only one of the frame"),
+            field(&C::bad_masks, "bad_masks", "", any(),
+                  "channel masks of the frame that mark dead channels and bad ticks"),
+            field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
+                  "integer samples at 0 or 2^bits - 1 are listed as saturated; 0: not looked for"));
+    }
+};
+
+/// Output port g holds the tensor of group g, named as the group: (view, channel, tick), int16 as it was read
+/// (it becomes a real number on the device) or real. The masks "nan", "missing" and "saturated" are added to
+/// the event.
+class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig> {
+public:
+    std::vector<std::string> output_ports() const override { return config().output_groups; }
+
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    const NamedTensor& chosen(const TensorSet& frame) const;
+    /// For each row of the group, the row of the frame with its channel or -1.
+    at::Tensor rows_of(const ViewGroup& group, const std::map<int, std::int64_t>& row_of_channel) const;
+    void require_channels_of_anode(const std::map<int, std::int64_t>& row_of_channel) const;
+
+    const ViewGroups* m_view_groups = nullptr;
+    std::vector<const ViewGroup*> m_groups;
+};
+
+} // namespace spng
