@@ -1,0 +1,56 @@
+"""./wcb demo: from a fresh clone to signals, a timing table and pictures.
+
+Does what is not done yet (set-up, configure with NVTX, build), then runs the main job on the frame in data/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from wcblib import setup
+from wcblib.checkout import OUT, ROOT, VENV, build_folder, run, say, wcb
+
+ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
+TRUTH = ROOT / "data" / "tracks10-truth.npz"
+FOLDER = OUT / "demo"
+SIGNAL = FOLDER / "tracks10-signal.npz"
+TIMING = FOLDER / "timing.json"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="wcb demo", description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default auto)")
+    setup.add_options(parser)
+    options = parser.parse_args()
+
+    say("1/4 Set-up")
+    setup.ensure(options.mode, options.no_system)
+    say("\n2/4 Build")
+    if build_folder() is None:
+        wcb("configure", "--with-nvtx")
+    wcb("build", "--notests")
+
+    say("\n3/4 Run")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    command = [str(build_folder() / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={ADC}",
+               "-A", f"output={SIGNAL}", "-A", f"device={options.device}", "--timing", str(TIMING)]
+    say("  " + " ".join(command))
+    status = run(command)
+    if status:
+        return status
+
+    say("\n4/4 Pictures")
+    status = run([str(VENV / "bin" / "python"), str(ROOT / "scripts" / "demo_plots.py"), "--adc", str(ADC), "--signal",
+                  str(SIGNAL), "--truth", str(TRUTH), "--out", str(FOLDER)])
+    if status:
+        return status
+    say(f"\nSignals   {SIGNAL}\nTiming    {TIMING}\nPictures  {FOLDER}/plane-u.png, plane-v.png, plane-w.png, waveforms.png")
+    say("\nNext: ./wcb test; or your own frame:\n  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
