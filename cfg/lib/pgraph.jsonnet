@@ -31,9 +31,10 @@ local bare(component) =
     local values = [component[field] for field in fields];
     { [fields[i]]: values[i] for i in indices(fields) };
 
-/// What each component uses, before the component itself, recursively.
+/// What each component uses, before the component itself, recursively. A part stands for its components.
 local flattened(components) = std.flattenArrays([
-    (if std.objectHasAll(component, 'uses') then flattened(component.uses) else []) + [bare(component)]
+    (if std.objectHasAll(component, 'uses') then flattened(component.uses) else [])
+    + (if component.type == 'Pnode' then [] else [bare(component)])
     for component in components
 ]);
 

@@ -1,0 +1,148 @@
+#include "spng/io/data_path.h"
+
+#include "spng/core/error.h"
+#include "spng/core/nearest.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <optional>
+#include <system_error>
+
+namespace spng {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::vector<fs::path>>& chosen_search_path() {
+    static std::optional<std::vector<fs::path>> folders;
+    return folders;
+}
+
+/// The folders of this library and of the program; they differ when the library is installed elsewhere or
+/// linked into another program.
+std::vector<fs::path> own_places() {
+    std::vector<fs::path> places;
+    std::error_code problem;
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0 && info.dli_fname != nullptr) {
+        if (const fs::path library = fs::canonical(info.dli_fname, problem); !problem) {
+            places.push_back(library.parent_path());
+        }
+    }
+    if (const fs::path program = fs::read_symlink("/proc/self/exe", problem); !problem) {
+        places.push_back(program.parent_path());
+    }
+    return places;
+}
+
+/// The folder that holds the project's cfg and data folders.
+fs::path own_root() {
+    std::error_code problem;
+    for (const fs::path& place : own_places()) {
+        for (const fs::path& root : {place / ".." / "share" / "wirecell", place / ".." / ".."}) {
+            // The marker keeps an unrelated folder with a common name from being taken for ours.
+            if (fs::exists(root / "cfg" / "lib" / "wirecell.jsonnet", problem)) {
+                return fs::canonical(root, problem);
+            }
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
+    std::vector<std::string> names;
+    for (const fs::path& folder : folders) {
+        std::error_code problem;
+        for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
+             entry.increment(problem)) {
+            if (entry->is_regular_file(problem)) {
+                names.push_back(entry->path().filename().string());
+            }
+        }
+    }
+    return names;
+}
+
+[[noreturn]] void not_found(const std::string& name, const std::vector<fs::path>& folders,
+                            const std::string& what) {
+    std::vector<fs::path> near_folders = folders;
+    std::vector<std::string> places;
+    const fs::path inner = fs::path(name).parent_path();
+    for (fs::path& folder : near_folders) {
+        places.push_back(folder.empty() ? "the current folder" : folder.string());
+        folder = (folder.empty() ? fs::path(".") : folder) / inner;
+    }
+    const std::string near = nearest_name(fs::path(name).filename().string(), file_names(near_folders));
+    throw Error(
+        ErrorKind::Configuration,
+        {.what = what + " '" + name + "' not found",
+         .where = {},
+         .seen = name,
+         .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(places),
+         .mend = near.empty() ? "give its folder with -P or in WIRECELL_PATH"
+                              : "did you mean '" + (inner / near).string() + "'?"});
+}
+
+} // namespace
+
+std::vector<fs::path> folders_of_environment(const char* variable) {
+    std::vector<fs::path> folders;
+    const char* value = std::getenv(variable);
+    std::string rest = value == nullptr ? "" : value;
+    while (!rest.empty()) {
+        const auto colon = rest.find(':');
+        if (const std::string folder = rest.substr(0, colon); !folder.empty()) {
+            folders.emplace_back(folder);
+        }
+        rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    }
+    return folders;
+}
+
+void set_search_path(std::vector<fs::path> folders) {
+    chosen_search_path() = std::move(folders);
+}
+
+const std::vector<fs::path>& search_path() {
+    auto& folders = chosen_search_path();
+    if (!folders) {
+        folders = folders_of_environment("WIRECELL_PATH");
+    }
+    return *folders;
+}
+
+fs::path own_folder(const std::string& name) {
+    static const fs::path root = own_root();
+    std::error_code problem;
+    return !root.empty() && fs::is_directory(root / name, problem) ? root / name : fs::path{};
+}
+
+fs::path find_file(const std::string& name, const std::vector<fs::path>& more, const std::string& what) {
+    std::vector<fs::path> folders{fs::path{}}; // the empty path stands for the current folder
+    if (!fs::path(name).is_absolute()) {
+        folders.insert(folders.end(), search_path().begin(), search_path().end());
+        folders.insert(folders.end(), more.begin(), more.end());
+    }
+    for (const fs::path& folder : folders) {
+        std::error_code problem;
+        const fs::path candidate = folder / name;
+        const auto status = fs::status(candidate, problem);
+        if (fs::exists(status) && !fs::is_directory(status)) { // pipes and devices are fine
+            return candidate;
+        }
+    }
+    not_found(name, folders, what);
+}
+
+fs::path find_data_file(const std::string& name) {
+    std::vector<fs::path> more;
+    if (const fs::path data = own_folder("data"); !data.empty()) {
+        more = {data, data.parent_path()};
+    }
+    for (fs::path& folder : folders_of_environment("SPNG_DATA")) {
+        more.push_back(std::move(folder));
+    }
+    return find_file(name, more, "data file");
+}
+
+} // namespace spng

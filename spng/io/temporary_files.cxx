@@ -1,0 +1,113 @@
+#include "spng/io/temporary_files.h"
+
+#include "spng/core/error.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+
+namespace spng {
+namespace {
+
+/// A signal handler may neither lock nor allocate, so names are kept in a fixed list of atomically claimed
+/// slots.
+enum class Slot { free, claimed, listed, worth_keeping };
+
+struct ListedName {
+    std::atomic<Slot> state{Slot::free};
+    std::array<char, 1024> path{};
+};
+static_assert(std::atomic<Slot>::is_always_lock_free);
+
+std::array<ListedName, 64> listed_names;
+
+int list_name(const std::string& path) {
+    if (path.size() >= listed_names[0].path.size()) {
+        return -1;
+    }
+    for (std::size_t i = 0; i < listed_names.size(); ++i) {
+        auto expected = Slot::free;
+        if (listed_names[i].state.compare_exchange_strong(expected, Slot::claimed)) {
+            std::memcpy(listed_names[i].path.data(), path.c_str(), path.size() + 1);
+            listed_names[i].state = Slot::listed;
+            return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+void forget_name(int slot) {
+    if (slot >= 0) {
+        listed_names[static_cast<std::size_t>(slot)].state = Slot::free;
+    }
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::filesystem::path& path, const std::string& seen,
+                         const std::string& expected) {
+    throw Error(ErrorKind::Output,
+                {.what = what, .where = path.string(), .seen = seen, .expected = expected, .mend = {}});
+}
+
+} // namespace
+
+TemporaryFile::TemporaryFile(const std::filesystem::path& final_path) {
+    std::error_code problem;
+    m_final = std::filesystem::absolute(final_path, problem);
+    if (problem || !m_final.has_filename() || std::filesystem::is_directory(m_final, problem)) {
+        refuse("an output cannot be written", final_path, "the name of a folder", "the name of a file");
+    }
+    const auto folder = m_final.parent_path();
+    if (!std::filesystem::is_directory(folder, problem)) {
+        refuse("an output cannot be written", final_path, "no folder " + folder.string(),
+               "an existing folder");
+    }
+    m_path = folder / ("." + m_final.filename().string() + "." + std::to_string(getpid()) + ".partial");
+    m_slot = list_name(m_path.string());
+}
+
+TemporaryFile::~TemporaryFile() {
+    // After a commit the name is gone and this does nothing.
+    std::error_code ignored;
+    std::filesystem::remove(m_path, ignored);
+    forget_name(m_slot);
+}
+
+void TemporaryFile::mark_worth_keeping() noexcept {
+    if (m_slot >= 0) {
+        listed_names[static_cast<std::size_t>(m_slot)].state = Slot::worth_keeping;
+    }
+}
+
+void TemporaryFile::commit() {
+    std::error_code problem;
+    std::filesystem::rename(m_path, m_final, problem);
+    if (problem) {
+        refuse("a complete output cannot get its final name", m_final, problem.message(),
+               "a folder that can be written");
+    }
+    forget_name(m_slot);
+    m_slot = -1;
+}
+
+void unlink_temporary_files() noexcept {
+    for (auto& name : listed_names) {
+        const Slot state = name.state.load();
+        if (state == Slot::listed || state == Slot::worth_keeping) {
+            unlink(name.path.data());
+        }
+    }
+}
+
+bool temporary_files_worth_keeping() noexcept {
+    for (const auto& name : listed_names) {
+        if (name.state.load() == Slot::worth_keeping) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace spng
