@@ -1,0 +1,185 @@
+#include "spng/io/archive_writer.h"
+
+#include "spng/core/error.h"
+#include "spng/io/npy_header.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <string_view>
+
+namespace spng {
+
+namespace {
+
+constexpr int block_bytes = 1 << 20;
+constexpr std::size_t longest_name = 100; // of the old tar header, the one that every reader knows
+
+struct Container {
+    std::string_view ending;
+    int format;
+    int filter;
+    const char* module; ///< libarchive's module that takes the compression level; null: none
+    const char* default_level;
+};
+
+constexpr std::array<Container, 7> containers{{
+    {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
+    {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
+    {".tar", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE, nullptr, nullptr},
+    {".tar.gz", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_GZIP, "gzip", "1"},
+    {".tgz", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_GZIP, "gzip", "1"},
+    {".tar.bz2", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2, "bzip2", "9"},
+    {".tbz2", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2, "bzip2", "9"},
+}};
+
+const Container& container_of(const std::filesystem::path& path) {
+    const std::string name = path.filename().string();
+    const auto* found = std::find_if(containers.begin(), containers.end(),
+                                     [&](const Container& known) { return name.ends_with(known.ending); });
+    if (found == containers.end()) {
+        throw Error(ErrorKind::Configuration, {.what = "the ending of the output file is not known",
+                                               .where = path.string(),
+                                               .seen = path.extension().string(),
+                                               .expected = ".npz, .tar, .tar.gz or .tar.bz2",
+                                               .mend = "choose one of these endings"});
+    }
+    return *found;
+}
+
+std::string level_text(const std::filesystem::path& path, const Container& container,
+                       std::optional<int> level) {
+    if (!level) {
+        return container.default_level;
+    }
+    if (*level < 0 || *level > 9) {
+        throw Error(ErrorKind::Configuration, {.what = "the compression level is out of range",
+                                               .where = path.string(),
+                                               .seen = std::to_string(*level),
+                                               .expected = "0 (none) to 9 (smallest)",
+                                               .mend = "choose 1 for speed, 6 for size"});
+    }
+    return std::to_string(*level);
+}
+
+void require_name(const std::string& name, const std::filesystem::path& path) {
+    const bool printable =
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '/'; });
+    if (!printable || name.empty() || name.size() > longest_name) {
+        throw Error(ErrorKind::Output,
+                    {.what = "the name cannot be that of a member of a frame file",
+                     .where = path.string(),
+                     .seen = name,
+                     .expected = "at most 100 printable ASCII characters, no '/'",
+                     .mend = "choose another tag"});
+    }
+}
+
+} // namespace
+
+ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
+    : m_archive(archive_write_new()) {
+    const Container& container = container_of(path);
+    archive_write_set_format(m_archive.get(), container.format);
+    archive_write_add_filter(m_archive.get(), container.filter);
+    if (container.module != nullptr) {
+        archive_write_set_options(m_archive.get(), (std::string(container.module) + ":compression-level=" +
+                                                    level_text(path, container, level))
+                                                       .c_str());
+    }
+    if (container.filter == ARCHIVE_FILTER_GZIP) {
+        archive_write_set_filter_option(m_archive.get(), "gzip", "timestamp", nullptr);
+    }
+    archive_write_set_bytes_per_block(m_archive.get(), block_bytes);
+    archive_write_set_bytes_in_last_block(m_archive.get(), 1); // no padding of the last block
+    m_file = std::make_unique<PartialFile>(path);
+    check(archive_write_open(m_archive.get(), this, nullptr, &ArchiveWriter::write_block, nullptr));
+}
+
+ArchiveWriter::~ArchiveWriter() {
+    if (m_archive) {
+        // Freeing an open archive would still compress and write its end; this file is given up.
+        archive_write_fail(m_archive.get());
+    }
+}
+
+void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
+    if (!m_archive || !tensor.device().is_cpu()) {
+        throw Error(ErrorKind::Internal,
+                    {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
+                     .where = m_file->path().string() + ", member " + name,
+                     .seen = tensor.device().str(),
+                     .expected = "host tensors, before close()",
+                     .mend = "report this defect"});
+    }
+    require_name(name, m_file->path());
+    const at::Tensor data = tensor.contiguous();
+    const std::string header = npy_header_bytes(data.scalar_type(), data.sizes().vec());
+
+    const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
+                                                                              &archive_entry_free);
+    archive_entry_set_pathname(entry.get(), name.c_str());
+    archive_entry_set_filetype(entry.get(), AE_IFREG);
+    archive_entry_set_perm(entry.get(), 0644);
+    archive_entry_set_mtime(entry.get(), 0, 0);
+    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(header.size() + data.nbytes()));
+    check(archive_write_header(m_archive.get(), entry.get()));
+    append(header.data(), header.size());
+    append(data.const_data_ptr(), data.nbytes());
+    check(archive_write_finish_entry(m_archive.get()));
+}
+
+void ArchiveWriter::append(const void* bytes, std::size_t count) {
+    const auto* at = static_cast<const std::uint8_t*>(bytes);
+    while (count > 0) {
+        const la_ssize_t written = archive_write_data(m_archive.get(), at, count);
+        if (written <= 0) {
+            check(written < 0 ? static_cast<int>(written) : ARCHIVE_FATAL);
+        }
+        at += written;
+        count -= static_cast<std::size_t>(written);
+    }
+}
+
+void ArchiveWriter::close() {
+    if (m_archive) {
+        check(archive_write_close(m_archive.get()));
+        m_archive.reset();
+        m_file->commit();
+    }
+}
+
+void ArchiveWriter::check(int status) {
+    if (status == ARCHIVE_OK) {
+        return;
+    }
+    const std::string reason = error_text(m_archive.get());
+    archive_write_fail(m_archive.get());
+    m_archive.reset();
+    if (m_failure) {
+        std::rethrow_exception(m_failure);
+    }
+    throw Error(ErrorKind::Output, {.what = "cannot write the output file",
+                                    .where = m_file->path().string(),
+                                    .seen = reason,
+                                    .expected = "a complete archive",
+                                    .mend = "choose another output"});
+}
+
+la_ssize_t ArchiveWriter::write_block(archive* handle, void* self, const void* bytes, std::size_t count) {
+    auto& writer = *static_cast<ArchiveWriter*>(self);
+    try {
+        writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
+        return static_cast<la_ssize_t>(count);
+    } catch (...) { // must not pass through the C library
+        writer.m_failure = std::current_exception();
+        archive_set_error(handle, EIO, "writing failed");
+        return ARCHIVE_FATAL;
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "spng/io/archive_handle.h"
+#include "spng/io/partial_file.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace spng {
+
+/// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2); the file's
+/// ending decides. The same arrays give the same bytes every time: no time, user or machine goes in. The file
+/// appears under its name at close() (see PartialFile, also for SIGXFSZ).
+class ArchiveWriter {
+public:
+    /// @param level  0 (stored) to 9 (smallest); without one the fast 1 for .npz and .tar.gz, 9 for .tar.bz2,
+    /// whose
+    ///               speed does not depend on it. No effect on .tar.
+    /// Throws Error(Configuration) for another ending or level, Error(Output) when the file cannot be made.
+    explicit ArchiveWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);
+    ~ArchiveWriter();
+
+    /// Add `tensor`, on the host, of any type NumPy knows, in C order, as member `name` (printable ASCII, no
+    /// '/', at most 100 characters). Throws Error(Output); the file is then gone, and nothing more can be
+    /// added.
+    void add(const std::string& name, const at::Tensor& tensor);
+
+    /// Complete the file and give it its name. Does nothing when it was done before or writing failed.
+    void close();
+
+private:
+    void check(int status);
+    void append(const void* bytes, std::size_t count);
+    static ssize_t write_block(archive* handle, void* self, const void* bytes, std::size_t count);
+
+    std::unique_ptr<PartialFile> m_file;
+    std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
+    std::exception_ptr m_failure;
+};
+
+} // namespace spng

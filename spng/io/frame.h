@@ -1,0 +1,31 @@
+#pragma once
+// One event as frame files hold it.
+
+#include "spng/core/tensor_set.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// The waveforms of one tag. Sample t of a row was taken at start_ns + (first_tick + t) * tick_ns.
+struct TaggedTraces {
+    std::string tag;    ///< may be empty, hold underscores, or be "*"
+    at::Tensor samples; ///< (channel, tick) on the host, C contiguous, int16 or float32; ADC or electrons
+    std::vector<int> channels;         ///< channel number of each row, no two alike
+    double start_ns = 0;               ///< [ns]
+    double tick_ns = 0;                ///< sampling period [ns], above 0
+    int first_tick = 0;                ///< "tbin": ticks between start_ns and the first sample
+    std::optional<at::Tensor> summary; ///< (channel) float64: one number per row, such as its RMS
+};
+
+struct Frame {
+    int ident = 0; ///< the event's number in the file
+    std::vector<TaggedTraces> traces;
+    ChannelMasks channel_masks; ///< ticks of channels that carry a mark ("bad", ...)
+};
+
+} // namespace spng

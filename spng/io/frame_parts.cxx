@@ -1,0 +1,148 @@
+#include "spng/io/frame_parts.h"
+
+#include "spng/core/error.h"
+#include "spng/io/npy_header.h"
+
+#include <ATen/Functions.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+namespace spng {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, std::string what, std::string seen, std::string expected) {
+    throw Error(ErrorKind::Input, {.what = std::move(what),
+                                   .where = where,
+                                   .seen = std::move(seen),
+                                   .expected = std::move(expected),
+                                   .mend = "correct the program that wrote the file"});
+}
+
+void require_rank(const at::Tensor& array, std::int64_t rank, const char* axes, const std::string& where) {
+    if (array.dim() != rank) {
+        refuse(where, "the array has the wrong number of axes", "shape " + shape_text(array.sizes().vec()),
+               axes);
+    }
+}
+
+/// Any integer tensor as int64. Throws Error(Input) for floats and for what does not fit.
+at::Tensor as_int64(const at::Tensor& array, const std::string& where) {
+    if (at::isFloatingType(array.scalar_type())) {
+        refuse(where, "the array must hold integers", c10::toString(array.scalar_type()), "an integer type");
+    }
+    at::Tensor numbers = array.to(at::kLong);
+    if (array.scalar_type() == at::kUInt64 && numbers.numel() > 0 && numbers.min().item<std::int64_t>() < 0) {
+        refuse(where, "a number is too large", "an integer above 2^63", "an integer of 64 bits with sign");
+    }
+    return numbers;
+}
+
+int as_int(std::int64_t number, const std::string& where) {
+    if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
+        refuse(where, "a number is too large", std::to_string(number), "an integer of 32 bits");
+    }
+    return static_cast<int>(number);
+}
+
+at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where) {
+    const at::Tensor numbers = as_int64(array, where);
+    const auto [smallest, largest] = numbers.aminmax();
+    const auto low = smallest.item<std::int64_t>();
+    const auto high = largest.item<std::int64_t>();
+    if (low >= std::numeric_limits<std::int16_t>::min() && high <= std::numeric_limits<std::int16_t>::max()) {
+        return numbers.to(at::kShort);
+    }
+    at::Tensor samples = numbers.to(at::kFloat);
+    if (!samples.to(at::kDouble).to(at::kLong).equal(numbers)) {
+        refuse(where, "samples cannot be held in 32-bit floats",
+               "integers from " + std::to_string(low) + " to " + std::to_string(high),
+               "values that float32 can represent, such as ADC counts");
+    }
+    return samples;
+}
+
+} // namespace
+
+at::Tensor samples_of(const at::Tensor& array, const std::string& where) {
+    require_rank(array, 2, "(channel, tick)", where);
+    if (array.size(0) == 0 || array.size(1) == 0) {
+        refuse(where, array.size(0) == 0 ? "the frame has no channels" : "the frame has no ticks",
+               "shape " + shape_text(array.sizes().vec()), "at least one channel and one tick");
+    }
+    if (array.scalar_type() == at::kShort || array.scalar_type() == at::kFloat) {
+        return array;
+    }
+    if (at::isFloatingType(array.scalar_type())) {
+        return array.to(at::kFloat);
+    }
+    return integers_to_samples(array, where);
+}
+
+std::vector<int> channels_of(const at::Tensor& array, const std::string& where) {
+    require_rank(array, 1, "(channel)", where);
+    const at::Tensor numbers = as_int64(array, where);
+    const auto* values = numbers.const_data_ptr<std::int64_t>();
+    std::vector<int> channels(static_cast<std::size_t>(numbers.numel()));
+    std::unordered_set<int> known;
+    for (std::size_t row = 0; row < channels.size(); ++row) {
+        channels[row] = as_int(values[row], where);
+        if (!known.insert(channels[row]).second) {
+            refuse(where, "a channel occurs twice",
+                   "channel " + std::to_string(channels[row]) + " again in row " + std::to_string(row),
+                   "channels that are all different");
+        }
+    }
+    return channels;
+}
+
+TickInfo tick_info_of(const at::Tensor& array, const std::string& where) {
+    if (array.dim() != 1 || array.numel() != 3) {
+        refuse(where, "the tick information has the wrong shape", "shape " + shape_text(array.sizes().vec()),
+               "3 numbers: start [ns], tick [ns], tbin");
+    }
+    const at::Tensor numbers = array.to(at::kDouble);
+    const auto* values = numbers.const_data_ptr<double>();
+    const bool finite = std::all_of(values, values + 3, [](double value) { return std::isfinite(value); });
+    const bool whole_tick =
+        finite && std::trunc(values[2]) == values[2] && std::abs(values[2]) < 2147483648.0;
+    if (!whole_tick || !(values[1] > 0)) {
+        refuse(where, "the tick information is unusable",
+               "start " + std::to_string(values[0]) + ", tick " + std::to_string(values[1]) + ", tbin " +
+                   std::to_string(values[2]),
+               "a finite start [ns], a tick above 0 [ns], a whole tbin");
+    }
+    return {values[0], values[1], static_cast<int>(values[2])};
+}
+
+at::Tensor summary_of(const at::Tensor& array, const std::string& where) {
+    require_rank(array, 1, "(channel)", where);
+    return array.to(at::kDouble);
+}
+
+std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::string& where) {
+    if (array.dim() != 2 || array.size(1) != 3) {
+        refuse(where, "the channel mask has the wrong shape", "shape " + shape_text(array.sizes().vec()),
+               "(n, 3): channel, begin tick, end tick");
+    }
+    const at::Tensor numbers = as_int64(array, where);
+    const auto* row = numbers.const_data_ptr<std::int64_t>();
+    std::vector<ChannelRange> ranges;
+    ranges.reserve(static_cast<std::size_t>(numbers.size(0)));
+    for (std::int64_t i = 0; i < numbers.size(0); ++i, row += 3) {
+        if (row[2] < row[1]) {
+            refuse(where, "a range of the channel mask ends before it begins",
+                   "channel " + std::to_string(row[0]) + ", ticks " + std::to_string(row[1]) + " to " +
+                       std::to_string(row[2]),
+                   "begin tick not after end tick");
+        }
+        ranges.push_back({as_int(row[0], where), row[1], row[2]});
+    }
+    return ranges;
+}
+
+} // namespace spng

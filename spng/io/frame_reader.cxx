@@ -1,0 +1,185 @@
+#include "spng/io/frame_reader.h"
+
+#include "spng/core/error.h"
+#include "spng/io/frame_parts.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace spng {
+
+namespace {
+
+constexpr const char* all_tags = "*";
+constexpr std::size_t most_other_members = 8;
+
+} // namespace
+
+/// What has been read of an event, before it is known to be whole.
+struct FrameReader::Parts {
+    struct Tag {
+        std::optional<at::Tensor> samples;
+        std::optional<std::vector<int>> channels;
+        std::optional<TickInfo> ticks;
+        std::optional<at::Tensor> summary;
+    };
+    int ident = 0;
+    std::vector<std::pair<std::string, Tag>> tags; ///< in the order of their first member
+    ChannelMasks masks;
+    std::vector<std::string> other_tags; ///< not accepted
+
+    Tag& tag(const std::string& name) {
+        const auto found =
+            std::find_if(tags.begin(), tags.end(), [&](const auto& known) { return known.first == name; });
+        return found != tags.end() ? found->second : tags.emplace_back(name, Tag{}).second;
+    }
+};
+
+FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags)
+    : m_archive(path), m_tags(std::move(tags)) {}
+
+bool FrameReader::is_accepted(const std::string& tag) const {
+    return std::any_of(m_tags.begin(), m_tags.end(),
+                       [&](const std::string& accepted) { return accepted == all_tags || accepted == tag; });
+}
+
+bool FrameReader::next_frame_member() {
+    while (m_archive.next_member()) {
+        try {
+            m_member = parse_member_name(m_archive.member_name());
+        } catch (const std::invalid_argument& problem) {
+            throw Error(ErrorKind::Input, {.what = "the member's name cannot be read",
+                                           .where = m_archive.where(),
+                                           .seen = problem.what(),
+                                           .expected = "<kind>_<tag>_<number>.npy, such as frame_*_0.npy",
+                                           .mend = "rename the member"});
+        }
+        if (m_member) {
+            return true;
+        }
+        if (m_other_members.size() < most_other_members) {
+            m_other_members.push_back(m_archive.member_name());
+        }
+    }
+    m_member.reset();
+    return false;
+}
+
+std::optional<Frame> FrameReader::next() {
+    while (m_member && m_member->ident == m_failed_ident) {
+        next_frame_member();
+    }
+    m_failed_ident.reset();
+    if (!m_member && !next_frame_member()) {
+        return std::nullopt;
+    }
+    Parts parts;
+    parts.ident = m_member->ident;
+    try {
+        do {
+            read_member(parts);
+        } while (next_frame_member() && m_member->ident == parts.ident);
+        Frame frame = assemble(parts);
+        ++m_frames_read;
+        return frame;
+    } catch (const Error&) {
+        m_failed_ident = parts.ident;
+        throw;
+    }
+}
+
+void FrameReader::read_member(Parts& parts) {
+    const std::string where = m_archive.where();
+    const std::string& label = m_member->label;
+    const auto require_first = [&](bool is_first) {
+        if (!is_first) {
+            throw Error(ErrorKind::Input, {.what = "the event holds a member twice",
+                                           .where = where,
+                                           .seen = "a second " + m_archive.member_name(),
+                                           .expected = "each member once; events with different numbers",
+                                           .mend = "give every event its own number"});
+        }
+    };
+    if (m_member->kind == MemberKind::chanmask) {
+        require_first(!parts.masks.contains(label));
+        parts.masks[label] = channel_ranges_of(m_arrays.read(m_archive), where);
+        return;
+    }
+    if (!is_accepted(label)) {
+        if (m_member->kind == MemberKind::frame) {
+            parts.other_tags.push_back(label);
+        }
+        return;
+    }
+    Parts::Tag& tag = parts.tag(label);
+    if (m_member->kind == MemberKind::frame) {
+        require_first(!tag.samples);
+        tag.samples = samples_of(m_arrays.read(m_archive), where);
+    } else if (m_member->kind == MemberKind::channels) {
+        require_first(!tag.channels);
+        tag.channels = channels_of(m_arrays.read(m_archive), where);
+    } else if (m_member->kind == MemberKind::tickinfo) {
+        require_first(!tag.ticks);
+        tag.ticks = tick_info_of(m_arrays.read(m_archive), where);
+    } else {
+        require_first(!tag.summary);
+        tag.summary = summary_of(m_arrays.read(m_archive), where);
+    }
+}
+
+Frame FrameReader::assemble(Parts& parts) const {
+    const std::string number = std::to_string(parts.ident);
+    const auto refuse = [&](std::string what, std::string seen, std::string expected, std::string mend) {
+        throw Error(ErrorKind::Input, {.what = std::move(what),
+                                       .where = m_archive.path().string() + ", event " + number,
+                                       .seen = std::move(seen),
+                                       .expected = std::move(expected),
+                                       .mend = std::move(mend)});
+    };
+    const auto name = [&](MemberKind kind, const std::string& tag) {
+        return member_name({kind, tag, parts.ident});
+    };
+    const auto join = [](const std::vector<std::string>& names) {
+        std::string text;
+        for (const std::string& one : names) {
+            text += (text.empty() ? "'" : ", '") + one + "'";
+        }
+        return text.empty() ? std::string("none") : text;
+    };
+    if (parts.tags.empty()) {
+        refuse("the event has no frame of an accepted tag", "tags " + join(parts.other_tags),
+               "tags " + join(m_tags), "choose among the tags that the file has");
+    }
+    Frame frame;
+    frame.ident = parts.ident;
+    for (auto& [label, tag] : parts.tags) {
+        const MemberKind missing = !tag.samples    ? MemberKind::frame
+                                   : !tag.channels ? MemberKind::channels
+                                                   : MemberKind::tickinfo;
+        if (!tag.samples || !tag.channels || !tag.ticks) {
+            refuse("the event is not complete", name(missing, label) + " is missing",
+                   "frame, channels and tickinfo of each tag, the members of an event next to each other",
+                   "write the members of an event together");
+        }
+        const std::int64_t rows = tag.samples->size(0);
+        const auto require_rows = [&](MemberKind kind, std::int64_t count) {
+            if (count != rows) {
+                refuse("the event contradicts itself",
+                       std::to_string(count) + " values in " + name(kind, label),
+                       std::to_string(rows) + ", the rows of " + name(MemberKind::frame, label),
+                       "correct the program that wrote the file");
+            }
+        };
+        require_rows(MemberKind::channels, static_cast<std::int64_t>(tag.channels->size()));
+        if (tag.summary) {
+            require_rows(MemberKind::summary, tag.summary->numel());
+        }
+        frame.traces.push_back({label, std::move(*tag.samples), std::move(*tag.channels), tag.ticks->start_ns,
+                                tag.ticks->tick_ns, tag.ticks->first_tick, std::move(tag.summary)});
+    }
+    frame.channel_masks = std::move(parts.masks);
+    return frame;
+}
+
+} // namespace spng

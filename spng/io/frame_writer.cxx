@@ -1,0 +1,94 @@
+#include "spng/io/frame_writer.h"
+
+#include "spng/core/error.h"
+#include "spng/io/frame_member.h"
+#include "spng/io/npy_header.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+
+#include <limits>
+#include <string>
+
+namespace spng {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& tag, const char* what, std::string seen, const char* expected) {
+    throw Error(ErrorKind::Internal, {.what = what,
+                                      .where = "FrameWriter, tag '" + tag + "'",
+                                      .seen = std::move(seen),
+                                      .expected = expected,
+                                      .mend = "report this defect"});
+}
+
+void require_consistent(const TaggedTraces& traces) {
+    const at::Tensor& samples = traces.samples;
+    if (!samples.defined() || samples.dim() != 2 || !samples.device().is_cpu() ||
+        (samples.scalar_type() != at::kShort && samples.scalar_type() != at::kFloat)) {
+        refuse(traces.tag, "these samples cannot be written",
+               samples.defined() ? samples.toString() : "no tensor",
+               "(channel, tick) on the host, int16 or float32");
+    }
+    if (samples.size(0) != static_cast<std::int64_t>(traces.channels.size())) {
+        refuse(traces.tag, "samples and channel numbers differ in count",
+               std::to_string(samples.size(0)) + " rows, " + std::to_string(traces.channels.size()) +
+                   " channels",
+               "one channel number for each row");
+    }
+    if (traces.summary && (traces.summary->dim() != 1 || traces.summary->size(0) != samples.size(0) ||
+                           traces.summary->scalar_type() != at::kDouble)) {
+        refuse(traces.tag, "the summary does not fit the samples", shape_text(traces.summary->sizes().vec()),
+               "(channel) float64");
+    }
+}
+
+/// (n, 3) int32, as the field writes masks.
+at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& ranges) {
+    at::Tensor array = at::empty({static_cast<std::int64_t>(ranges.size()), 3}, at::kInt);
+    auto* row = array.mutable_data_ptr<int>();
+    for (const ChannelRange& range : ranges) {
+        for (const std::int64_t tick : {range.begin, range.end}) {
+            if (tick < std::numeric_limits<int>::min() || tick > std::numeric_limits<int>::max()) {
+                refuse(name, "a tick of the channel mask is too large", std::to_string(tick), "32 bits");
+            }
+        }
+        *row++ = range.channel;
+        *row++ = static_cast<int>(range.begin);
+        *row++ = static_cast<int>(range.end);
+    }
+    return array;
+}
+
+} // namespace
+
+FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level)
+    : m_archive(path, level) {}
+
+void FrameWriter::write(const Frame& frame) {
+    std::map<std::string, at::Tensor> masks;
+    for (const auto& [name, ranges] : frame.channel_masks) {
+        masks[name] = mask_array(name, ranges);
+    }
+    for (const TaggedTraces& traces : frame.traces) {
+        require_consistent(traces);
+    }
+    const auto add = [&](MemberKind kind, const std::string& label, const at::Tensor& array) {
+        m_archive.add(member_name({kind, label, frame.ident}), array);
+    };
+    for (const TaggedTraces& traces : frame.traces) {
+        add(MemberKind::frame, traces.tag, traces.samples);
+        add(MemberKind::channels, traces.tag, at::tensor(traces.channels, at::kInt));
+        add(MemberKind::tickinfo, traces.tag,
+            at::tensor({traces.start_ns, traces.tick_ns, static_cast<double>(traces.first_tick)},
+                       at::kDouble));
+        if (traces.summary) {
+            add(MemberKind::summary, traces.tag, *traces.summary);
+        }
+    }
+    for (const auto& [name, array] : masks) {
+        add(MemberKind::chanmask, name, array);
+    }
+}
+
+} // namespace spng
