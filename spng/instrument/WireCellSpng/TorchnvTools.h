@@ -172,8 +172,8 @@ using ScopedRange = nvtx3::scoped_range_in<Domain>;
 // the name makes anything but a literal a compile error.
 #define SPNG_NVTX_LABEL(name, kind_or_argb)                                                                  \
     ([]() noexcept -> ::spng::nvtx::Label const& {                                                           \
-        static ::spng::nvtx::Label const label{"" name, kind_or_argb};                                       \
-        return label;                                                                                        \
+        static ::spng::nvtx::Label const spng_nvtx_label{"" name, kind_or_argb};                             \
+        return spng_nvtx_label;                                                                              \
     }())
 
 #define NVTX_RANGE(name, kind_or_argb, ...)                                                                  \
@@ -181,14 +181,16 @@ using ScopedRange = nvtx3::scoped_range_in<Domain>;
         SPNG_NVTX_LABEL(name, kind_or_argb).attributes(__VA_ARGS__)                                          \
     }
 #define NVTX_SCOPED_RANGE(name) NVTX_RANGE(name, ::spng::nvtx::Kind::Step)
+#define SPNG_NVTX_FUNCTION_LABEL(signature)                                                                  \
+    ([](char const* spng_nvtx_signature) noexcept -> ::spng::nvtx::Label const& {                            \
+        static ::spng::nvtx::Label const spng_nvtx_label{                                                    \
+            ::std::string{::spng::nvtx::function_name(spng_nvtx_signature)}.c_str(),                         \
+            ::spng::nvtx::Kind::Step};                                                                       \
+        return spng_nvtx_label;                                                                              \
+    }(signature))
 #define NVTX_FUNCTION_RANGE()                                                                                \
     ::spng::nvtx::ScopedRange const SPNG_NVTX_JOIN(spng_nvtx_range_, __COUNTER__) {                          \
-        [](char const* signature) noexcept -> ::spng::nvtx::Label const& {                                   \
-            static ::spng::nvtx::Label const label{                                                          \
-                ::std::string{::spng::nvtx::function_name(signature)}.c_str(), ::spng::nvtx::Kind::Step};    \
-            return label;                                                                                    \
-        }(__PRETTY_FUNCTION__)                                                                               \
-                                                  .attributes()                                              \
+        SPNG_NVTX_FUNCTION_LABEL(__PRETTY_FUNCTION__).attributes()                                           \
     }
 #define NVTX_RANGE_PUSH(name)                                                                                \
     static_cast<void>(                                                                                       \
