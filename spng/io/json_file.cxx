@@ -34,6 +34,11 @@ std::string position_text(const std::string& text, std::size_t offset) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
+/// A value in few words.
+std::string shown(const nlohmann::json& value) {
+    return value.is_structured() ? value.type_name() : value.dump();
+}
+
 [[noreturn]] void wrong_member(const char* key, const JsonPlace& place, const std::string& seen,
                                const std::string& expected) {
     throw Error(ErrorKind::Configuration, {.what = std::string("the file does not have the expected content"),
@@ -94,6 +99,8 @@ nlohmann::json load_json_file(const std::string& path) {
         }
         fail(path + ", " + position_text(text, error.byte), "a data file is not JSON", reason,
              "one JSON document", "fetch the file again, or mend it at the named place");
+    } catch (const nlohmann::json::exception& error) {
+        fail(path, "a data file is not JSON", error.what(), "numbers within double precision", {});
     }
 }
 
@@ -137,7 +144,7 @@ int json_integer(const nlohmann::json& object, const char* key, const JsonPlace&
     const bool fits = value.is_number_integer() && value.get<double>() >= std::numeric_limits<int>::min() &&
                       value.get<double>() <= std::numeric_limits<int>::max();
     if (!fits) {
-        wrong_member(key, place, value.dump(), "a 32-bit whole number");
+        wrong_member(key, place, shown(value), "a 32-bit whole number");
     }
     return value.get<int>();
 }
@@ -145,7 +152,7 @@ int json_integer(const nlohmann::json& object, const char* key, const JsonPlace&
 std::size_t json_index(const nlohmann::json& value, std::size_t size, const char* what,
                        const JsonPlace& place) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= size) {
-        wrong_member(what, place, value.dump(), "an index below " + std::to_string(size));
+        wrong_member(what, place, shown(value), "an index below " + std::to_string(size));
     }
     return value.get<std::size_t>();
 }
