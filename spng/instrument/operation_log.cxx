@@ -1,3 +1,9 @@
+// The layout of at::RecordFunction depends on NDEBUG, and LibTorch is built with it: without it, inputs()
+// would read at the wrong place. So this file defines it in debug builds too.
+#ifndef NDEBUG
+#define NDEBUG
+#endif
+
 #include "spng/instrument/operation_log.h"
 
 #include "spng/core/error.h"

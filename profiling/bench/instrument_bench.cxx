@@ -1,0 +1,85 @@
+// What instrumentation costs when nothing listens: issue 3 wants node calls below a microsecond, issue 5
+// wants idle ranges below 5 ns.
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/instrument/node_meter.h"
+
+#include <ATen/ops/add.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/InferenceMode.h>
+
+#include <benchmark/benchmark.h>
+
+namespace {
+
+using namespace spng::instrument;
+
+void idle_scoped_range(benchmark::State& state) {
+    for (auto _ : state) {
+        NVTX_SCOPED_RANGE("Benchmark::scoped");
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(idle_scoped_range);
+
+void idle_range_with_payload(benchmark::State& state) {
+    std::uint64_t event = 0;
+    for (auto _ : state) {
+        NVTX_RANGE("Benchmark::payload", 0xFF4E79A7, event);
+        benchmark::DoNotOptimize(++event);
+    }
+}
+BENCHMARK(idle_range_with_payload);
+
+void idle_mark(benchmark::State& state) {
+    for (auto _ : state) {
+        NVTX_MARK("Benchmark::mark");
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(idle_mark);
+
+void one_clock(benchmark::State& state, std::int64_t (*clock)()) {
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(clock());
+    }
+}
+BENCHMARK_CAPTURE(one_clock, wall, [] { return wall_nanoseconds(); });
+BENCHMARK_CAPTURE(one_clock, cpu_of_process, [] { return cpu_nanoseconds(CpuClock::Process); });
+BENCHMARK_CAPTURE(one_clock, cpu_of_thread, [] { return cpu_nanoseconds(CpuClock::Thread); });
+
+/// A whole measured call with nothing in it. Iterations are bounded, since every call keeps a record.
+void empty_call(benchmark::State& state, MeterMode mode) {
+    NodeMeter meter({"SPNGBenchmark", "empty", "filter"});
+    std::uint64_t event = 0;
+    for (auto _ : state) {
+        NodeMeter::Call call(meter, event++, c10::kCPU, mode);
+    }
+}
+BENCHMARK_CAPTURE(empty_call, process_clock, MeterMode{})->Iterations(200'000);
+BENCHMARK_CAPTURE(empty_call, thread_clock, MeterMode{.cpu_clock = CpuClock::Thread})->Iterations(200'000);
+
+/// An addition of two numbers, to see what counting adds to an operator.
+void addition_outside_of_calls(benchmark::State& state) {
+    const c10::InferenceMode no_gradients;
+    const at::Tensor one = at::ones({1});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(at::add(one, one));
+    }
+}
+BENCHMARK(addition_outside_of_calls);
+
+void addition_in_a_call(benchmark::State& state) {
+    const c10::InferenceMode no_gradients;
+    NodeMeter meter({"SPNGBenchmark", "add", "filter"});
+    const NodeMeter::Call call(meter, 0, c10::kCPU, {});
+    const at::Tensor one = at::ones({1});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(at::add(one, one));
+    }
+}
+BENCHMARK(addition_in_a_call);
+
+} // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,87 @@
+#pragma once
+// Compiles small programs while tests run: what a macro leaves in an object file, and what a tool sees of a
+// process, can only be tested from outside.
+
+#include "spng/build_info.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace compiler {
+
+namespace fs = std::filesystem;
+
+inline fs::path checkout() {
+    for (const fs::path& start : {fs::read_symlink("/proc/self/exe"), fs::current_path() / "file"}) {
+        for (fs::path folder = start.parent_path(); folder.has_relative_path();
+             folder = folder.parent_path()) {
+            if (fs::exists(folder / "spng/instrument/WireCellSpng/TorchnvTools.h")) {
+                return folder;
+            }
+        }
+    }
+    return {};
+}
+
+struct Outcome {
+    int status = -1;    ///< of the shell
+    std::string output; ///< both streams
+};
+
+inline Outcome run(const std::string& command) {
+    Outcome outcome;
+    std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+    std::array<char, 4096> block{};
+    while (const std::size_t size = std::fread(block.data(), 1, block.size(), pipe)) {
+        outcome.output.append(block.data(), size);
+    }
+    const int status = pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+}
+
+/// The compiler with C++20 and this project's headers; empty when there is no compiler or no checkout.
+inline std::string command() {
+    const char* const named = std::getenv("CXX");
+    const std::string program = named != nullptr && *named != '\0' ? named : "g++";
+    if (checkout().empty() || run(program + " --version").status != 0) {
+        return {};
+    }
+    const std::string root = checkout().string();
+    return program + " -std=c++20 -O2 -g0 -fPIC -Wall -Wextra -Wshadow -Werror -I" + root + " -I" + root +
+           "/spng/instrument";
+}
+
+/// The options that switch NVTX on; empty when its headers are not there.
+inline std::string nvtx_options() {
+    const fs::path include = spng::build_info::cuda_include;
+    return fs::exists(include / "nvtx3/nvtx3.hpp") ? " -DSPNG_NVTX=1 -isystem " + include.string() : "";
+}
+
+/// A folder of its own for each test, removed at the end.
+class Folder {
+public:
+    Folder() : m_path(fs::temp_directory_path() / ("spng_compiled_" + std::to_string(getpid()))) {
+        fs::create_directories(m_path);
+    }
+    ~Folder() { fs::remove_all(m_path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string file(const std::string& name) const { return (m_path / name).string(); }
+    std::string write(const std::string& name, const std::string& content) const {
+        std::ofstream(m_path / name) << content;
+        return file(name);
+    }
+
+private:
+    fs::path m_path;
+};
+
+} // namespace compiler
