@@ -1,0 +1,228 @@
+#include "spng/app/command_line.h"
+
+#include "spng/core/error.h"
+#include "spng/core/nearest.h"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+namespace spng::app {
+namespace {
+
+namespace po = boost::program_options;
+
+using Texts = std::vector<std::string>;
+
+[[noreturn]] void misuse(const std::string& what, const std::string& seen, const std::string& expected,
+                         const std::string& mend = "see wire-cell --help") {
+    throw Error(ErrorKind::Usage,
+                {.what = what, .where = "command line", .seen = seen, .expected = expected, .mend = mend});
+}
+
+po::options_description job_options() {
+    po::options_description options("Job");
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    const auto texts = [](const char* name) { return po::value<Texts>()->value_name(name)->composing(); };
+    options.add_options() //
+        ("config,c", texts("FILE"),
+         "configuration, .jsonnet or .json (also compressed); -c may be left out")                        //
+        ("tla-str,A", texts("NAME=TEXT"), "argument of the job, as text; the first = splits")             //
+        ("tla-code", texts("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
+        ("ext-str,V", texts("NAME=TEXT"), "external variable (std.extVar), as text")                      //
+        ("ext-code,C", texts("NAME=CODE"), "external variable, as Jsonnet code")                          //
+        ("path,P", texts("FOLDER"), "search here for configuration and data, before WIRECELL_PATH")       //
+        ("plugin,p", texts("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
+        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                     //
+        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                        //
+        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on");
+    return options;
+}
+
+po::options_description report_options() {
+    po::options_description options("Reports");
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    const auto texts = [](const char* name) { return po::value<Texts>()->value_name(name)->composing(); };
+    options.add_options() //
+        ("logsink,l", texts("SINK[:LEVEL]"),
+         "log to stdout, stderr or a file; default: warnings to stderr") //
+        ("loglevel,L", texts("[LOGGER:]LEVEL"),
+         "trace, debug, info (default), warn, error, critical or off") //
+        ("timing", text("FILE"), "write the per-node timing as JSON")  //
+        ("sync-timing",
+         "wait for the device around each node: time is charged where it arises, the run is slower");
+    return options;
+}
+
+po::options_description other_options() {
+    po::options_description options("Instead of a run");
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    options.add_options()                                                                             //
+        ("check", "configure and validate only")                                                      //
+        ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)")                           //
+        ("list", "component types")                                                                   //
+        ("describe", text("TYPE"), "ports and configuration of a type; all: every type, in Markdown") //
+        ("schema", text("TYPE"), "JSON schema of a type's configuration; all: every type")            //
+        ("version,v", "version of the program and its parts")                                         //
+        ("help,h", "this text");
+    return options;
+}
+
+po::options_description all_options() {
+    po::options_description options;
+    options.add(job_options()).add(report_options()).add(other_options());
+    return options;
+}
+
+Texts known_flags() {
+    const auto options = all_options();
+    Texts flags;
+    for (const auto& option : options.options()) {
+        flags.push_back("--" + option->long_name());
+    }
+    return flags;
+}
+
+/// Parse, and turn the parser's complaints into ours.
+po::variables_map parse(int argc, const char* const* argv) {
+    const auto options = all_options();
+    po::positional_options_description positional;
+    positional.add("config", -1);
+    namespace style = po::command_line_style;
+    try {
+        po::variables_map values;
+        // Without guessing: an abbreviation that works today would change its meaning with the next option.
+        po::store(po::command_line_parser(argc, argv)
+                      .options(options)
+                      .positional(positional)
+                      .style(style::unix_style & ~style::allow_guessing)
+                      .run(),
+                  values);
+        return values;
+    } catch (const po::unknown_option& problem) {
+        const std::string near = nearest_name(problem.get_option_name(), known_flags());
+        misuse("unknown option " + problem.get_option_name(), problem.get_option_name(),
+               "an option of wire-cell --help",
+               near.empty() ? "see wire-cell --help" : "did you mean " + near + "?");
+    } catch (const po::multiple_occurrences& problem) {
+        misuse("option given twice", problem.get_option_name(), "at most once");
+    } catch (const po::error_with_option_name& problem) {
+        misuse(problem.what(), problem.get_option_name(), "an option with its value, as in wire-cell --help");
+    } catch (const po::error& problem) {
+        misuse(problem.what(), "", "options as in wire-cell --help");
+    }
+}
+
+Texts texts(const po::variables_map& values, const char* name) {
+    return values.count(name) == 0 ? Texts{} : values[name].as<Texts>();
+}
+
+std::string text(const po::variables_map& values, const char* name) {
+    return values.count(name) == 0 ? std::string{} : values[name].as<std::string>();
+}
+
+void add_bindings(std::vector<JsonnetBinding>& bindings, const po::variables_map& values, const char* option,
+                  JsonnetBinding::Kind kind) {
+    for (const auto& assignment : texts(values, option)) {
+        const auto equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            misuse(std::string("--") + option + " needs a name and a value", "'" + assignment + "'",
+                   "NAME=VALUE", "for an empty value write NAME=");
+        }
+        bindings.push_back({kind, assignment.substr(0, equals), assignment.substr(equals + 1)});
+    }
+}
+
+int positive_integer(const std::string& seen, const std::string& option) {
+    const bool digits = !seen.empty() && std::all_of(seen.begin(), seen.end(),
+                                                     [](unsigned char c) { return c >= '0' && c <= '9'; });
+    const int value = digits && seen.size() <= 4 ? std::stoi(seen) : 0;
+    if (value < 1 || value > 1024) {
+        misuse(option + " needs a number", "'" + seen + "'", "1 to 1024");
+    }
+    return value;
+}
+
+bool skip_failed(const po::variables_map& values) {
+    const std::string choice = text(values, "on-error");
+    if (!choice.empty() && choice != "stop" && choice != "skip") {
+        misuse("--on-error needs stop or skip", "'" + choice + "'", "stop or skip",
+               suggestion(choice, {"stop", "skip"}));
+    }
+    return choice == "skip";
+}
+
+/// The action asked for; at most one of them.
+Action choose_action(const po::variables_map& values) {
+    const std::vector<std::pair<const char*, Action>> actions{
+        {"help", Action::help},         {"version", Action::version}, {"list", Action::list},
+        {"describe", Action::describe}, {"schema", Action::schema},   {"dot", Action::draw},
+        {"check", Action::check}};
+    Action chosen = Action::run;
+    for (const auto& [name, action] : actions) {
+        // --dot configures and validates too, so --check beside it asks for nothing more.
+        if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
+            if (chosen != Action::run && chosen != Action::help) {
+                misuse("two things to do instead of a run", std::string("--") + name, "one of them");
+            }
+            chosen = chosen == Action::help ? chosen : action;
+        }
+    }
+    return chosen;
+}
+
+} // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    const auto values = parse(argc, argv);
+    CommandLine line;
+    line.action = choose_action(values);
+    const Texts configurations = texts(values, "config");
+    if (configurations.size() > 1) {
+        misuse("more than one configuration file", joined(configurations), "one",
+               "arguments of the job are given with -A name=value");
+    }
+    line.configuration = configurations.empty() ? "" : configurations.front();
+    add_bindings(line.bindings, values, "tla-str", JsonnetBinding::Kind::argument_text);
+    add_bindings(line.bindings, values, "tla-code", JsonnetBinding::Kind::argument_code);
+    add_bindings(line.bindings, values, "ext-str", JsonnetBinding::Kind::external_text);
+    add_bindings(line.bindings, values, "ext-code", JsonnetBinding::Kind::external_code);
+    line.path = texts(values, "path");
+    line.plugins = texts(values, "plugin");
+    line.log_sinks = texts(values, "logsink");
+    line.log_levels = texts(values, "loglevel");
+    line.graph_threads =
+        values.count("threads") == 0 ? 0 : positive_integer(text(values, "threads"), "--threads");
+    line.app = text(values, "app");
+    line.dot_file = text(values, "dot");
+    line.type = text(values, line.action == Action::schema ? "schema" : "describe");
+    line.timing_file = text(values, "timing");
+    line.skip_failed = skip_failed(values);
+    line.synchronised_timing = values.count("sync-timing") > 0;
+
+    const bool needs_configuration =
+        line.action == Action::run || line.action == Action::check || line.action == Action::draw;
+    if (needs_configuration && line.configuration.empty()) {
+        misuse("no configuration file", "none", "[-c] FILE.jsonnet",
+               "for a first look: wire-cell cfg/pipeline.jsonnet, or wire-cell --help");
+    }
+    return line;
+}
+
+std::string help_text() {
+    std::ostringstream out;
+    out << "wire-cell [-c] FILE.jsonnet [options]\n\n"
+           "Runs the job that a configuration describes. Examples:\n"
+           "  wire-cell cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz -A device=auto\n"
+           "  wire-cell cfg/pipeline.jsonnet --dot graph.dot\n"
+           "  wire-cell --describe SPNGThresholdROIs\n\n"
+        << job_options() << "\n"
+        << report_options() << "\n"
+        << other_options()
+        << "\nExit status: 0 done, 1 failed while running, 2 wrong use or configuration,\n"
+           "130 or 143 stopped by SIGINT or SIGTERM (a second one ends the program at once).\n";
+    return out.str();
+}
+
+} // namespace spng::app

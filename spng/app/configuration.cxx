@@ -1,0 +1,80 @@
+#include "spng/app/configuration.h"
+
+#include "spng/core/error.h"
+#include "spng/io/data_path.h"
+#include "spng/io/json_file.h"
+
+namespace spng::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_json(const fs::path& file) {
+    return file.filename().string().find(".json") != std::string::npos && file.extension() != ".jsonnet";
+}
+
+/// The project's own Jsonnet folders; empty for a library that was installed without them.
+std::vector<fs::path> own_jsonnet_folders() {
+    const fs::path own = own_folder("cfg");
+    return own.empty() ? std::vector<fs::path>{} : std::vector<fs::path>{own, own / "lib"};
+}
+
+std::vector<fs::path> import_folders() {
+    std::vector<fs::path> folders = search_path();
+    const auto own = own_jsonnet_folders();
+    folders.insert(folders.end(), own.begin(), own.end());
+    return folders;
+}
+
+nlohmann::json load_json(const fs::path& file, const std::vector<JsonnetBinding>& bindings) {
+    if (!bindings.empty()) {
+        throw Error(ErrorKind::Configuration,
+                    {.what = "the configuration takes no arguments",
+                     .where = file.string(),
+                     .seen = bindings.front().name + "=" + bindings.front().value,
+                     .expected = "no -A, --tla-code, -V or -C: the file is plain JSON",
+                     .mend = {}});
+    }
+    return load_json_file(file.string());
+}
+
+/// What is not as it should be is left for Job to report; here only the names that are there are read.
+std::vector<std::string> plugins_of(const nlohmann::json& components) {
+    std::vector<std::string> plugins;
+    if (!components.is_array()) {
+        return plugins;
+    }
+    for (const auto& component : components) {
+        if (!component.is_object() || component.value("type", nlohmann::json()) != "wire-cell") {
+            continue;
+        }
+        const auto data = component.value("data", nlohmann::json::object());
+        const auto names =
+            data.is_object() ? data.value("plugins", nlohmann::json::array()) : nlohmann::json();
+        for (const auto& name : names) {
+            if (name.is_string()) {
+                plugins.push_back(name.get<std::string>());
+            }
+        }
+    }
+    return plugins;
+}
+
+} // namespace
+
+Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings) {
+    std::vector<fs::path> places = own_jsonnet_folders();
+    if (!places.empty()) {
+        // "cfg/pipeline.jsonnet" works from any folder.
+        places.push_back(places.front().parent_path());
+    }
+    Configuration configuration;
+    configuration.file = find_file(name, places, "configuration file");
+    configuration.components = is_json(configuration.file)
+                                   ? load_json(configuration.file, bindings)
+                                   : evaluate_jsonnet(configuration.file, bindings, import_folders());
+    configuration.plugins = plugins_of(configuration.components);
+    return configuration;
+}
+
+} // namespace spng::app

@@ -1,0 +1,104 @@
+#include "spng/app/jsonnet.h"
+
+#include <cctype>
+#include <fstream>
+#include <sstream>
+
+// Jsonnet has no way to ask a function for the names of its parameters, so they are read from the text:
+// enough of the language is recognised (comments, strings, brackets) to find `function(...)` outside of all
+// brackets.
+
+namespace spng::app {
+namespace {
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Position after the comment or string that begins at `i`, or `i` when none does.
+std::size_t after_comment_or_string(const std::string& text, std::size_t i) {
+    const auto end_of = [&](const std::string& end, std::size_t from) {
+        const auto found = text.find(end, from);
+        return found == std::string::npos ? text.size() : found + end.size();
+    };
+    if (text[i] == '#' || text.compare(i, 2, "//") == 0) {
+        return end_of("\n", i);
+    }
+    if (text.compare(i, 2, "/*") == 0) {
+        return end_of("*/", i + 2);
+    }
+    if (text.compare(i, 3, "|||") == 0) {
+        return end_of("|||", i + 3);
+    }
+    if (text[i] == '\'' || text[i] == '"') {
+        const char quote = text[i];
+        std::size_t j = i + 1;
+        while (j < text.size() && text[j] != quote) {
+            j += text[j] == '\\' ? 2 : 1;
+        }
+        return std::min(j + 1, text.size());
+    }
+    return i;
+}
+
+/// The text without comments and with strings left empty, so that only structure remains.
+std::string structure(const std::string& text) {
+    std::string bare;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t after = after_comment_or_string(text, i);
+        bare += after == i ? text[i] : ' ';
+        i = after == i ? i + 1 : after;
+    }
+    return bare;
+}
+
+int depth_change(char c) {
+    return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+}
+
+/// Where the parameters of the last function outside of all brackets and of local definitions begin.
+std::size_t find_parameters(const std::string& text) {
+    const std::string keyword = "function";
+    int depth = 0;
+    bool in_local = false; // between `local` and its `;`, functions are definitions
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        depth += depth_change(text[i]);
+        const bool begins_word = depth == 0 && is_word(text[i]) && (i == 0 || !is_word(text[i - 1]));
+        if (begins_word && text.compare(i, 5, "local") == 0 && !is_word(text[i + 5])) {
+            in_local = true;
+        } else if (depth == 0 && text[i] == ';') {
+            in_local = false;
+        } else if (begins_word && !in_local && text.compare(i, keyword.size(), keyword) == 0) {
+            const auto open = text.find_first_not_of(" \t\r\n", i + keyword.size());
+            return open != std::string::npos && text[open] == '(' ? open + 1 : std::string::npos;
+        }
+    }
+    return std::string::npos;
+}
+
+} // namespace
+
+std::vector<std::string> job_arguments(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    const std::string text = structure(content.str());
+    std::vector<std::string> names;
+    std::string name;
+    bool at_name = true; // from a comma to the end of the next word
+    int depth = 1;
+    for (std::size_t i = find_parameters(text); i < text.size() && depth > 0; ++i) {
+        depth += depth_change(text[i]);
+        if (at_name && is_word(text[i])) {
+            name += text[i];
+        } else if (!name.empty()) {
+            names.push_back(name);
+            name.clear();
+            at_name = false;
+        }
+        at_name = at_name || (depth == 1 && text[i] == ',');
+    }
+    return names;
+}
+
+} // namespace spng::app

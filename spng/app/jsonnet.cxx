@@ -1,0 +1,220 @@
+#include "spng/app/jsonnet.h"
+
+#include "spng/core/error.h"
+#include "spng/core/nearest.h"
+
+#include <libjsonnet.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace spng::app {
+namespace {
+
+using Bindings = std::vector<JsonnetBinding>;
+
+/// One virtual machine for one evaluation: bindings of the last would stay.
+class Machine {
+public:
+    explicit Machine(const std::vector<std::filesystem::path>& imports) {
+        jsonnet_max_stack(m_machine.get(), 2000); // large graphs are long chains of concatenations
+        // The folder added last is searched first.
+        for (auto folder = imports.rbegin(); folder != imports.rend(); ++folder) {
+            jsonnet_jpath_add(m_machine.get(), folder->c_str());
+        }
+    }
+
+    void bind(const JsonnetBinding& binding) {
+        using Kind = JsonnetBinding::Kind;
+        const auto set = binding.kind == Kind::argument_text   ? jsonnet_tla_var
+                         : binding.kind == Kind::argument_code ? jsonnet_tla_code
+                         : binding.kind == Kind::external_text ? jsonnet_ext_var
+                                                               : jsonnet_ext_code;
+        set(m_machine.get(), binding.name.c_str(), binding.value.c_str());
+    }
+
+    /// The result as JSON text, or nothing and the machine's complaint in `problem`.
+    std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
+        int failed = 0;
+        return take(jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed), failed, problem);
+    }
+    std::optional<std::string> evaluate_text(const std::string& code, std::string& problem) {
+        int failed = 0;
+        return take(jsonnet_evaluate_snippet(m_machine.get(), "check", code.c_str(), &failed), failed,
+                    problem);
+    }
+
+private:
+    std::optional<std::string> take(char* output, int failed, std::string& problem) {
+        std::string text = output;
+        jsonnet_realloc(m_machine.get(), output, 0);
+        if (failed != 0) {
+            problem = text;
+            return std::nullopt;
+        }
+        return text;
+    }
+
+    struct Destroy {
+        void operator()(JsonnetVm* machine) const { jsonnet_destroy(machine); }
+    };
+    std::unique_ptr<JsonnetVm, Destroy> m_machine{jsonnet_make()};
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::string part;
+    for (const char c : text + separator) {
+        if (c == separator) {
+            parts.push_back(part);
+            part.clear();
+        } else {
+            part += c;
+        }
+    }
+    return parts;
+}
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\n");
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+/// What follows `prefix`, up to the next blank.
+std::optional<std::string> word_after(const std::string& text, const std::string& prefix) {
+    if (text.rfind(prefix, 0) != 0) {
+        return std::nullopt;
+    }
+    return text.substr(prefix.size(), text.find(' ', prefix.size()) - prefix.size());
+}
+
+std::string option_of(const Bindings& bindings, const std::string& name) {
+    const auto found = std::find_if(bindings.begin(), bindings.end(), [&](const JsonnetBinding& binding) {
+        return binding.is_argument() && binding.name == name;
+    });
+    if (found == bindings.end()) {
+        return name;
+    }
+    return (found->kind == JsonnetBinding::Kind::argument_text ? "-A " : "--tla-code ") + name + "=" +
+           found->value;
+}
+
+[[noreturn]] void refuse(ErrorText text) {
+    throw Error(ErrorKind::Configuration, std::move(text));
+}
+
+[[noreturn]] void unknown_argument(const std::filesystem::path& file, const Bindings& bindings,
+                                   const std::string& name) {
+    const auto known = job_arguments(file);
+    refuse({.what = "the job has no argument '" + name + "'",
+            .where = file.string(),
+            .seen = option_of(bindings, name),
+            .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
+            .mend = suggestion(name, known)});
+}
+
+[[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {
+    refuse({.what = "the job needs the argument '" + name + "'",
+            .where = file.string(),
+            .seen = "not given",
+            .expected = "a value: it has no default",
+            .mend = "-A " + name + "=VALUE"});
+}
+
+/// The machine writes "RUNTIME ERROR: text\n\tplace\tcontext\n..." or "STATIC ERROR: file:line:column: text".
+[[noreturn]] void refuse_evaluation(const std::filesystem::path& file, const Bindings& bindings,
+                                    const std::string& problem) {
+    const auto lines = split(problem, '\n');
+    const std::string prefix = "RUNTIME ERROR: ";
+    if (lines[0].rfind(prefix, 0) != 0) {
+        refuse({.what = "the configuration is not valid Jsonnet",
+                .where = trimmed(lines[0]),
+                .seen = {},
+                .expected = {},
+                .mend = {}});
+    }
+    const std::string text = lines[0].substr(prefix.size());
+    // A message of several lines goes on until the first line of the trace.
+    std::string message = text;
+    std::vector<std::string> places;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        if (!lines[i].empty() && lines[i][0] == '\t') {
+            places.push_back(trimmed(split(trimmed(lines[i]), '\t')[0]));
+        } else if (places.empty() && !lines[i].empty()) {
+            message += "\n  " + lines[i];
+        }
+    }
+    if (!places.empty() && places[0] == "Top-level function") {
+        if (const auto name = word_after(text, "function has no parameter ")) {
+            unknown_argument(file, bindings, *name);
+        }
+        if (const auto name = word_after(text, "function parameter ")) {
+            missing_argument(file, *name);
+        }
+    }
+    // Places inside the libraries say little to a user; keep the innermost ones and the job's own.
+    std::string where;
+    constexpr std::size_t enough = 4;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < places.size() && shown < enough; ++i) {
+        const bool is_place =
+            places[i].find(':') != std::string::npos && places[i].rfind("std.jsonnet", 0) != 0;
+        const bool is_new = where.find(places[i]) == std::string::npos;
+        if (is_place && is_new) {
+            where += (where.empty() ? "" : "\n            called from ") + places[i];
+            ++shown;
+        }
+    }
+    refuse({.what = "the configuration does not evaluate: " + message,
+            .where = where.empty() ? file.string() : where,
+            .seen = {},
+            .expected = {},
+            .mend = {}});
+}
+
+/// Jsonnet silently ignores arguments when the file is no function; a user who gives some believes otherwise.
+void refuse_arguments_of_no_function(const std::filesystem::path& file, const Bindings& bindings,
+                                     const std::vector<std::filesystem::path>& imports) {
+    const auto argument = std::find_if(bindings.begin(), bindings.end(),
+                                       [](const JsonnetBinding& binding) { return binding.is_argument(); });
+    if (argument == bindings.end()) {
+        return;
+    }
+    Machine machine(imports);
+    for (const auto& binding : bindings) {
+        if (!binding.is_argument()) {
+            machine.bind(binding);
+        }
+    }
+    std::string problem;
+    const std::string code =
+        "std.type(import " + nlohmann::json(std::filesystem::absolute(file).string()).dump() + ")";
+    const auto type = machine.evaluate_text(code, problem);
+    if (type && nlohmann::json::parse(*type) != "function") {
+        refuse({.what = "the configuration takes no arguments",
+                .where = file.string(),
+                .seen = option_of(bindings, argument->name),
+                .expected = "no -A or --tla-code: the file is not a function",
+                .mend = {}});
+    }
+}
+
+} // namespace
+
+nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
+                                const std::vector<std::filesystem::path>& imports) {
+    refuse_arguments_of_no_function(file, bindings, imports);
+    Machine machine(imports);
+    for (const auto& binding : bindings) {
+        machine.bind(binding);
+    }
+    std::string problem;
+    const auto text = machine.evaluate(file, problem);
+    if (!text) {
+        refuse_evaluation(file, bindings, problem);
+    }
+    return nlohmann::json::parse(*text);
+}
+
+} // namespace spng::app

@@ -1,0 +1,50 @@
+#include "spng/app/plugins.h"
+
+#include "spng/core/error.h"
+#include "spng/core/log.h"
+#include "spng/core/nearest.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <vector>
+
+namespace spng::app {
+namespace {
+
+/// Plugins of the field whose part in a signal processing job this program has built in, so that their job
+/// files' lists of plugins stay as they are.
+const std::vector<std::string> built_in{"WireCellSpng", "WireCellPgraph", "WireCellTbb",
+                                        "WireCellApps", "WireCellAux",    "WireCellSio"};
+
+std::string library_of(const std::string& plugin) {
+    if (plugin.find('/') != std::string::npos || plugin.find(".so") != std::string::npos) {
+        return plugin.find('/') == std::string::npos ? "./" + plugin : plugin;
+    }
+    const auto colon = plugin.find(':');
+    const std::string library = colon == std::string::npos ? plugin : plugin.substr(colon + 1);
+    return library.rfind("lib", 0) == 0 ? library + ".so" : "lib" + library + ".so";
+}
+
+} // namespace
+
+void load_plugin(const std::string& plugin) {
+    const std::string name = plugin.substr(0, plugin.find(':'));
+    if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
+        return;
+    }
+    const std::string library = library_of(plugin);
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+        const char* reason = dlerror();
+        const std::string near = nearest_name(name, built_in);
+        throw Error(ErrorKind::Usage,
+                    {.what = "plugin '" + plugin + "' cannot be loaded",
+                     .where = "-p, or plugins of the configuration",
+                     .seen = reason == nullptr ? library : reason,
+                     .expected = "a shared library, or one of the built in " + joined(built_in),
+                     .mend = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
+                                          : "did you mean '" + near + "'?"});
+    }
+    log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + library; });
+}
+
+} // namespace spng::app

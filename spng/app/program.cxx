@@ -1,0 +1,136 @@
+#include "spng/app/program.h"
+
+#include "spng/app/command_line.h"
+#include "spng/app/configuration.h"
+#include "spng/app/describe.h"
+#include "spng/app/plugins.h"
+#include "spng/app/run_job.h"
+#include "spng/app/version.h"
+#include "spng/core/error.h"
+#include "spng/core/log.h"
+#include "spng/io/data_path.h"
+
+#include <c10/util/Exception.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace spng::app {
+namespace {
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+void set_up(const CommandLine& line) {
+    for (const auto& sink : line.log_sinks) {
+        log::add_sink(sink);
+    }
+    for (const auto& level : line.log_levels) {
+        log::set_level(level);
+    }
+    std::vector<std::filesystem::path> folders(line.path.begin(), line.path.end());
+    for (auto& folder : folders_of_environment("WIRECELL_PATH")) {
+        folders.push_back(std::move(folder));
+    }
+    set_search_path(std::move(folders));
+    for (const auto& plugin : line.plugins) {
+        load_plugin(plugin);
+    }
+}
+
+int act(const CommandLine& line) {
+    switch (line.action) {
+    case Action::help:
+        print(help_text());
+        return 0;
+    case Action::version:
+        print(version_text());
+        return 0;
+    case Action::list:
+        print(list_types(Registry::instance()));
+        return 0;
+    case Action::describe:
+        print(describe_type(Registry::instance(), line.type));
+        return 0;
+    case Action::schema:
+        print(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");
+        return 0;
+    case Action::run:
+    case Action::check:
+    case Action::draw:
+        break;
+    }
+    return run_job(line);
+}
+
+/// c10's messages go on with a stack trace that says nothing to a user.
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// What an exception that is not ours means to the user. To be called while it is handled.
+Error translated() {
+    try {
+        throw;
+    } catch (const Error& error) {
+        return error;
+    } catch (const c10::OutOfMemoryError& problem) {
+        return {ErrorKind::Device,
+                {.what = "device memory is exhausted",
+                 .where = {},
+                 .seen = first_line(problem.what_without_backtrace()),
+                 .expected = {},
+                 .mend = "fewer events in flight, or another device (-A device=cpu)"}};
+    } catch (const c10::Error& problem) {
+        return {ErrorKind::Internal,
+                {.what = "an operation of LibTorch failed",
+                 .where = {},
+                 .seen = first_line(problem.what_without_backtrace()),
+                 .expected = {},
+                 .mend = {}}};
+    } catch (const std::bad_alloc&) {
+        return {ErrorKind::Device,
+                {.what = "memory is exhausted",
+                 .where = {},
+                 .seen = {},
+                 .expected = {},
+                 .mend = "fewer events in flight"}};
+    } catch (const std::exception& problem) {
+        return {
+            ErrorKind::Internal,
+            {.what = "unexpected failure", .where = {}, .seen = problem.what(), .expected = {}, .mend = {}}};
+    } catch (...) {
+        return {ErrorKind::Internal,
+                {.what = "unexpected failure of unknown kind",
+                 .where = {},
+                 .seen = {},
+                 .expected = {},
+                 .mend = {}}};
+    }
+}
+
+} // namespace
+
+int run_program(int argc, const char* const* argv) noexcept {
+    try {
+        try {
+            const CommandLine line = parse_command_line(argc, argv);
+            set_up(line);
+            return act(line);
+        } catch (...) {
+            const Error error = translated();
+            std::fprintf(stderr, "%s\n", error.what());
+            return error.exit_status();
+        }
+    } catch (...) {
+        // Not even the message could be made.
+        std::fputs("error: memory is exhausted\n", stderr);
+        return 1;
+    }
+}
+
+} // namespace spng::app

@@ -1,0 +1,147 @@
+#include "spng/app/run_job.h"
+
+#include "spng/app/configuration.h"
+#include "spng/app/plugins.h"
+#include "spng/app/signals.h"
+#include "spng/app/version.h"
+#include "spng/core/error.h"
+#include "spng/core/log.h"
+#include "spng/graph/job.h"
+#include "spng/instrument/clock.h"
+#include "spng/instrument/run_report.h"
+#include "spng/io/temporary_files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace spng::app {
+namespace {
+
+void print(std::FILE* stream, const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stream);
+    std::fflush(stream);
+}
+
+void draw(const Job& job, const std::string& file) {
+    if (file == "-") {
+        print(stdout, job.dot());
+        return;
+    }
+    TemporaryFile output(file);
+    std::ofstream stream(output.path());
+    stream << job.dot();
+    stream.close();
+    if (!stream) {
+        throw Error(ErrorKind::Output, {.what = "the drawing of the graph cannot be written",
+                                        .where = file,
+                                        .seen = std::strerror(errno),
+                                        .expected = "a file that can be written",
+                                        .mend = {}});
+    }
+    output.commit();
+}
+
+RunOptions run_options(const CommandLine& line, const Job& job) {
+    RunOptions options;
+    options.graph_threads = line.graph_threads;
+    options.skip_failed = line.skip_failed;
+    options.stop_signal = &stop_signal();
+    options.meter_mode.synchronise = line.synchronised_timing;
+    // Where several nodes run at the same time, the process's clock would charge each with the work of all.
+    const auto settings = job.settings(options);
+    options.meter_mode.cpu_clock = settings.at("engine") == "TbbFlow" && settings.at("graph_threads") > 1
+                                       ? instrument::CpuClock::Thread
+                                       : instrument::CpuClock::Process;
+    return options;
+}
+
+nlohmann::json given_bindings(const CommandLine& line) {
+    nlohmann::json given = nlohmann::json::object();
+    for (const auto& binding : line.bindings) {
+        given[binding.name] = binding.value;
+    }
+    return given;
+}
+
+instrument::RunReport report(const CommandLine& line, const Job& job, const RunOptions& options,
+                             double wall_seconds) {
+    const BuildInfo& build = build_info();
+    nlohmann::json settings = job.settings(options);
+    instrument::RunDescription description;
+    description.version = build.version;
+    description.commit = build.commit;
+    description.build = build.build;
+    description.torch_version = build.torch_version;
+    description.device = c10::Device(settings.at("device").get<std::string>());
+    description.engine = settings.at("engine");
+    description.precision =
+        settings.at("precision").get<std::string>() + " " + settings.at("dtype").get<std::string>();
+    description.graph_threads = settings.at("graph_threads");
+    description.intra_op_threads = settings.at("threads");
+    description.mode = options.meter_mode;
+    description.wall_seconds = wall_seconds;
+    settings["arguments"] = given_bindings(line);
+    description.settings = std::move(settings);
+    return {std::move(description), job.meters()};
+}
+
+int outcome(const RunSummary& summary) {
+    for (const auto& event : summary.skipped) {
+        print(stderr, "event " + std::to_string(event.index) + " skipped\n" + event.reason + "\n");
+    }
+    if (!summary.skipped.empty()) {
+        print(stderr, std::to_string(summary.skipped.size()) + " events skipped, " +
+                          std::to_string(summary.events_done) + " completed\n");
+    }
+    if (summary.stopped_by != 0) {
+        print(stderr, std::string("stopped by ") + (summary.stopped_by == 2 ? "SIGINT" : "SIGTERM") +
+                          " after " + std::to_string(summary.events_done) + " completed events\n");
+        return 128 + summary.stopped_by;
+    }
+    return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
+}
+
+int run(const CommandLine& line, Job& job) {
+    install_signal_handlers();
+    const RunOptions options = run_options(line, job);
+    const instrument::Stopwatch preparation;
+    job.prepare(options);
+    log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
+    const instrument::Stopwatch running;
+    const RunSummary summary = job.run(options);
+    const auto measured = report(line, job, options, running.seconds());
+    print(stdout, measured.table());
+    if (!line.timing_file.empty()) {
+        measured.write_json(line.timing_file);
+    }
+    return outcome(summary);
+}
+
+} // namespace
+
+int run_job(const CommandLine& line) {
+    const instrument::Stopwatch evaluation;
+    const Configuration configuration = load_configuration(line.configuration, line.bindings);
+    log::info("wire-cell", [&] {
+        return configuration.file.string() + " evaluated in " + std::to_string(evaluation.seconds()) + " s";
+    });
+    for (const auto& plugin : configuration.plugins) {
+        load_plugin(plugin);
+    }
+    Job job(configuration.components, configuration.file.string(), line.app);
+    switch (line.action) {
+    case Action::draw:
+        draw(job, line.dot_file);
+        return 0;
+    case Action::check:
+        print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
+                          " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n");
+        return 0;
+    default:
+        return run(line, job);
+    }
+}
+
+} // namespace spng::app

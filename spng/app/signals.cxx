@@ -1,0 +1,73 @@
+#include "spng/app/signals.h"
+
+#include "spng/io/temporary_files.h"
+
+#include <csignal>
+#include <cstring>
+#include <initializer_list>
+#include <unistd.h>
+
+namespace spng::app {
+namespace {
+
+constexpr unsigned patience_seconds = 2;
+constexpr unsigned patience_for_results_seconds = 30;
+
+std::atomic<int> first_signal{0};
+std::atomic<bool> waiting_for_results{false};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+// All functions from here on run inside signal handlers: no locks, no memory, no stdio.
+
+void say(const char* text) noexcept {
+    // Nothing can be done when stderr is closed.
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void end_at_once(int number) noexcept {
+    unlink_temporary_files();
+    _exit(128 + number);
+}
+
+void on_stop(int number) {
+    int none = 0;
+    if (!first_signal.compare_exchange_strong(none, number)) {
+        end_at_once(number);
+    }
+    alarm(patience_seconds);
+}
+
+void on_alarm(int) {
+    if (temporary_files_worth_keeping() && !waiting_for_results.exchange(true)) {
+        say("wire-cell: waiting for a node to return, to keep the completed events; interrupt again to end "
+            "at once\n");
+        alarm(patience_for_results_seconds);
+        return;
+    }
+    end_at_once(first_signal.load());
+}
+
+void handle(int number, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART; // reads and writes of the job go on
+    sigaction(number, &action, nullptr);
+}
+
+} // namespace
+
+void install_signal_handlers() {
+    for (const int number : {SIGINT, SIGTERM}) {
+        handle(number, on_stop);
+    }
+    handle(SIGALRM, on_alarm);
+    for (const int number : {SIGPIPE, SIGXFSZ}) {
+        handle(number, SIG_IGN);
+    }
+}
+
+const std::atomic<int>& stop_signal() {
+    return first_signal;
+}
+
+} // namespace spng::app

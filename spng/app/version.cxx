@@ -1,0 +1,25 @@
+#include "spng/app/version.h"
+
+#include "spng/build_info.h"
+
+#include <libjsonnet.h>
+
+namespace spng::app {
+
+const BuildInfo& build_info() {
+    static const BuildInfo info{spng::build_info::version, spng::build_info::commit,
+                                std::string(spng::build_info::build_mode) + ", " + spng::build_info::compiler,
+                                spng::build_info::torch_version};
+    return info;
+}
+
+std::string version_text() {
+    const BuildInfo& info = build_info();
+    const bool has_cuda = std::string(spng::build_info::torch_cuda) == "yes";
+    return "wire-cell (SPNG) " + info.version + "\n  commit    " + info.commit + "\n  build     " +
+           info.build + "\n  LibTorch  " + info.torch_version + (has_cuda ? ", with CUDA" : ", CPU only") +
+           "\n  jsonnet   " + jsonnet_version() + "\n  NVTX      " +
+           (SPNG_HAVE_NVTX ? "ranges compiled in" : "no ranges") + "\n";
+}
+
+} // namespace spng::app

@@ -1,0 +1,19 @@
+#pragma once
+// What this build is, for --version and reports. The one place that includes the generated header, which
+// changes with every commit.
+
+#include <string>
+
+namespace spng::app {
+
+struct BuildInfo {
+    std::string version, commit;
+    std::string build; ///< mode and compiler
+    std::string torch_version;
+};
+const BuildInfo& build_info();
+
+/// "wire-cell (SPNG) 0.1.0 ..." and the versions of the parts, several lines.
+std::string version_text();
+
+} // namespace spng::app
