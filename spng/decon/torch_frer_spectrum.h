@@ -37,7 +37,8 @@ struct TorchFRERSpectrumConfig {
             field(&C::default_nticks, "default_nticks", "ticks", at_least(1),
                   "readout length that spectra are prepared for"),
             field(&C::rebin, "rebin", "ticks", at_least(1),
-                  "the time axis is padded to a multiple of this, for filters that come back at a coarser sampling"),
+                  "the time axis is padded to a multiple of this, for filters that come back at a coarser "
+                  "sampling"),
             field(&C::average, "average", "", one_of("rounded", "compat"),
                   "impact positions of the field response: rounded to those that exist, or truncated to 1 % "
                   "of the pitch "
@@ -57,8 +58,8 @@ public:
     /// rounded.
     std::int64_t roll_ticks() const { return m_roll; }
 
-    /// Length of the transform for a readout of `ticks`: room for the linear convolution, a fast size, and a multiple of
-    /// the configured `rebin` so that coarser inverse transforms exist.
+    /// Length of the transform for a readout of `ticks`: room for the linear convolution, a fast size, and a
+    /// multiple of the configured `rebin` so that coarser inverse transforms exist.
     std::int64_t padded_ticks(std::int64_t ticks) const;
 
     /// Half spectrum of the zero-padded kernel with the wire of interest at row 0 and the wires below it at

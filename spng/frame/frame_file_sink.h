@@ -1,0 +1,44 @@
+#pragma once
+// FrameFileSink: events to a frame file.
+
+#include "spng/graph/node.h"
+#include "spng/io/frame_writer.h"
+
+#include <memory>
+#include <string>
+
+namespace spng {
+
+struct FrameFileSinkConfig {
+    std::string outname;
+    int level = -1;
+    bool masks = true;
+    static constexpr auto fields() {
+        using C = FrameFileSinkConfig;
+        return std::make_tuple(
+            field(&C::outname, "outname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
+            field(&C::level, "level", "", between(-1, 9),
+                  "compression, 0 none to 9 smallest; -1: chosen for time"),
+            field(&C::masks, "masks", "", any(), "write the event's channel masks"));
+    }
+};
+
+/// The file appears under its name when the job ends; a job that stops early keeps the events that were
+/// complete.
+class FrameFileSink : public NodeWith<FrameFileSinkConfig> {
+public:
+    void finish() override;
+
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    std::unique_ptr<FrameWriter> m_writer;
+    bool m_wrote_an_event = false;
+};
+
+/// The frame that a set of (channel, tick) tensors is.
+Frame frame_from(const TensorSet& set, bool with_masks);
+
+} // namespace spng

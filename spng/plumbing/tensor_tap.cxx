@@ -1,0 +1,40 @@
+#include "spng/plumbing/tensor_tap.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+
+namespace spng {
+namespace {
+
+const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
+                                            .kind = "plumbing",
+                                            .inputs = {"set"},
+                                            .outputs = {"set"},
+                                            .concurrency = Concurrency::serial,
+                                            .text = "writes what passes an edge to a file"}};
+
+} // namespace
+
+void TensorTap::prepare_node(Environment&) {
+    m_archive = std::make_unique<ArchiveWriter>(config().filename);
+}
+
+Ports TensorTap::process(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("TensorTap::write");
+    const std::string ending = "_" + std::to_string(inputs[0]->event().ident) + ".npy";
+    for (const auto& tensor : inputs[0]->tensors()) {
+        m_archive->add(tensor.name + ending, tensor.data.cpu().contiguous());
+        if (tensor.channels) {
+            m_archive->add(tensor.name + "_ids" + ending, tensor.channels->ids);
+        }
+    }
+    return inputs;
+}
+
+void TensorTap::finish() {
+    if (m_archive) {
+        m_archive->close();
+        m_archive.reset();
+    }
+}
+
+} // namespace spng
