@@ -1,0 +1,40 @@
+#include "spng/roi/apply_roi.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/roi/rebaseline.h"
+#include "spng/roi/robust_rms.h"
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<ApplyROI> registration{{.type = "SPNGApplyROI",
+                                           .kind = "roi",
+                                           .inputs = {"waveform", "regions"},
+                                           .outputs = {"signal"},
+                                           .text = "charge inside the regions, rebaselined"}};
+
+} // namespace
+
+Ports ApplyROI::process(const Ports& inputs) {
+    const NamedTensor& waveform = inputs[0]->only();
+    const NamedTensor& regions = inputs[1]->at(config().roi);
+    const auto factor = std::llround(regions.axes.back().period / waveform.axes.back().period);
+    NamedTensor signal;
+    signal.name = config().output;
+    if (config().summary) {
+        NVTX_SCOPED_RANGE("ApplyROI::rms");
+        signal.summary = robust_rms(waveform.data);
+    }
+    NVTX_SCOPED_RANGE("ApplyROI::rebaseline");
+    signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, regions.data, factor)
+                                                : apply_regions_restored(waveform.data, regions.data, factor);
+    signal.axes = waveform.axes;
+    signal.unit = waveform.unit;
+    signal.channels = waveform.channels;
+    signal.notes = regions.notes;
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(signal)})};
+}
+
+} // namespace spng

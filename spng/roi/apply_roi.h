@@ -1,0 +1,36 @@
+#pragma once
+// SPNGApplyROI: the charge inside the regions, each with its own baseline.
+
+#include "spng/graph/node.h"
+
+#include <string>
+
+namespace spng {
+
+struct ApplyROIConfig {
+    std::string baseline = "linear";
+    std::string roi = "roi";
+    std::string output = "signal";
+    bool summary = false;
+    static constexpr auto fields() {
+        using C = ApplyROIConfig;
+        return std::make_tuple(
+            field(&C::baseline, "baseline", "", one_of("linear", "restored"),
+                  "linear: a line through the ends of each region (induction); restored: the channel's mean "
+                  "outside all "
+                  "regions (collection, where a line would cost charge)"),
+            field(&C::roi, "roi", "", required(), "name of the mask in the set at port 1"),
+            field(&C::output, "output", "", required(), "name of the output tensor"),
+            field(&C::summary, "summary", "", any(),
+                  "add the robust noise RMS of each channel before the regions are applied"));
+    }
+};
+
+/// Port 0: waveform (view, channel, tick) [electrons]; port 1: a mask of its channels, at the same or a
+/// coarser sampling. Out: the waveform inside the regions, 0 outside; formulas in rebaseline.h.
+class ApplyROI : public NodeWith<ApplyROIConfig> {
+protected:
+    Ports process(const Ports& inputs) override;
+};
+
+} // namespace spng
