@@ -32,6 +32,16 @@ at::Tensor with_zero_row(const at::Tensor& packed) {
 
 at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                  std::int64_t most_cells) {
+    const std::int64_t words_of_a_slot = std::max<std::int64_t>(1, (offsets.size(0) - 1) * packed.size(1));
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(most_cells));
+    const auto allowed = std::bit_floor(
+        static_cast<std::uint64_t>(std::max<std::int64_t>(1, most_gathered_words / words_of_a_slot)));
+    return coincidence_by_slots(packed, offsets, pairs, most_cells,
+                                static_cast<std::int64_t>(std::min(wanted, allowed)));
+}
+
+at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                                std::int64_t most_cells, std::int64_t slots) {
     const std::int64_t targets = offsets.size(0) - 1;
     const std::int64_t words = packed.size(1);
     auto crossing = at::zeros({targets, words}, packed.options());
@@ -41,11 +51,6 @@ at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& off
     const auto rows = with_zero_row(packed);
     const auto begin = offsets.narrow(0, 0, targets).to(at::kLong).unsqueeze(1);
     const auto end = offsets.narrow(0, 1, targets).unsqueeze(1);
-    // Cells are taken in slots, a power of two at a time, so that they can be folded by halves.
-    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(most_cells));
-    const auto allowed = std::bit_floor(
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, most_gathered_words / crossing.numel())));
-    const auto slots = static_cast<std::int64_t>(std::min(wanted, allowed));
     for (std::int64_t first = 0; first < most_cells; first += slots) {
         const auto cell = begin.add(at::arange(first, first + slots, begin.options()));
         const auto present = cell.lt(end).unsqueeze(-1);
@@ -55,6 +60,7 @@ at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& off
             return rows.index_select(0, row.select(-1, side).flatten()).view({targets, slots, words});
         };
         auto folded = at::bitwise_and(gather(0), gather(1));
+        // Slots are a power of two, so that they fold by halves.
         for (std::int64_t half = slots / 2; half > 0; half /= 2) {
             folded = at::bitwise_or(folded.narrow(1, 0, half), folded.narrow(1, half, half));
         }

@@ -11,6 +11,10 @@ namespace spng {
 
 at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                  std::int64_t most_cells);
+/// The same with `slots` cells of every target at a time, a power of two: what is gathered at once is
+/// 2 x target x slots x word, and the number of operations grows with most_cells / slots.
+at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                                std::int64_t most_cells, std::int64_t slots);
 at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours);
 at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
                                  at::IntArrayRef products);

@@ -96,4 +96,19 @@ inline std::int64_t find_bit(const std::uint64_t* words, std::int64_t begin, std
     return end;
 }
 
+/// One past the last i in [begin, end) whose bit equals `value`, or `begin`.
+inline std::int64_t find_bit_back(const std::uint64_t* words, std::int64_t begin, std::int64_t end,
+                                  bool value) {
+    while (begin < end) {
+        const std::uint64_t word = words[(end - 1) / bits_per_word];
+        const std::int64_t length = (end - 1) % bits_per_word + 1;
+        const std::uint64_t left = (value ? word : ~word) << (bits_per_word - length);
+        if (left != 0) {
+            return std::max(begin, end - std::countl_zero(left));
+        }
+        end -= length;
+    }
+    return begin;
+}
+
 } // namespace spng

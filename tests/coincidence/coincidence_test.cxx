@@ -1,6 +1,7 @@
 #include "spng/coincidence/coincidence.h"
 
 #include "spng/coincidence/bit_ticks.h"
+#include "spng/coincidence/coincidence_composite.h"
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
 
@@ -124,22 +125,16 @@ TEST(Coincidence, RandomTablesAgreeWithTheTripleLoop) {
     }
 }
 
-TEST(Coincidence, TheCompositeTakesManyCellsInSeveralBlocks) {
-    // 8 words x 2 targets let 2 Mi cells through at a time; this target has one more.
-    const std::int64_t cells = (std::int64_t{1} << 21) + 1;
-    auto pairs = at::zeros({cells, 2}, at::kInt);
-    pairs[cells - 1] = 1;
-    const auto table = make_coincidence_table(int32_tensor({0, static_cast<std::int32_t>(cells), //
-                                                            static_cast<std::int32_t>(cells)},
-                                                           {3}),
-                                              pairs, 2);
-    auto packed = at::zeros({2, 8}, at::kLong);
-    packed[0][0] = 1;
-    packed[1][7] = 5;
-    const auto expected =
-        at::tensor({1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0}, at::kLong).view({2, 8});
-    EXPECT_TRUE(coincidence(packed, table).equal(expected));
-    EXPECT_TRUE(composite_of(packed, table).equal(expected));
+TEST(Coincidence, TheCompositeGivesTheSameInBlocksOfAnySize) {
+    at::manual_seed(4);
+    const auto packed = pack_ticks(at::rand({20, 130}).lt(0.2));
+    const auto table = make_coincidence_table(int32_tensor({0, 1, 14, 14, 23}, {5}),
+                                              at::randint(0, 20, {23, 2}, at::kInt), 20);
+    const auto expected = coincidence(packed, table);
+    for (const std::int64_t slots : {1, 2, 4, 8, 16, 64}) {
+        EXPECT_TRUE(coincidence_by_slots(packed, table.offsets, table.pairs, 13, slots).equal(expected))
+            << slots << " slots";
+    }
 }
 
 TEST(Coincidence, NeighboursAddTheirTicks) {

@@ -1,0 +1,127 @@
+#include "spng/roi/region_growth.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cummax.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+constexpr std::int64_t row_grain = 16;
+
+/// Rows are handled as bits: the ends of a run are found by counting zeros, and a word of nothing costs one
+/// test.
+at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
+                            std::int64_t pad_after) {
+    const auto seed_input = seeds.contiguous();
+    const auto level_input = level.contiguous();
+    auto regions = at::empty(seeds.sizes(), seeds.options());
+    if (regions.numel() == 0) {
+        return regions;
+    }
+    const std::int64_t ticks = seeds.size(-1);
+    const std::int64_t words = words_for(ticks);
+    const auto* seed_bytes = reinterpret_cast<const std::uint8_t*>(seed_input.const_data_ptr<bool>());
+    const auto* level_bytes = reinterpret_cast<const std::uint8_t*>(level_input.const_data_ptr<bool>());
+    auto* region_bytes = reinterpret_cast<std::uint8_t*>(regions.mutable_data_ptr<bool>());
+    at::parallel_for(0, seeds.numel() / ticks, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::uint64_t> seed(words), open(words), region(words);
+        for (std::int64_t row = begin; row < end; ++row) {
+            pack_row(seed_bytes + row * ticks, ticks, seed.data());
+            pack_row(level_bytes + row * ticks, ticks, open.data());
+            for (std::int64_t word = 0; word < words; ++word) {
+                open[word] |= seed[word];
+            }
+            std::fill(region.begin(), region.end(), 0);
+            // Seeds are rare, so runs are looked up from them rather than looked through.
+            std::int64_t past = 0;
+            for (std::int64_t next = find_bit(seed.data(), 0, ticks, true); next < ticks;
+                 next = find_bit(seed.data(), past, ticks, true)) {
+                const std::int64_t first = find_bit_back(open.data(), past, next, false);
+                past = find_bit(open.data(), next, ticks, false);
+                set_bits(region.data(), std::max<std::int64_t>(0, first - pad_before),
+                         std::min(ticks, past + pad_after));
+            }
+            unpack_row(region.data(), ticks, region_bytes + row * ticks);
+        }
+    });
+    return regions;
+}
+
+/// For every tick the latest one at or before it where `mask` is set; far before the row when there is none.
+at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64_t never) {
+    return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
+}
+
+at::Tensor grow_regions_composite(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
+                                  std::int64_t pad_after) {
+    if (seeds.numel() == 0) {
+        return at::empty(seeds.sizes(), seeds.options());
+    }
+    const std::int64_t ticks = seeds.size(-1);
+    const auto tick = at::arange(ticks, seeds.options().dtype(at::kLong));
+    const auto open = seeds.logical_or(level);
+    const auto closed = open.logical_not();
+    const std::int64_t never = -1;
+    // A tick is connected to an earlier seed when no closed tick lies between; the same backwards in time.
+    const auto connected = [&](const at::Tensor& seed, const at::Tensor& gap) {
+        return latest_set(seed, tick, never).gt(latest_set(gap, tick, never));
+    };
+    const auto later = connected(seeds.flip(-1), closed.flip(-1)).flip(-1);
+    const auto grown = open.logical_and(connected(seeds, closed).logical_or(later));
+    // Within reach of a region: the distance back to its latest tick, or forward to its earliest.
+    const std::int64_t out_of_reach = -(ticks + std::max(pad_before, pad_after) + 1);
+    const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
+    const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
+    return behind.logical_or(ahead);
+}
+
+} // namespace
+
+at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
+                        std::int64_t pad_after) {
+    require_tensor(is_mask(seeds) && seeds.dim() >= 1, "grow_regions", "mask of seeds", seeds,
+                   "bool (..., channel, tick)");
+    require_tensor(is_mask(level) && level.sizes() == seeds.sizes(), "grow_regions", "mask of the level",
+                   level, "the shape of the seeds, " + describe_tensor(seeds));
+    require_argument(pad_before >= 0, "grow_regions", "padding before", pad_before, "0 or more ticks");
+    require_argument(pad_after >= 0, "grow_regions", "padding after", pad_after, "0 or more ticks");
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::grow_regions", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
+    return operation.call(seeds, level, pad_before, pad_after);
+}
+
+at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
+    require_tensor(is_mask(mask) && mask.dim() >= 1, "upsample_mask", "mask", mask, "bool (..., tick)");
+    require_argument(factor > 0, "upsample_mask", "factor", factor, "1 or more");
+    auto shape = mask.sizes().vec();
+    shape.push_back(factor);
+    return mask.unsqueeze(-1).expand(shape).flatten(-2);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("grow_regions(Tensor seeds, Tensor level, int pad_before, int pad_after) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("grow_regions", grow_regions_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("grow_regions", grow_regions_composite);
+}
+
+} // namespace spng

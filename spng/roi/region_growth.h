@@ -1,0 +1,24 @@
+#pragma once
+// Regions from seeds (spng.md 5.10b): hysteresis along ticks.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace spng {
+
+/// Every maximal run of (level | seeds) along ticks that holds at least one seed, then widened by
+/// `pad_before` ticks towards earlier and `pad_after` towards later ones, as far as the row goes.
+/// @param seeds  bool (..., channel, tick)
+/// @param level  bool, shape of seeds: where a region may grow
+/// @return bool, shape of seeds
+/// Throws Error(Internal) when the shapes differ, a type is not bool or a padding is negative. One operator
+/// call: spng::grow_regions.
+at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
+                        std::int64_t pad_after);
+
+/// Each tick `factor` (> 0) times: the mask at the rate before rebinning. bool (..., tick) -> (..., tick *
+/// factor). Throws Error(Internal) for another type or factor.
+at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor);
+
+} // namespace spng

@@ -1,0 +1,152 @@
+#include "spng/roi/robust_rms.h"
+
+#include "spng/core/error.h"
+#include "tests/core/device_composite.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace spng {
+namespace {
+
+at::Tensor robust_composite(const at::Tensor& waveforms) {
+    return testing::call_composite<at::Tensor, const at::Tensor&>("spng::robust_rms", waveforms);
+}
+
+at::Tensor plain_composite(const at::Tensor& waveforms) {
+    return testing::call_composite<at::Tensor, const at::Tensor&>("spng::plain_rms", waveforms);
+}
+
+void expect_near(const at::Tensor& seen, const std::vector<double>& expected, double relative) {
+    ASSERT_EQ(seen.numel(), static_cast<std::int64_t>(expected.size()));
+    const auto values = seen.flatten().to(at::kDouble);
+    for (std::size_t row = 0; row < expected.size(); ++row) {
+        EXPECT_NEAR(values[row].item<double>(), expected[row], relative * std::abs(expected[row]))
+            << "row " << row;
+    }
+}
+
+TEST(RobustRms, AHandMadeRow) {
+    // Sorted -3 -2 -1 0 1 2 3 4 5 6 1000. Ranks floor(1.6) = 1, 5 and floor(8.4) = 8: x16 = -2, x50 = 2, x84
+    // = 5. First sigma sqrt((9 + 16) / 2) = 3.54, limit 17.7: all but 1000 count. Squares about 2: 25 16 9 4
+    // 1 0 1 4 9 16 = 85 over 10 samples.
+    const auto row = at::tensor({4., 1000., -3., 0., 6., 2., -1., 5., 1., -2., 3.}, at::kDouble);
+    expect_near(robust_rms(row), {std::sqrt(8.5)}, 1e-14);
+    expect_near(robust_composite(row), {std::sqrt(8.5)}, 1e-14);
+    expect_near(robust_rms(row.to(at::kFloat)), {std::sqrt(8.5)}, 1e-7);
+}
+
+TEST(RobustRms, SamplesAtTheLimitCount) {
+    // x16 = -1, x50 = 0, x84 = 1: limit 5. Of 5 and 5.5 only the former counts: (14 x 1 + 25) / 28.
+    std::vector<double> values(13, 0.);
+    values.insert(values.end(), 7, 1.);
+    values.insert(values.end(), 7, -1.);
+    values.insert(values.end(), {5., 5.5});
+    const auto row = at::tensor(values, at::kDouble);
+    expect_near(robust_rms(row), {std::sqrt(39. / 28.)}, 1e-14);
+    expect_near(robust_composite(row), {std::sqrt(39. / 28.)}, 1e-14);
+}
+
+TEST(RobustRms, ConstantAndShortRows) {
+    const auto constant = at::full({2, 100}, -7.5f);
+    EXPECT_TRUE(robust_rms(constant).equal(at::zeros({2})));
+    EXPECT_TRUE(robust_composite(constant).equal(at::zeros({2})));
+    EXPECT_TRUE(plain_rms(constant).equal(at::zeros({2})));
+    EXPECT_TRUE(robust_rms(at::full({3, 1}, 4.f)).equal(at::zeros({3})));
+    EXPECT_TRUE(plain_rms(at::full({3, 1}, 4.f)).equal(at::zeros({3})));
+    EXPECT_TRUE(plain_composite(at::full({3, 1}, 4.f)).equal(at::zeros({3})));
+}
+
+/// The definition with a sort.
+double naive_robust_rms(const at::Tensor& row) {
+    const auto samples = row.to(at::kDouble).contiguous();
+    std::vector<double> sorted(samples.const_data_ptr<double>(),
+                               samples.const_data_ptr<double>() + samples.numel());
+    std::sort(sorted.begin(), sorted.end());
+    const auto at_fraction = [&](double fraction) {
+        return sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))];
+    };
+    const double median = at_fraction(0.50);
+    const double sigma =
+        std::sqrt(0.5 * (std::pow(at_fraction(0.84) - median, 2) + std::pow(median - at_fraction(0.16), 2)));
+    double squares = 0;
+    int number = 0;
+    for (const double sample : sorted) {
+        if (std::abs(sample - median) <= 5 * sigma) {
+            squares += (sample - median) * (sample - median);
+            ++number;
+        }
+    }
+    return std::sqrt(squares / number);
+}
+
+TEST(RobustRms, RandomRowsAgreeWithASort) {
+    at::manual_seed(11);
+    for (const std::int64_t ticks : {2, 3, 7, 8, 9, 64, 1500}) {
+        auto waveforms = at::randn({2, 4, ticks}, at::kDouble).mul(300).add(40);
+        waveforms[0][2] = waveforms[0][2].round().div(100).round();
+        waveforms.narrow(-1, 0, (ticks + 9) / 10).add_(5000);
+        std::vector<double> expected;
+        for (int row = 0; row < 8; ++row) {
+            expected.push_back(naive_robust_rms(waveforms[row / 4][row % 4]));
+        }
+        expect_near(robust_rms(waveforms), expected, 1e-12);
+        expect_near(robust_composite(waveforms), expected, 1e-12);
+        ASSERT_EQ(robust_rms(waveforms).sizes(), (std::vector<std::int64_t>{2, 4}));
+    }
+}
+
+TEST(RobustRms, SignalsHardlyMoveIt) {
+    at::manual_seed(12);
+    auto waveforms = at::randn({20, 1500});
+    const auto quiet = robust_rms(waveforms);
+    waveforms.narrow(1, 300, 100).add_(200);
+    const auto busy = robust_rms(waveforms);
+    EXPECT_LT(busy.div(quiet).sub(1).abs().max().item<float>(), 0.1);
+    EXPECT_NEAR(quiet.mean().item<float>(), 1, 0.02);
+    EXPECT_GT(plain_rms(waveforms).min().item<float>(), 40);
+}
+
+TEST(PlainRms, IsTheUnbiasedDeviation) {
+    // Squares about the mean 4: 9 + 1 + 0 + 16 + 0 = 26, over 5 - 1.
+    const auto row = at::tensor({1., 3., 4., 8., 4.}, at::kDouble);
+    expect_near(plain_rms(row), {std::sqrt(6.5)}, 1e-14);
+    expect_near(plain_composite(row), {std::sqrt(6.5)}, 1e-14);
+    // A large offset costs no digits.
+    expect_near(plain_rms(row.add(1e6).to(at::kFloat)), {std::sqrt(6.5)}, 1e-6);
+    at::manual_seed(13);
+    const auto waveforms = at::randn({3, 1501}).mul(100).add(7);
+    EXPECT_TRUE(plain_rms(waveforms).allclose(plain_composite(waveforms), 1e-6));
+}
+
+TEST(RobustRms, OneThreadAndTwoGiveTheSameBits) {
+    const auto waveforms = at::randn({33, 700});
+    const int threads = at::get_num_threads();
+    at::set_num_threads(1);
+    const auto robust = robust_rms(waveforms);
+    const auto plain = plain_rms(waveforms);
+    at::set_num_threads(2);
+    EXPECT_TRUE(robust_rms(waveforms).equal(robust));
+    EXPECT_TRUE(plain_rms(waveforms).equal(plain));
+    at::set_num_threads(threads);
+}
+
+TEST(RobustRms, NothingGivesNothingAndWrongTypesAreRefused) {
+    EXPECT_TRUE(robust_rms(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
+    EXPECT_TRUE(plain_rms(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
+    EXPECT_EQ(robust_rms(at::zeros({0, 10})).sizes(), (std::vector<std::int64_t>{0}));
+    EXPECT_TRUE(robust_composite(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
+    EXPECT_THROW(robust_rms(at::zeros({2, 3}, at::kShort)), Error);
+    EXPECT_THROW(plain_rms(at::Tensor()), Error);
+}
+
+} // namespace
+} // namespace spng
