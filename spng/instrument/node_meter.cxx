@@ -85,8 +85,8 @@ std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& f
 
 void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
     if (t_call != nullptr) {
-        if (const OperatorTraits* counted = t_call->leaves.leave()) {
-            t_call->count(*counted);
+        for (const auto& leaf : t_call->leaves.leave()) {
+            t_call->count(*leaf.traits);
         }
     }
 }

@@ -24,16 +24,11 @@
 namespace spng::instrument {
 
 struct OperationLog::State {
-    struct OfThread {
-        LeafCounter leaves;
-        std::vector<std::size_t> open; ///< records of the operators that run, innermost last
-    };
-
     void begins(const at::RecordFunction& function);
     void ends();
 
     std::vector<OperationRecord> records;
-    std::map<std::thread::id, OfThread> threads;
+    std::map<std::thread::id, LeafCounter> leaves; ///< tagged with positions in records
     at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 };
 
@@ -81,21 +76,16 @@ std::vector<c10::Device> devices_of(c10::ArrayRef<const c10::IValue> inputs) {
 void OperationLog::State::begins(const at::RecordFunction& function) {
     const OperatorTraits& traits = traits_of(function);
     const CurrentCall call = current_call();
-    auto& thread = threads[std::this_thread::get_id()];
-    thread.leaves.enter(traits);
-    thread.open.push_back(records.size());
+    leaves[std::this_thread::get_id()].enter(traits, records.size());
     records.push_back({call.node == nullptr ? "" : call.node->text(),
                        call.node == nullptr ? "" : call.node->kind, call.event, traits.name, false,
                        devices_of(function.inputs())});
 }
 
 void OperationLog::State::ends() {
-    auto& thread = threads[std::this_thread::get_id()];
-    if (thread.open.empty()) {
-        return; // it began before the log
+    for (const auto& leaf : leaves[std::this_thread::get_id()].leave()) {
+        records[leaf.tag].counted = true;
     }
-    records[thread.open.back()].counted = thread.leaves.leave() != nullptr;
-    thread.open.pop_back();
 }
 
 bool is_hidden_synchronisation(const OperationRecord& record) {

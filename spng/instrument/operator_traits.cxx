@@ -81,19 +81,30 @@ OperatorRole role_of(const c10::FunctionSchema& schema, const std::string& base_
     return returns_tensor || reads_data(base_name) ? OperatorRole::Computes : OperatorRole::Transparent;
 }
 
+bool has_kernel(const c10::OperatorHandle& handle) {
+    return handle.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
+           handle.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
 OperatorTraits make_traits(const at::RecordFunction& function) {
+    OperatorTraits traits{.name = function.name()};
     const auto operator_name = function.operator_name();
     if (!operator_name) {
-        return {function.name(), OperatorRole::Transparent}; // a label such as RECORD_FUNCTION("...")
+        return traits; // a label such as RECORD_FUNCTION("...")
     }
-    const std::string& name = operator_name->name;
-    const auto colons = name.find("::");
-    if (name.substr(0, colons) == "spng") {
-        return {name, OperatorRole::Own};
+    const auto colons = traits.name.find("::");
+    if (traits.name.substr(0, colons) == "spng") {
+        traits.role = OperatorRole::Own;
+        return traits;
     }
-    const auto handle = c10::Dispatcher::singleton().findSchema(*operator_name);
-    const std::string base_name = colons == std::string::npos ? name : name.substr(colons + 2);
-    return {name, handle ? role_of(handle->schema(), base_name) : OperatorRole::Computes};
+    const std::string base_name = colons == std::string::npos ? traits.name : traits.name.substr(colons + 2);
+    traits.role = OperatorRole::Computes;
+    traits.prepares = base_name == "copy_" || base_name == "fill_" || base_name == "zero_";
+    if (const auto handle = c10::Dispatcher::singleton().findSchema(*operator_name)) {
+        traits.role = role_of(handle->schema(), base_name);
+        traits.has_kernel = traits.role == OperatorRole::Computes && has_kernel(*handle);
+    }
+    return traits;
 }
 
 /// One object per name and overload, kept for ever so that records may point to it.
@@ -123,25 +134,45 @@ const OperatorTraits& traits_of(const at::RecordFunction& function) {
     return *known;
 }
 
-void LeafCounter::enter(const OperatorTraits& traits) {
-    const bool hidden =
-        !m_frames.empty() && (m_frames.back().hidden || m_frames.back().traits->role == OperatorRole::Own);
-    m_frames.push_back({&traits, false, hidden});
+void LeafCounter::enter(const OperatorTraits& traits, std::size_t tag) {
+    Frame frame{{&traits, tag}, false, false, false, m_prepared.size()};
+    if (!m_frames.empty()) {
+        const Frame& outer = m_frames.back();
+        frame.hidden = outer.hidden || outer.leaf.traits->role == OperatorRole::Own;
+        frame.below_kernel = outer.below_kernel || outer.leaf.traits->has_kernel;
+    }
+    m_frames.push_back(frame);
 }
 
-const OperatorTraits* LeafCounter::leave() {
+c10::ArrayRef<LeafCounter::Leaf> LeafCounter::leave() {
+    m_certain.clear();
     if (m_frames.empty()) {
-        return nullptr;
+        return m_certain;
     }
     const Frame frame = m_frames.back();
     m_frames.pop_back();
-    const bool counts =
-        !frame.hidden && (frame.traits->role == OperatorRole::Own ||
-                          (frame.traits->role == OperatorRole::Computes && !frame.counted_below));
-    if (!m_frames.empty()) {
-        m_frames.back().counted_below |= counts || frame.counted_below;
+    const OperatorTraits& traits = *frame.leaf.traits;
+    const bool prepared_below = m_prepared.size() > frame.first_prepared;
+    bool is_leaf = false;
+    if (!frame.hidden && !frame.counted_below) {
+        is_leaf = traits.role == OperatorRole::Own ||
+                  (traits.role == OperatorRole::Computes && (traits.has_kernel || !prepared_below));
     }
-    return counts ? frame.traits : nullptr;
+    if (is_leaf || traits.has_kernel) {
+        if (!is_leaf) {
+            m_certain.append(m_prepared.begin() + frame.first_prepared, m_prepared.end());
+        }
+        m_prepared.resize(frame.first_prepared);
+    }
+    if (is_leaf && traits.prepares && frame.below_kernel) {
+        m_prepared.push_back(frame.leaf);
+    } else if (is_leaf) {
+        m_certain.push_back(frame.leaf);
+    }
+    if (!m_frames.empty()) {
+        m_frames.back().counted_below |= frame.counted_below || !m_certain.empty();
+    }
+    return m_certain;
 }
 
 } // namespace spng::instrument

@@ -5,12 +5,17 @@
 //
 // What an operator is, is read from its schema, not from a list of views: one whose result aliases an input
 // without writing it (view, slice, split, also reshape, to and contiguous, which only sometimes copy) counts
-// through its children alone. A leaf is an operator under which nothing was counted. One that computes itself
-// and also calls a counted operator (sort copies its input first) therefore counts as its children: the price
-// of a rule that needs no knowledge about single operators.
+// through its children alone. A leaf is an operator under which nothing was counted. Copies and fills that an
+// operator with a kernel of its own makes for itself (x * 2 converts the 2, a sum first clears its result)
+// are not leaves of their own, so that x * 2 counts as one multiplication and not as one copy.
+//
+// An operator that computes and also calls others that do (sort calls arange) counts as its children: the
+// price of a rule that needs no knowledge about single operators.
 
+#include <c10/util/ArrayRef.h>
 #include <c10/util/SmallVector.h>
 
+#include <cstddef>
 #include <string>
 
 namespace at {
@@ -27,7 +32,9 @@ enum class OperatorRole {
 
 struct OperatorTraits {
     std::string name; ///< without overload: "aten::add"
-    OperatorRole role;
+    OperatorRole role = OperatorRole::Transparent;
+    bool has_kernel = false; ///< computes itself, rather than only calling others
+    bool prepares = false;   ///< copies or fills: often only a preparation of what another operator does
 };
 
 /// The traits of the operator that a callback of at::RecordFunction sees; the reference stays valid for ever.
@@ -37,19 +44,31 @@ const OperatorTraits& traits_of(const at::RecordFunction& function);
 /// Follows the nesting of operators on one thread and says which of them count.
 class LeafCounter {
 public:
-    void enter(const OperatorTraits& traits);
+    struct Leaf {
+        const OperatorTraits* traits;
+        std::size_t tag;
+    };
+
+    /// @param tag  given back with the leaf, if it becomes one
+    void enter(const OperatorTraits& traits, std::size_t tag = 0);
 
     /// Leave the innermost operator.
-    /// @return its traits if it counts, else nullptr; also nullptr when no operator was entered
-    const OperatorTraits* leave();
+    /// @return the leaves that are certain now: often this operator, none, or also copies below it. Valid
+    /// until
+    ///         the next call; empty when no operator was entered.
+    c10::ArrayRef<Leaf> leave();
 
 private:
     struct Frame {
-        const OperatorTraits* traits;
+        Leaf leaf;
         bool counted_below;
-        bool hidden;
+        bool hidden;                ///< below an own operator
+        bool below_kernel;          ///< below an operator with a kernel
+        std::size_t first_prepared; ///< where the preparations below it start in m_prepared
     };
     c10::SmallVector<Frame, 16> m_frames;
+    c10::SmallVector<Leaf, 8> m_prepared; ///< preparations that count only if their operator is no leaf
+    c10::SmallVector<Leaf, 4> m_certain;
 };
 
 } // namespace spng::instrument

@@ -76,7 +76,8 @@ public:
 
     nlohmann::json json() const;
 
-    /// The JSON in a file that appears under its name only when it is complete. Throws Error(Output).
+    /// The JSON in a file that appears under its name only when it is complete; devices, pipes and links are
+    /// written in place. Throws Error(Output).
     void write_json(const std::filesystem::path& path) const;
 
 private:

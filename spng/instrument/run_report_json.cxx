@@ -6,7 +6,6 @@
 #include "spng/instrument/run_report.h"
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -64,14 +63,6 @@ json node_json(const NodeStatistics& node) {
             {"per_call", std::move(calls)}};
 }
 
-[[noreturn]] void cannot_write(const std::filesystem::path& path, int error_number) {
-    throw Error(ErrorKind::Output, {.what = "cannot write the timing file",
-                                    .where = path.string(),
-                                    .seen = std::generic_category().message(error_number),
-                                    .expected = "a folder that exists, with room and permission to write",
-                                    .mend = "give --timing another path"});
-}
-
 } // namespace
 
 nlohmann::json RunReport::json() const {
@@ -111,23 +102,31 @@ nlohmann::json RunReport::json() const {
 }
 
 void RunReport::write_json(const std::filesystem::path& path) const {
-    const std::filesystem::path unfinished = path.string() + ".partial";
+    // Renaming over a device, a pipe or a link such as /dev/stdout would replace it.
+    const auto kind = std::filesystem::symlink_status(path).type();
+    const bool in_place =
+        kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular;
+    const std::filesystem::path written = in_place ? path : path.string() + ".partial";
     errno = 0;
-    std::ofstream file(unfinished);
+    std::ofstream file(written);
     file << json().dump(1) << '\n';
     file.close();
-    if (!file) {
-        const int error_number = errno;
-        std::error_code ignored;
-        std::filesystem::remove(unfinished, ignored);
-        cannot_write(path, error_number);
-    }
     std::error_code problem;
-    std::filesystem::rename(unfinished, path, problem);
+    if (!file) {
+        problem.assign(errno, std::generic_category());
+    } else if (!in_place) {
+        std::filesystem::rename(written, path, problem);
+    }
     if (problem) {
         std::error_code ignored;
-        std::filesystem::remove(unfinished, ignored);
-        cannot_write(path, problem.value());
+        if (!in_place) {
+            std::filesystem::remove(written, ignored);
+        }
+        throw Error(ErrorKind::Output, {.what = "cannot write the timing file",
+                                        .where = path.string(),
+                                        .seen = problem.message(),
+                                        .expected = "a folder that exists, with room and permission to write",
+                                        .mend = "give --timing another path"});
     }
 }
 

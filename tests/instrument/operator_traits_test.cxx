@@ -124,6 +124,26 @@ TEST_F(LeafOperations, TransformsCountTheirKernels) {
               (Counts{{"aten::fill_", 1}, {"aten::copy_", 1}, {"aten::_fft_r2c", 1}}));
 }
 
+TEST_F(LeafOperations, WhatAnOperatorPreparesForItselfIsPartOfIt) {
+    EXPECT_EQ(counted([&] { m_left.mul(2.0); }), (Counts{{"aten::mul", 1}})); // converts the number
+    EXPECT_EQ(counted([&] { m_left.sum(); }), (Counts{{"aten::sum", 1}}));    // clears the result first
+    EXPECT_EQ(counted([&] { m_left.abs().median(); }),
+              (Counts{{"aten::abs", 1}, {"aten::median", 1}})); // clones
+    EXPECT_EQ(counted([&] { m_left.mul(2.0).t().contiguous().add(1); }),
+              (Counts{{"aten::mul", 1}, {"aten::copy_", 1}, {"aten::add", 1}}));
+}
+
+/// On the CPU a mean is a sum, a leaf, and a division by a number, another one: both count, the mean does
+/// not.
+TEST_F(LeafOperations, ParentsOfLeavesDoNotCount) {
+    EXPECT_EQ(counted([&] { m_left.mean(1); }), (Counts{{"aten::sum", 1}, {"aten::div_", 1}}));
+    // A mask as index: positions are found, then the values are gathered by the same operator.
+    EXPECT_EQ(counted([&] { m_left.index({m_left.gt(3)}); }),
+              (Counts{{"aten::gt", 1}, {"aten::nonzero", 1}}));
+    // sort copies its input and the positions, which arange made.
+    EXPECT_EQ(counted([&] { m_left.sort(1); }), (Counts{{"aten::arange", 1}, {"aten::copy_", 2}}));
+}
+
 TEST_F(LeafOperations, AnOwnOperatorCountsOnceAndHidesWhatItCalls) {
     EXPECT_EQ(counted([&] { own_operator(m_left).add(m_left); }),
               (Counts{{"spng::test_add_twice", 1}, {"aten::add", 1}}));

@@ -1,0 +1,201 @@
+// The per-node table and its JSON.
+
+#include "spng/instrument/run_report.h"
+
+#include "spng/core/error.h"
+#include "spng/instrument/text_table.h"
+
+#include <ATen/Functions.h>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using namespace spng::instrument;
+using namespace std::chrono_literals;
+
+TEST(Units, HaveThreeDigits) {
+    EXPECT_EQ(format_nanoseconds(0), "0");
+    EXPECT_EQ(format_nanoseconds(850), "850 ns");
+    EXPECT_EQ(format_nanoseconds(1'234'567), "1.23 ms");
+    EXPECT_EQ(format_nanoseconds(61'440'000), "61.4 ms");
+    EXPECT_EQ(format_nanoseconds(999'700), "1.00 ms");
+    EXPECT_EQ(format_nanoseconds(75'000'000'000), "75.0 s");
+    EXPECT_EQ(format_nanoseconds(3'600'000'000'000), "3600 s");
+    EXPECT_EQ(format_bytes(12), "12 B");
+    EXPECT_EQ(format_bytes(61'440'000), "61.4 MB");
+    EXPECT_EQ(format_bytes(123'456'789), "123 MB");
+}
+
+TEST(TextTables, AlignNamesLeftAndNumbersRight) {
+    TextTable table({"node", "calls"});
+    table.add_row({"decon", "2"});
+    table.add_row({"a", "12345678"});
+    EXPECT_EQ(table.text(), "node      calls\n"
+                            "---------------\n"
+                            "decon         2\n"
+                            "a      12345678\n");
+    EXPECT_THROW(table.add_row({"too few"}), std::invalid_argument);
+}
+
+TEST(NodeStatistics, SetTheFirstCallApart) {
+    NodeStatistics node;
+    for (const std::int64_t wall : {900, 100, 120, 80}) {
+        CallRecord call;
+        call.wall = wall;
+        node.calls.push_back(call);
+        node.wall += wall;
+    }
+    EXPECT_EQ(node.first_wall(), 900);
+    EXPECT_EQ(node.steady_mean_wall(), 100);
+    EXPECT_EQ(node.median_wall(), 110);
+    node.calls.resize(1);
+    EXPECT_EQ(node.steady_mean_wall(), not_measured);
+}
+
+class Report : public testing::Test {
+protected:
+    void SetUp() override {
+        for (std::uint64_t event = 0; event < 2; ++event) {
+            NodeMeter::Call call(m_slow, event, c10::kCPU, {});
+            call.count_bytes_in(1000);
+            call.count_bytes_out(500);
+            at::ones({1}).add(1);
+            const NodeMeter::Call nested(m_fast, event, c10::kCPU, {});
+            std::this_thread::sleep_for(2ms);
+        }
+        m_description.version = "0.1.0";
+        m_description.commit = "abc1234";
+        m_description.torch_version = "2.11.0";
+        m_description.engine = "Pgrapher";
+        m_description.precision = "exact float32";
+        m_description.intra_op_threads = 2;
+        m_description.wall_seconds = 1.5;
+        m_description.settings = {{"detname", "pdhd"}};
+    }
+    RunReport report() { return {m_description, {&m_fast, &m_idle, &m_slow}}; }
+
+    NodeMeter m_slow{{"DNNROI", "u", "dnn"}};
+    NodeMeter m_fast{{"TorchService", "", "service"}};
+    NodeMeter m_idle{{"SPNGNeverCalled", "", "roi"}};
+    RunDescription m_description;
+    const std::filesystem::path m_folder =
+        std::filesystem::temp_directory_path() / ("spng_report_" + std::to_string(getpid()));
+};
+
+TEST_F(Report, TableNamesTheRunAndEveryCalledNodeSlowestFirst) {
+    const std::string table = report().table();
+    for (const char* part :
+         {"spng 0.1.0 (abc1234), torch 2.11.0, cpu, Pgrapher, 2 threads per operation, exact "
+          "float32\n",
+          "2 events in 1.50 s", "process peak", "1.00 kB", "500 B", "100.0 %",
+          "cpu: all threads of the process"}) {
+        EXPECT_NE(table.find(part), std::string::npos) << part << " is missing in\n" << table;
+    }
+    const auto slow = table.find("\nDNNROI:u");
+    const auto fast = table.find("\n+ TorchService");
+    ASSERT_NE(slow, std::string::npos) << table;
+    ASSERT_NE(fast, std::string::npos) << table;
+    EXPECT_LT(slow, fast);
+    EXPECT_EQ(table.find("SPNGNeverCalled"), std::string::npos);
+    EXPECT_EQ(table.find("SYNCHRONISING"), std::string::npos);
+    EXPECT_EQ(table.find("aten::"), std::string::npos);
+    EXPECT_NE(report().table(true).find("DNNROI:u: aten::"), std::string::npos);
+}
+
+TEST_F(Report, LinesOfTheTableAreAligned) {
+    std::istringstream lines(report().table());
+    std::string line;
+    std::getline(lines, line); // the heading
+    std::size_t width = 0;
+    for (int row = 0; row < 6; ++row) { // column names, rule, two nodes, rule, total
+        std::getline(lines, line);
+        width = width == 0 ? line.size() : width;
+        EXPECT_EQ(line.size(), width) << line;
+    }
+}
+
+TEST_F(Report, ASynchronisingRunIsLabelled) {
+    m_description.mode = {.cpu_clock = CpuClock::Thread, .synchronise = true};
+    const std::string table = report().table();
+    EXPECT_NE(table.find("SYNCHRONISING"), std::string::npos);
+    EXPECT_NE(table.find("cpu: the calling thread"), std::string::npos);
+    EXPECT_EQ(report().json()["run"]["synchronising"], true);
+}
+
+TEST_F(Report, JsonHoldsTheRunAndEveryCall) {
+    const auto json = report().json();
+    EXPECT_EQ(json["schema"], "spng-timing-1");
+    EXPECT_EQ(json["program"]["commit"], "abc1234");
+    EXPECT_EQ(json["settings"]["detname"], "pdhd");
+    EXPECT_EQ(json["run"]["events"], 2);
+    EXPECT_EQ(json["run"]["wall_seconds"], 1.5);
+    EXPECT_EQ(json["machine"]["cores"], std::thread::hardware_concurrency());
+    EXPECT_FALSE(json["machine"]["cpu"].get<std::string>().empty());
+    EXPECT_GT(json["run"]["process_peak_bytes"], 10'000'000); // LibTorch alone takes more
+    EXPECT_TRUE(json["run"]["device_peak_bytes"].is_null());
+    ASSERT_EQ(json["nodes"].size(), 2u);
+    const auto& node = json["nodes"][0];
+    EXPECT_EQ(node["name"], "DNNROI:u");
+    EXPECT_EQ(node["kind"], "dnn");
+    EXPECT_EQ(node["calls"], 2);
+    EXPECT_EQ(node["in_bytes"], 2000);
+    EXPECT_EQ(node["operations"]["aten::add"], 2);
+    EXPECT_TRUE(node["device_ns"].is_null());
+    ASSERT_EQ(node["per_call"].size(), 2u);
+    EXPECT_EQ(node["per_call"][1]["event"], 1);
+    EXPECT_EQ(node["wall_ns"].get<std::int64_t>(), node["per_call"][0]["wall_ns"].get<std::int64_t>() +
+                                                       node["per_call"][1]["wall_ns"].get<std::int64_t>());
+    EXPECT_GE(json["nodes"][1]["wall_ns"], 4'000'000);
+    EXPECT_LT(node["own_wall_ns"].get<std::int64_t>(), node["wall_ns"].get<std::int64_t>() - 4'000'000 + 1);
+}
+
+TEST_F(Report, JsonFileAppearsWhole) {
+    std::filesystem::create_directories(m_folder);
+    report().write_json(m_folder / "timing.json");
+    std::ifstream file(m_folder / "timing.json");
+    EXPECT_EQ(nlohmann::json::parse(file)["nodes"].size(), 2u);
+    EXPECT_FALSE(std::filesystem::exists(m_folder / "timing.json.partial"));
+    // Where the path is a link, as /dev/stdout is, it stays one.
+    std::filesystem::create_symlink("timing.json", m_folder / "link.json");
+    report().write_json(m_folder / "link.json");
+    EXPECT_TRUE(std::filesystem::is_symlink(m_folder / "link.json"));
+    std::filesystem::remove_all(m_folder);
+}
+
+TEST_F(Report, WhatCannotBeWrittenIsAnOutputErrorThatNamesThePath) {
+    for (const auto& path :
+         {m_folder / "no such folder" / "timing.json", std::filesystem::path("/dev/full")}) {
+        try {
+            report().write_json(path);
+            ADD_FAILURE() << path;
+        } catch (const spng::Error& error) {
+            EXPECT_EQ(error.kind(), spng::ErrorKind::Output);
+            EXPECT_EQ(error.text().where, path.string());
+            EXPECT_FALSE(error.text().seen.empty());
+        }
+    }
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST(ProcessStart, IsWhenTheSystemSays) {
+    struct stat self {};
+    ASSERT_EQ(stat(("/proc/" + std::to_string(getpid())).c_str(), &self), 0);
+    const double now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const double age = 1e-9 * static_cast<double>(wall_nanoseconds() - process_start_nanoseconds());
+    // The folder of a process in /proc is as old as the process, or as the first look at it.
+    EXPECT_GE(age, now - static_cast<double>(self.st_ctime) - 1.5);
+    EXPECT_GT(age, 0);
+    EXPECT_LT(age, 3600);
+}
+
+} // namespace
