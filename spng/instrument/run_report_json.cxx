@@ -106,7 +106,7 @@ void RunReport::write_json(const std::filesystem::path& path) const {
     const auto kind = std::filesystem::symlink_status(path).type();
     const bool in_place =
         kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular;
-    const std::filesystem::path written = in_place ? path : path.string() + ".partial";
+    const std::filesystem::path written = in_place ? path.string() : path.string() + ".partial";
     errno = 0;
     std::ofstream file(written);
     file << json().dump(1) << '\n';
