@@ -1,0 +1,102 @@
+"""The whole chain for ProtoDUNE-HD: ADC counts of one anode in, charge with regions of interest out.
+
+Run: python -m tests.reference.chain ADC.npz TRUTH.npz WIRES.json.bz2 FIELD.json.bz2
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from . import decon, detector, filters, frames, metrics, regions, response, roi
+
+VIEWS = "UVW"
+GROUP_SIZES = ((800,), (800,), (480, 480))  # channels transformed together: wrapped planes whole, collection by face
+PADDED_CHANNELS = (800, 800, 500)  # equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection
+CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
+GAUSS_SCALE_MHZ = 0.12
+GAUSS_CUT_MHZ = 0.004  # high pass of induction views
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Everything that is prepared once for an anode."""
+
+    wires: Path
+    field: Path
+    anode: int = 0
+
+    @cached_property
+    def order(self) -> list[np.ndarray]:
+        """Channel numbers of the rows of each view."""
+        return detector.pdhd_channel_order(self.anode)
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """(cell, 3) rows in U, V, W."""
+        return detector.channel_cells(detector.load_planes(self.wires, self.anode), self.order)
+
+    @cached_property
+    def responses(self) -> list[np.ndarray]:
+        """Per view: (padded channel, padded tick//2 + 1) complex ADC/electron."""
+        kernels = [response.response_kernel(self.field, view) for view in range(3)]
+        return [
+            response.response_spectrum(kernel, channels, decon.PADDED_TICKS)
+            for kernel, channels in zip(kernels, PADDED_CHANNELS)
+        ]
+
+    def rows(self, frame: frames.Frame) -> list[np.ndarray]:
+        """Split a frame into the views' rows: three (channel, tick)."""
+        return [frames.rows_of(frame, order) for order in self.order]
+
+    def spectra(self, views: list[np.ndarray]) -> list[np.ndarray]:
+        """Deconvolve three (channel, tick) ADC -> three (channel, frequency) complex electrons."""
+        out = []
+        for view, samples in enumerate(views):
+            weights = filters.channel_filter(PADDED_CHANNELS[view], CHANNEL_SCALE[view])
+            edges = np.cumsum(GROUP_SIZES[view])[:-1]
+            groups = [
+                decon.deconvolve(group, self.responses[view], weights) for group in np.split(samples, edges)
+            ]
+            out.append(np.concatenate(groups))
+        return out
+
+    def signal(
+        self, views: list[np.ndarray], rule: regions.RegionRule = regions.RegionRule()
+    ) -> list[np.ndarray]:
+        """ADC (three views) -> charge in electrons inside the regions of interest, (channel, tick) each."""
+        ticks = views[0].shape[1]
+        spectra = self.spectra(views)
+        found = regions.find_regions(spectra, self.cells, ticks, rule)
+        out = []
+        for view, (spectrum, region) in enumerate(zip(spectra, found)):
+            waveform = decon.to_ticks(spectrum, gauss_filter(view), ticks)
+            mask = regions.region_ticks(region, rule.padding_ticks)
+            apply = roi.restore_baseline if view == detector.W else roi.rebaseline_linear
+            out.append(apply(waveform, mask))
+        return out
+
+
+def gauss_filter(view: int) -> np.ndarray:
+    """Filter of the output waveform. Collection keeps its zero bin; induction loses the band where noise rules."""
+    frequency = filters.time_frequencies(decon.PADDED_TICKS)
+    smooth = filters.low_pass(frequency, GAUSS_SCALE_MHZ)
+    return smooth if view == detector.W else smooth * filters.high_pass(frequency, GAUSS_CUT_MHZ)
+
+
+def main(arguments: list[str]) -> None:
+    """Print the figures of merit of one event."""
+    adc, truth, wires, field = arguments
+    chain = Chain(Path(wires), Path(field))
+    signals = chain.signal(chain.rows(frames.read_frame(adc)))
+    truths = chain.rows(frames.read_frame(truth))
+    for name, signal, true in zip(VIEWS, signals, truths):
+        print(name, metrics.merit(signal, true), f"late by {metrics.best_shift(signal, true):.2f} ticks")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

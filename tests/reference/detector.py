@@ -1,0 +1,128 @@
+"""Wires of an anode: positions, channels, the order of channels in the tensors, and the three-wire cells.
+
+Source of the conventions: wire file format of the Wire-Cell toolkit; ../../shared/docs/spng.md section 4.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+U, V, W = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class WirePlane:
+    """Wires of one plane of one face in increasing pitch order.
+
+    tail, head (wire, 2)  end points (z, y) in mm
+    channel    (wire,)    channel number read out by the wire
+    segment    (wire,)    0 for the wire attached to the electronics, 1, 2 for its continuations after wrapping
+    direction  (2,)       unit vector along the wires, (z, y)
+    pitch_direction (2,)  unit vector across the wires with a positive z component
+    pitch      mm         distance of neighbouring wires
+    first      mm         pitch coordinate of the centre of wire 0
+    """
+
+    tail: np.ndarray
+    head: np.ndarray
+    channel: np.ndarray
+    segment: np.ndarray
+    direction: np.ndarray
+    pitch_direction: np.ndarray
+    pitch: float
+    first: float
+
+    def wire_coordinate(self, points: np.ndarray) -> np.ndarray:
+        """Position of points (..., 2) in units of wires; an integer is the CENTRE of that wire."""
+        return (points @ self.pitch_direction - self.first) / self.pitch
+
+
+def _plane(wires: list[dict], points: np.ndarray) -> WirePlane:
+    tail = points[[wire["tail"] for wire in wires]]
+    head = points[[wire["head"] for wire in wires]]
+    spans = head - tail
+    spans *= np.sign(spans[:, 1:2])  # every wire points upwards, so that the mean direction is meaningful
+    direction = spans.sum(axis=0)
+    direction /= np.linalg.norm(direction)
+    pitch_direction = np.array([direction[1], -direction[0]])
+    position = 0.5 * (tail + head) @ pitch_direction
+    order = np.argsort(position, kind="stable")
+    position = position[order]
+    pitch = float((position[-1] - position[0]) / (len(position) - 1))
+    first = float(np.mean(position - pitch * np.arange(len(position))))
+    channel = np.array([wire["channel"] for wire in wires])[order]
+    segment = np.array([wire["segment"] for wire in wires])[order]
+    return WirePlane(tail[order], head[order], channel, segment, direction, pitch_direction, pitch, first)
+
+
+@lru_cache(maxsize=4)
+def _store(path: str) -> dict:
+    with bz2.open(path) as stream:
+        return json.load(stream)["Store"]
+
+
+def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane]:
+    """Planes of one anode, keyed by (face, plane).  The file's x coordinate (drift) is not needed here."""
+    store = _store(str(path))
+    points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
+    planes: dict[tuple[int, int], WirePlane] = {}
+    for face_index in store["anodes"][anode]["Anode"]["faces"]:
+        face = store["faces"][face_index]["Face"]
+        for plane_index in face["planes"]:
+            plane = store["planes"][plane_index]["Plane"]
+            wires = [store["wires"][index]["Wire"] for index in plane["wires"]]
+            planes[face["ident"], plane["ident"]] = _plane(wires, points)
+    return planes
+
+
+def pdhd_channel_order(anode: int) -> list[np.ndarray]:
+    """Channel numbers of the rows of the views U (800), V (800), W (960 = face 0 then face 1) of a PDHD anode.
+
+    U and V join the two faces so that neighbouring rows are neighbouring wires also across the wrap (cyclic axis).
+    """
+    u = np.arange(0, 800)
+    v = np.concatenate([np.arange(1199, 799, -1), np.arange(1599, 1199, -1)])
+    w = np.concatenate([np.arange(2080, 2560), np.arange(1600, 2080)])
+    return [2560 * anode + view for view in (u, v, w)]
+
+
+def face_cells(planes: dict[tuple[int, int], WirePlane], face: int) -> np.ndarray:
+    """Cells of one face: crossings of V wire centre lines with the U wires, and the W wire nearest to each crossing.
+
+    A crossing belongs to the face when it lies between the ends of its U wire (half open), which all end at the frame.
+    -> (cell, 3) int wire indices (u, v, w) in pitch order, sorted by u then v.  The W index is clamped to the plane.
+    Source: spng.md (RG) with wire centres in place of strip edges (D9).
+    """
+    plane_u, plane_v, plane_w = (planes[face, view] for view in (U, V, W))
+    ends = np.stack([plane_v.wire_coordinate(plane_u.tail), plane_v.wire_coordinate(plane_u.head)])
+    low, high = np.clip(np.ceil(np.sort(ends, axis=0)), 0, len(plane_v.channel)).astype(np.int64)
+    u = np.repeat(np.arange(len(low)), high - low)
+    v = np.concatenate([np.arange(first, last) for first, last in zip(low, high)])
+    # Along a U wire every coordinate is linear in the V coordinate.
+    fraction = (v - ends[0, u]) / (ends[1, u] - ends[0, u])
+    crossing = plane_u.tail[u] + fraction[:, None] * (plane_u.head - plane_u.tail)[u]
+    w = np.rint(plane_w.wire_coordinate(crossing)).astype(np.int64)
+    return np.stack([u, v, np.clip(w, 0, len(plane_w.channel) - 1)], axis=1)
+
+
+def channel_cells(planes: dict[tuple[int, int], WirePlane], order: list[np.ndarray]) -> np.ndarray:
+    """Cells of all faces of an anode as tensor rows: (cell, 3) row in view U, V, W.
+
+    `order[view]` lists the channel number of every row of that view.
+    """
+    row_of = [{int(channel): row for row, channel in enumerate(view)} for view in order]
+    tables = []
+    for face in sorted({key[0] for key in planes}):
+        cells = face_cells(planes, face)
+        columns = []
+        for view in (U, V, W):
+            rows = np.array([row_of[view][int(channel)] for channel in planes[face, view].channel])
+            columns.append(rows[cells[:, view]])
+        tables.append(np.stack(columns, axis=1))
+    return np.concatenate(tables)

@@ -1,0 +1,48 @@
+"""Frame files: the field's numpy streams inside an .npz archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event of one anode.
+
+    samples  (channel, tick), any dtype; ADC counts or electrons
+    channels (channel,) int channel numbers of the rows
+    start_ns, tick_ns  time of the first sample and sampling period, both in ns
+    """
+
+    samples: np.ndarray
+    channels: np.ndarray
+    start_ns: float
+    tick_ns: float
+
+
+def read_frame(path: str | Path, tag: str = "*", ident: int = 0) -> Frame:
+    """Read `frame_<tag>_<ident>` with its channel numbers and tick information.
+
+    Arrays may be stored in C or Fortran order; the result is always C contiguous.
+    Raises KeyError when the archive has no such frame.
+    """
+    with np.load(path) as archive:
+        suffix = f"{tag}_{ident}"
+        samples = np.ascontiguousarray(archive[f"frame_{suffix}"])
+        channels = archive[f"channels_{suffix}"].astype(np.int64)
+        start_ns, tick_ns, first_tick = archive[f"tickinfo_{suffix}"]
+    return Frame(samples, channels, float(start_ns + first_tick * tick_ns), float(tick_ns))
+
+
+def rows_of(frame: Frame, channel_order: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+    """Rows of `frame` in `channel_order` (channel,), zero where the frame has no such channel. -> (channel, tick)."""
+    position = {int(channel): row for row, channel in enumerate(frame.channels)}
+    out = np.zeros((len(channel_order), frame.samples.shape[1]), dtype=dtype)
+    for row, channel in enumerate(channel_order):
+        source = position.get(int(channel))
+        if source is not None:
+            out[row] = frame.samples[source]
+    return out

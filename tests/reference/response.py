@@ -1,0 +1,100 @@
+"""Response of a channel to drifting charge: field response averaged over wire regions, times the electronics.
+
+Formulas: ../../shared/docs/spng.md 5.1 to 5.3, with the corrections D1 (fine time step), D4 (padded length) and D5
+(positions rounded, not truncated).
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+from pathlib import Path
+
+import numpy as np
+
+FINE_PERIOD_NS = 100.0  # the file states 99.999 ns; the ratio to the tick must be an integer
+TICK_NS = 500.0
+ELECTRONS_PER_FEMTOCOULOMB = 1e-15 / 1.602176634e-19
+FULL_SCALE_V = 1.4
+ADC_BITS = 14
+
+
+def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
+    """Field response averaged over each wire's region. -> (wire = -10..10, sample) current in 1/ns per electron.
+
+    The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is its mirror
+    image.  Each path stands for the interval half way to its neighbours, and a wire's region is half a pitch either way.
+    """
+    with bz2.open(path) as stream:
+        planes = json.load(stream)["FieldResponse"]["planes"]
+    response = next(p["PlaneResponse"] for p in planes if p["PlaneResponse"]["planeid"] == plane)
+    collected: dict[int, list[np.ndarray]] = {}
+    for entry in response["paths"]:
+        path_response = entry["PathResponse"]
+        tenth = round(path_response["pitchpos"] / (0.1 * response["pitch"]))
+        current = np.array(path_response["current"]["array"]["elements"])
+        for key in {tenth, -tenth}:
+            collected.setdefault(key, []).append(current)
+    keys = np.array(sorted(collected))
+    currents = np.stack([np.mean(collected[key], axis=0) for key in keys])
+    middle = 0.5 * (keys[1:] + keys[:-1])
+    low = np.concatenate([[-np.inf], middle]) / 10
+    high = np.concatenate([middle, [np.inf]]) / 10
+    reach = int(np.floor(keys[-1] / 10))
+    wires = np.arange(-reach, reach + 1)[:, None]
+    overlap = np.clip(np.minimum(high, wires + 0.5) - np.maximum(low, wires - 0.5), 0, None)
+    return overlap @ currents
+
+
+def cold_electronics(time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2) -> np.ndarray:
+    """Cold electronics impulse response [mV/fC] at `time_us`; zero outside 0 < t < 10 us (spng.md 5.2)."""
+    r = np.asarray(time_us) / shaping_us
+    fast = np.exp(-2.82833 * r)
+    slow = np.exp(-2.40318 * r)
+    shape = (
+        4.31054 * np.exp(-2.94809 * r)
+        + fast * (1.524912 * np.sin(1.19361 * r) - 5.24040 * np.cos(1.19361 * r))
+        + slow * (0.929848 * np.cos(2.5928 * r) - 0.655368 * np.sin(2.5928 * r))
+    )
+    inside = (np.asarray(time_us) > 0) & (np.asarray(time_us) < 10.0)
+    return np.where(inside, 10.12 * gain_mv_per_fc * shape, 0.0)
+
+
+def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
+    """Keep every `factor`-th sample of a band-limited version of `waveform` (..., sample); length must divide.
+
+    The lowest frequencies are kept; the new Nyquist bin is the mean of its positive and negative parts (real).
+    """
+    length = waveform.shape[-1] // factor
+    spectrum = np.fft.rfft(waveform)[..., : length // 2 + 1] / factor
+    if length % 2 == 0:
+        spectrum[..., -1] = spectrum[..., -1].real
+    return np.fft.irfft(spectrum, length)
+
+
+def response_kernel(
+    path: str | Path, plane: int, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
+) -> np.ndarray:
+    """Response in ADC counts per electron at (wire -10..10, tick); positive for collected charge. -> (21, 300).
+
+    Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the electron arrives at.
+    """
+    field = wire_region_average(path, plane)
+    fine = (np.arange(500) + 0.5) * FINE_PERIOD_NS / 1000.0
+    volts_per_electron = cold_electronics(fine, gain_mv_per_fc, shaping_us) * 1e-3 / ELECTRONS_PER_FEMTOCOULOMB
+    length = 1500  # 1000 + 500 - 1, padded to a multiple of the ratio of periods
+    product = np.fft.rfft(field, length) * np.fft.rfft(volts_per_electron, length)
+    convolved = np.fft.irfft(product, length) * FINE_PERIOD_NS
+    volts_per_count = FULL_SCALE_V / 2**ADC_BITS
+    return -resample_spectrally(convolved, round(TICK_NS / FINE_PERIOD_NS)) / volts_per_count
+
+
+def response_spectrum(kernel: np.ndarray, channels: int, ticks: int) -> np.ndarray:
+    """Two-dimensional spectrum of a centred kernel on a (channels, ticks) grid. -> (channels, ticks//2 + 1) complex.
+
+    The wire of interest is moved to row 0 and negative wires wrap to the end, so the kernel shifts no channel.
+    """
+    wires, length = kernel.shape
+    padded = np.zeros((channels, ticks))
+    padded[:wires, :length] = kernel
+    return np.fft.rfft2(np.roll(padded, -(wires // 2), axis=0))

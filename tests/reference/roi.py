@@ -1,0 +1,97 @@
+"""Regions of interest: noise level, thresholds, growth, and their application to the charge waveform."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# RMS of a unit Gaussian cut at 3 sigma is 1/1.0136; at 5 sigma the correction is below 1e-5.
+CUT_CORRECTION = {3.0: 1.0136, 5.0: 1.0}
+
+
+def order_statistic(values: np.ndarray, fraction: float) -> np.ndarray:
+    """Sorted value number floor(fraction (n-1)) along the last axis, no interpolation. (..., n) -> (..., 1)."""
+    index = int(fraction * (values.shape[-1] - 1))
+    return np.partition(values, index, axis=-1)[..., index : index + 1]
+
+
+def median_and_rms(waveform: np.ndarray, cut: float = 5.0) -> tuple[np.ndarray, np.ndarray]:
+    """Median and noise RMS per channel that signals hardly move. (..., pixel) -> two (..., 1).
+
+    A first sigma comes from the 16, 50, 84 % order statistics (root mean square of the two half widths); the result is the
+    RMS about the median of the samples within `cut` first sigmas of it (spng.md 7), corrected for the lost tails.
+    A constant waveform gives 0.  `cut` is 3 or 5: 5 is the traditional chain's; 3 stays within 10 to 30 % of the noise when
+    60 tracks overlap, where 5 gives 30 to 50 % too much.
+    """
+    low, median, high = (order_statistic(waveform, fraction) for fraction in (0.16, 0.50, 0.84))
+    first = np.sqrt(0.5 * ((high - median) ** 2 + (median - low) ** 2))
+    deviation = waveform - median
+    quiet = np.abs(deviation) <= cut * first
+    rms = np.sqrt((deviation**2 * quiet).sum(axis=-1, keepdims=True) / quiet.sum(axis=-1, keepdims=True))
+    return median, CUT_CORRECTION[cut] * rms
+
+
+def in_sigmas(waveform: np.ndarray, cut: float = 3.0) -> np.ndarray:
+    """(waveform - median)/RMS per channel; 0 for a channel without noise (dead). Same shape."""
+    median, rms = median_and_rms(waveform, cut)
+    return np.where(rms > 0, (waveform - median) / np.where(rms > 0, rms, 1.0), 0.0)
+
+
+def run_ends(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last index of the run of set samples that each sample of a mask (..., n) is part of.
+
+    -> two int arrays of the mask's shape; meaningless where the mask is not set.
+    """
+    index = np.arange(mask.shape[-1])
+    before = np.zeros_like(mask)
+    before[..., 1:] = mask[..., :-1]
+    after = np.zeros_like(mask)
+    after[..., :-1] = mask[..., 1:]
+    first = np.maximum.accumulate(np.where(mask & ~before, index, 0), axis=-1)
+    last = np.where(mask & ~after, index, mask.shape[-1] - 1)
+    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    return first, last
+
+
+def grow_in_time(seeds: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Runs of (seeds | allowed) along the last axis that contain at least one seed.  bool, bool -> bool, same shapes."""
+    union = seeds | allowed
+    first, last = run_ends(union)
+    count = np.concatenate([np.zeros_like(seeds[..., :1], dtype=np.int32), np.cumsum(seeds, axis=-1)], axis=-1)
+    contained = np.take_along_axis(count, last + 1, -1) - np.take_along_axis(count, first, -1)
+    return union & (contained > 0)
+
+
+def pad_in_time(mask: np.ndarray, samples: int) -> np.ndarray:
+    """Widen every run by `samples` on either side, cropped at the ends. (..., n) bool -> the same."""
+    out = mask.copy()
+    for step in range(1, samples + 1):
+        out[..., step:] |= mask[..., :-step]
+        out[..., :-step] |= mask[..., step:]
+    return out
+
+
+def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Zero outside the mask; in each run subtract the line through its first and last sample. (..., tick) -> same.
+
+    x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value (spng.md 5.10).
+    """
+    first, last = run_ends(mask)
+    start = np.take_along_axis(waveform, first, -1)
+    end = np.take_along_axis(waveform, last, -1)
+    length = last - first
+    fraction = (np.arange(waveform.shape[-1]) - first) / np.maximum(length, 1)
+    line = np.where(length > 0, start + (end - start) * fraction, 0.0)
+    return np.where(mask, waveform - line, 0.0)
+
+
+def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Subtract each channel's mean outside the mask, then zero outside the mask. (..., tick) -> same.
+
+    For collection views: the ADC median sits above the true baseline when a channel is busy, and a filter without its zero bin
+    removes the mean of the signal; both offsets are what the samples without signal show.  No baseline is subtracted
+    from a channel whose mask is full.
+    """
+    quiet = ~mask
+    count = quiet.sum(axis=-1, keepdims=True)
+    baseline = (waveform * quiet).sum(axis=-1, keepdims=True) / np.maximum(count, 1)
+    return np.where(mask, waveform - baseline, 0.0)
