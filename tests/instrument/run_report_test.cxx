@@ -172,8 +172,10 @@ TEST_F(Report, JsonFileAppearsWhole) {
 }
 
 TEST_F(Report, WhatCannotBeWrittenIsAnOutputErrorThatNamesThePath) {
-    for (const auto& path :
-         {m_folder / "no such folder" / "timing.json", std::filesystem::path("/dev/full")}) {
+    // A link of our own, so that a defect could at worst replace the link and not the device.
+    std::filesystem::create_directories(m_folder);
+    std::filesystem::create_symlink("/dev/full", m_folder / "full");
+    for (const auto& path : {m_folder / "no such folder" / "timing.json", m_folder / "full"}) {
         try {
             report().write_json(path);
             ADD_FAILURE() << path;
@@ -183,7 +185,8 @@ TEST_F(Report, WhatCannotBeWrittenIsAnOutputErrorThatNamesThePath) {
             EXPECT_FALSE(error.text().seen.empty());
         }
     }
-    EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+    EXPECT_TRUE(std::filesystem::is_symlink(m_folder / "full"));
+    std::filesystem::remove_all(m_folder);
 }
 
 TEST(ProcessStart, IsWhenTheSystemSays) {
