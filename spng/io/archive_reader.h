@@ -17,7 +17,9 @@ namespace spng {
 /// sought (a FIFO, /dev/stdin) is read as a stream.
 ///
 /// A zip is read in the order of its local headers or, when it can be sought, of its members' offsets.
-/// Checksums of zip, gzip and bzip2 are verified for every member that is read to its end; damage throws.
+/// Damage throws: a zip is verified when a member has been read to its end, bzip2 by blocks, gzip at the end
+/// of the file, so that only its last event is known to be good when it comes out. A plain .tar has no
+/// checksum of data.
 class ArchiveReader final : public ByteSource {
 public:
     /// Throws Error(Input) when there is no such file or it is no such archive.

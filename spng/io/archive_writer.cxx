@@ -70,12 +70,11 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
     const bool printable =
         std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '/'; });
     if (!printable || name.empty() || name.size() > longest_name) {
-        throw Error(ErrorKind::Output,
-                    {.what = "the name cannot be that of a member of a frame file",
-                     .where = path.string(),
-                     .seen = name,
-                     .expected = "at most 100 printable ASCII characters, no '/'",
-                     .mend = "choose another tag"});
+        throw Error(ErrorKind::Output, {.what = "the name cannot be that of a member of a frame file",
+                                        .where = path.string(),
+                                        .seen = name,
+                                        .expected = "at most 100 printable ASCII characters, no '/'",
+                                        .mend = "choose another tag"});
     }
 }
 

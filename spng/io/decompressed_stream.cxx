@@ -93,11 +93,12 @@ void DecompressedStream::verify_trailer() const {
     std::array<char, 64> seen{};
     std::snprintf(seen.data(), seen.size(), "checksum %08x, stored %08x", m_checksum,
                   m_packed->tail_number(0));
-    throw Error(ErrorKind::Input, {.what = "the content of the compressed file is damaged",
-                                   .where = m_where,
-                                   .seen = seen.data(),
-                                   .expected = "equal checksums",
-                                   .mend = "copy or write the file again"});
+    throw Error(ErrorKind::Input,
+                {.what = "the compressed file is damaged; what was read of it before may be wrong",
+                 .where = m_where,
+                 .seen = seen.data(),
+                 .expected = "equal checksums",
+                 .mend = "copy or write the file again"});
 }
 
 void DecompressedStream::fail() const {
