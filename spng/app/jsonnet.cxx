@@ -3,7 +3,9 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 
+extern "C" { // its header does not say so itself
 #include <libjsonnet.h>
+}
 
 #include <algorithm>
 #include <memory>

@@ -2,7 +2,9 @@
 
 #include "spng/build_info.h"
 
+extern "C" { // its header does not say so itself
 #include <libjsonnet.h>
+}
 
 namespace spng::app {
 
