@@ -27,7 +27,7 @@ def options(opt):
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_libtorch spng_dependencies spng_summary", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_libtorch spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 

@@ -50,6 +50,12 @@ PARTS = (
 )
 
 
+SYSTEM_INCLUDES = ("/usr/local/include", "/usr/include")
+
+# Libraries with the same interface: where the left one is not there, the right one does, and configure says so.
+SAME_INTERFACE = {"gojsonnet": "jsonnet"}
+
+
 def configure(cfg):
     cfg.env.PARTS_FOUND = []
     include_link_folder = os.path.join(cfg.bldnode.abspath(), "parts", "include")
@@ -85,48 +91,58 @@ def locate(cfg, part):
     root = getattr(options, stem, None)
     if root == "no":
         return "left out with =no"
-    root = None if root == "yes" else root
     libraries = folders(getattr(options, f"{stem}_libs", None)) or list(part.libraries)
-    include_given = folders(getattr(options, f"{stem}_include", None)) + ([os.path.join(root, "include")] if root else [])
-    library_given = folders(getattr(options, f"{stem}_lib", None)) + ([os.path.join(root, "lib")] if root else [])
+    given = [[root] if root not in (None, "yes") else [], folders(getattr(options, f"{stem}_include", None)),
+             folders(getattr(options, f"{stem}_lib", None))]
+    include_given = given[1] + [os.path.join(folder, "include") for folder in given[0]]
+    library_given = given[2] + [os.path.join(folder, "lib") for folder in given[0]]
+    if part.name == "boost" and options.boost_mt and find_libraries(cfg, [f"{libraries[0]}-mt"], library_given) is not None:
+        libraries = [f"{libraries[0]}-mt"]
 
-    include_folder = first_with(include_given or usual_includes(part), part.headers[0])
-    if not include_folder:
-        return f"no {part.headers[0]} in " + ", ".join(include_given or usual_includes(part))
-    if not libraries:
-        return include_folder, "", []
-    if part.name == "boost" and options.boost_mt:
-        libraries = prefer_mt(cfg, libraries, library_given)
-    for folder in library_given or usual_libraries(part):
-        if all(has_library(folder, name) for name in libraries):
-            return include_folder, folder, libraries
-    absent = [name for name in libraries if not compiler_finds(cfg, name)]
-    if absent or library_given:
-        looked = ", ".join(library_given) or "the usual folders"
-        return f"no lib{(absent or libraries)[0]}.so in {looked}"
-    return include_folder, "", libraries
+    for names in [libraries] + [[SAME_INTERFACE.get(name, name) for name in libraries]]:
+        for include_folders, library_folders in usual_places(cfg, part):
+            # A folder that was given replaces the usual ones of its kind.
+            include_folder = first_with(include_given or include_folders, part.headers[0])
+            library_folder = find_libraries(cfg, names, library_given or library_folders) if names else ""
+            if include_folder and library_folder is not None:
+                if names != libraries:
+                    cfg.env.append_value("NOTES", [f"lib{libraries[0]} was not found: lib{names[0]}, with the same "
+                                                   "interface, is taken"])
+                return include_folder, library_folder, names
+    wanted = " or ".join([part.headers[0]] + [f"lib{name}.so" for name in libraries])
+    return f"no {wanted} in " + (", ".join(include_given + library_given) or "the usual folders")
+
+
+def usual_places(cfg, part):
+    """(include folders, library folders) to try in this order; no library folders stands for the compiler's own."""
+    include_folder, library_folder = (pkg_config(part, name) for name in ("includedir", "libdir"))
+    if include_folder and include_folder not in SYSTEM_INCLUDES:
+        yield [include_folder], [library_folder]
+    if os.environ.get("CONDA_PREFIX"):
+        yield [os.path.join(os.environ["CONDA_PREFIX"], "include")], [os.path.join(os.environ["CONDA_PREFIX"], "lib")]
+    yield list(SYSTEM_INCLUDES), []
+    # The field often installs into the same prefix that holds the parts.
+    yield [os.path.join(cfg.env.PREFIX, "include")], [os.path.join(cfg.env.PREFIX, "lib")]
+
+
+def find_libraries(cfg, libraries, library_folders):
+    """The folder that has them all, '' if none is given and the compiler finds them by itself, None if they are not there."""
+    multiarch = f"{os.uname().machine}-linux-gnu"
+    for folder in library_folders:
+        for place in (folder, os.path.join(folder, multiarch)):
+            if all(has_library(place, name) for name in libraries):
+                return place
+    return "" if not library_folders and all(compiler_finds(cfg, name) for name in libraries) else None
 
 
 def first_with(places, entry):
     return next((place for place in places if os.path.exists(os.path.join(place, entry))), "")
 
 
-def usual_includes(part):
-    return [pkg_config(part, "includedir")] * bool(part.pkg_config) + conda("include") + ["/usr/local/include", "/usr/include"]
-
-
-def usual_libraries(part):
-    return conda("lib")
-
-
-def conda(folder):
-    return [os.path.join(os.environ["CONDA_PREFIX"], folder)] if os.environ.get("CONDA_PREFIX") else []
-
-
 def pkg_config(part, variable):
     try:
         return subprocess.run(["pkg-config", f"--variable={variable}", part.pkg_config], capture_output=True, text=True,
-                              check=False).stdout.strip()
+                              check=False).stdout.strip() if part.pkg_config else ""
     except FileNotFoundError:
         return ""
 
@@ -143,13 +159,6 @@ def compiler_finds(cfg, name):
         if os.path.isabs(answer):
             return True
     return False
-
-
-def prefer_mt(cfg, libraries, library_folders):
-    """Names with the old -mt suffix where such files exist."""
-    tagged = [name + "-mt" for name in libraries]
-    exist = all(any(has_library(folder, name) for folder in library_folders) or compiler_finds(cfg, name) for name in tagged)
-    return tagged if exist else libraries
 
 
 def link_headers(link_folder, include_folder, part):

@@ -15,6 +15,7 @@ API_INCLUDE = os.path.join("torch", "csrc", "api", "include")
 
 
 def configure(cfg):
+    note_absent_folders(cfg)
     include_folders, library_folders = locate(cfg)
     version = read_version(cfg, include_folders)
     library_folder = next(folder for folder in library_folders if has_library(folder, "torch_cpu"))
@@ -27,7 +28,7 @@ def configure(cfg):
     env.CXXFLAGS_TORCH = system_includes(include_folders)
     env.LIBPATH_TORCH = library_folders
     env.LIB_TORCH = ["torch_cpu", "c10"]
-    env.RPATH_TORCH = library_folders
+    env.RPATH_TORCH = unique(library_folders + cuda_libraries(cfg))
     cuda_headers(cfg, include_folders)
 
 
@@ -101,6 +102,24 @@ def refuse_old_abi(cfg, library_folder):
         if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
             cfg.fatal(f"LibTorch in {library_folder} was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0).\n"
                       "  To mend: take one with the new ABI; every wheel and archive since 2.7 has it")
+
+
+def cuda_libraries(cfg):
+    """Folders where the CUDA plugin finds CUPTI and NVRTC when it opens them at run time; nothing of them is linked."""
+    site = os.path.dirname(cfg.env.TORCH_FOLDER)
+    places = folders(cfg.options.with_cuda_lib) + sorted(glob.glob(os.path.join(site, "nvidia", "*", "lib")))
+    if cfg.options.with_cuda not in (None, "yes", "no"):
+        places.insert(0, os.path.join(cfg.options.with_cuda, "lib"))
+    return [place for place in places if any(glob.glob(os.path.join(place, f"lib{name}.so*"))
+                                             for name in ("cudart", "cupti", "nvrtc"))]
+
+
+def note_absent_folders(cfg):
+    """A folder that was given and does not exist is most often a slip, and rarely fatal: say so."""
+    for option in ("with_libtorch_include", "with_libtorch_lib", "with_cuda_include", "with_cuda_lib"):
+        for folder in folders(getattr(cfg.options, option)):
+            if not os.path.isdir(folder):
+                cfg.env.append_value("NOTES", [f"--{option.replace('_', '-')}: no folder {folder}"])
 
 
 def cuda_headers(cfg, torch_includes):

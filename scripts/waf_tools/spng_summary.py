@@ -20,8 +20,8 @@ def configure(cfg):
     ]
     rows += [tuple(text.split(": ", 1)) for text in env.PARTS_FOUND]
     rows += [("install to", env.PREFIX), ("build in", cfg.bldnode.abspath())]
-    for option in ignored_options(cfg.options):
-        rows.append(("note", f"{option} has no meaning here and is ignored"))
+    rows += [("note", text) for text in env.NOTES]
+    rows += [("note", f"{option} has no meaning here and is ignored") for option in ignored_options(cfg.options)]
     Logs.info("")
     for name, text in rows:
         Logs.info(f"  {name:14} {text}")

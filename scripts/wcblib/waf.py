@@ -64,6 +64,6 @@ def main(arguments: list[str]) -> int:
     python = find_python(use_venv)
     environment = dict(os.environ, WAFLOCK=lock_name(), PYTHONDONTWRITEBYTECODE="1")
     command = [python, "-c", ENTRY, os.getcwd()] + with_values([argument for argument in arguments if argument != "--no-venv"])
-    with one_at_a_time("build"):
+    with one_at_a_time(lock_name().lstrip(".")):
         status = subprocess.run(command, cwd=ROOT, env=environment, check=False, stdin=subprocess.DEVNULL).returncode
     return status if status >= 0 else 128 - status
