@@ -89,6 +89,7 @@ void FrameWriter::write(const Frame& frame) {
     for (const auto& [name, array] : masks) {
         add(MemberKind::chanmask, name, array);
     }
+    m_archive.mark_worth_keeping();
 }
 
 } // namespace spng

@@ -2,9 +2,7 @@
 
 #include "spng/core/error.h"
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -13,21 +11,9 @@
 
 namespace spng {
 
-namespace {
-
-/// Hidden and in the same folder: a rename within a file system is atomic. Two writers of one process differ,
-/// too.
-std::filesystem::path temporary_for(const std::filesystem::path& path) {
-    static std::atomic<unsigned> count{0};
-    return path.parent_path() / ("." + path.filename().string() + "." + std::to_string(::getpid()) + "-" +
-                                 std::to_string(count++) + ".partial");
-}
-
-} // namespace
-
-PartialFile::PartialFile(std::filesystem::path path)
-    : m_path(std::move(path)), m_temporary(temporary_for(m_path)) {
-    m_descriptor = ::open(m_temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+PartialFile::PartialFile(const std::filesystem::path& path)
+    : m_path(path), m_temporary(std::make_unique<TemporaryFile>(path)) {
+    m_descriptor = ::open(m_temporary->path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (m_descriptor < 0) {
         fail("cannot create the output file", errno);
     }
@@ -51,15 +37,18 @@ void PartialFile::write(std::span<const std::uint8_t> bytes) {
     }
 }
 
-void PartialFile::commit() {
-    const int descriptor = std::exchange(m_descriptor, -1);
-    const int problem = ::close(descriptor) != 0                                ? errno
-                        : std::rename(m_temporary.c_str(), m_path.c_str()) != 0 ? errno
-                                                                                : 0;
-    if (problem != 0) {
-        ::unlink(m_temporary.c_str());
-        fail("cannot complete the output file", problem);
+void PartialFile::mark_worth_keeping() noexcept {
+    if (m_temporary) {
+        m_temporary->mark_worth_keeping();
     }
+}
+
+void PartialFile::commit() {
+    if (::close(std::exchange(m_descriptor, -1)) != 0) { // some file systems say only now that they are full
+        fail("cannot complete the output file", errno);
+    }
+    const auto temporary = std::move(m_temporary);
+    temporary->commit();
 }
 
 void PartialFile::fail(const std::string& what, int error) {
@@ -75,8 +64,8 @@ void PartialFile::fail(const std::string& what, int error) {
 void PartialFile::discard() noexcept {
     if (m_descriptor >= 0) {
         ::close(std::exchange(m_descriptor, -1));
-        ::unlink(m_temporary.c_str());
     }
+    m_temporary.reset();
 }
 
 } // namespace spng

@@ -1,30 +1,37 @@
 #pragma once
 
+#include "spng/io/temporary_files.h"
+
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
 namespace spng {
 
-/// An output file that appears under its name only when it is complete. Until then it is hidden beside it, as
-/// .<name>.<process>.partial, and it is removed when the object goes without commit() or after a failed
-/// write.
+/// An output file that appears under its name only when it is complete (see TemporaryFile); every write is
+/// checked.
 ///
-/// The program must ignore SIGXFSZ (signal(SIGXFSZ, SIG_IGN)), so that a file size limit is an error here and
-/// not the end of the process.
+/// The program must ignore SIGXFSZ, as wire-cell does, so that a file size limit is an error here and not the
+/// end of the process.
 class PartialFile {
 public:
     /// Throws Error(Output) when the file cannot be made in its folder.
-    explicit PartialFile(std::filesystem::path path);
+    explicit PartialFile(const std::filesystem::path& path);
     ~PartialFile();
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
 
-    /// Append. Throws Error(Output) naming the path, the bytes so far and the system's reason.
+    /// Append. Throws Error(Output) naming the path, the bytes so far and the system's reason; the file is
+    /// then gone.
     void write(std::span<const std::uint8_t> bytes);
 
-    /// Give the file its final name, replacing one that is there. Throws Error(Output).
+    /// See TemporaryFile.
+    void mark_worth_keeping() noexcept;
+
+    /// Give the file its final name, replacing one that is there. Throws Error(Output); the file is then
+    /// gone.
     void commit();
 
     const std::filesystem::path& path() const { return m_path; }
@@ -34,8 +41,8 @@ private:
     void discard() noexcept;
 
     std::filesystem::path m_path;
-    std::filesystem::path m_temporary;
-    int m_descriptor = -1; ///< -1: committed or discarded
+    std::unique_ptr<TemporaryFile> m_temporary; ///< null: committed or discarded
+    int m_descriptor = -1;
     std::uint64_t m_written = 0;
 };
 
