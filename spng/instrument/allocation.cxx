@@ -3,6 +3,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <algorithm>
 #include <mutex>
@@ -79,21 +80,34 @@ private:
 };
 
 /// Gets the reports of device allocators. It keeps the CPU allocator from reporting, which is counted above.
-class DeviceReports final : public c10::MemoryReportingInfoBase {
+/// LibTorch takes whatever is in the slot for a profiler's state, so this is one, which says that it is off.
+class DeviceReports final : public torch::profiler::impl::ProfilerStateBase {
 public:
+    DeviceReports()
+        : ProfilerStateBase(
+              torch::profiler::impl::ProfilerConfig(torch::profiler::impl::ProfilerState::Disabled)) {}
+
     void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) override {
         if (!device.is_cpu()) {
             AllocationCounters::device(bytes);
         }
     }
-    bool memoryProfilingEnabled() const override { return false; }
+    torch::profiler::impl::ActiveProfilerType profilerType() override {
+        return torch::profiler::impl::ActiveProfilerType::NONE;
+    }
+
+    /// It has no state of its own, so that one serves all threads.
+    static const std::shared_ptr<DeviceReports>& shared() {
+        static const auto the_one = std::make_shared<DeviceReports>();
+        return the_one;
+    }
 };
 
 } // namespace
 
 /// Holds the slot for memory reports while it lives.
 class AllocationScope::DeviceListener {
-    c10::DebugInfoGuard m_guard{c10::DebugInfoKind::PROFILER_STATE, std::make_shared<DeviceReports>()};
+    c10::DebugInfoGuard m_guard{c10::DebugInfoKind::PROFILER_STATE, DeviceReports::shared()};
 };
 
 void AllocationTally::add(std::int64_t bytes) noexcept {

@@ -4,6 +4,8 @@
 
 #include <ATen/Functions.h>
 #include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +65,41 @@ TEST_F(Allocation, OtherThreadsAreNotCounted) {
     const AllocationScope scope(false);
     std::thread([] { megabytes(1); }).join();
     EXPECT_EQ(scope.cpu().allocated, 0);
+}
+
+/// What the allocator of a device tells LibTorch.
+void device_reports(std::int64_t bytes) {
+    c10::reportMemoryUsageToProfiler(nullptr, bytes, 0, 0, c10::Device(c10::kCUDA, 0));
+}
+
+TEST_F(Allocation, DeviceMemoryIsCountedFromTheReportsOfItsAllocator) {
+    const AllocationScope scope(true);
+    ASSERT_TRUE(scope.counts_device());
+    device_reports(5000);
+    device_reports(-5000);
+    {
+        const AllocationScope inner(true);
+        ASSERT_TRUE(inner.counts_device());
+        device_reports(7000);
+        EXPECT_EQ(inner.device().peak, 7000);
+    }
+    const at::Tensor host = megabytes(1);
+    EXPECT_EQ(scope.device().allocated, 12000);
+    EXPECT_EQ(scope.device().live, 7000);
+    EXPECT_EQ(scope.device().peak, 7000);
+    EXPECT_EQ(scope.cpu().allocated, 1'000'000);
+}
+
+TEST_F(Allocation, LibTorchsProfilerHasPrecedence) {
+    using namespace torch::profiler::impl;
+    {
+        const AllocationScope scope(true);
+        EXPECT_FALSE(profilerEnabled()) << "counting looks like a profiler";
+    }
+    const c10::DebugInfoGuard profiler(c10::DebugInfoKind::PROFILER_STATE,
+                                       std::make_shared<c10::DebugInfoBase>());
+    const AllocationScope scope(true);
+    EXPECT_FALSE(scope.counts_device());
 }
 
 TEST_F(Allocation, BlocksStayAlignedResizableAndRaw) {
