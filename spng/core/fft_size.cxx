@@ -1,5 +1,7 @@
 #include "spng/core/fft_size.h"
 
+#include <initializer_list>
+
 namespace spng {
 namespace {
 

@@ -1,9 +1,8 @@
 #pragma once
-// SPNGThresholdROIs: where a channel exceeds its noise.
+// SPNGThresholdROIs: regions where a channel exceeds its noise, from that channel alone.
 
 #include "spng/graph/node.h"
-
-#include <ATen/core/Tensor.h>
+#include "spng/roi/region_seeds.h"
 
 #include <string>
 #include <vector>
@@ -11,42 +10,41 @@
 namespace spng {
 
 struct ThresholdROIsConfig {
-    std::vector<double> threshold_rms_factor = {3};
+    double threshold_rms_factor = 3;
     double nominal = 0;
-    std::string rms = "robust";
+    std::vector<GrowthPass> passes = {};
+    double grow_rms_factor = 1;
+    double weak_rms_factor = 0;
+    int pad = 0;
+    std::string image = "tight";
     std::string output = "regions";
     static constexpr auto fields() {
         using C = ThresholdROIsConfig;
         return std::make_tuple(
-            field(&C::threshold_rms_factor, "threshold_rms_factor", "1", Range{.low = 0, .required = true},
-                  "threshold in units of the channel's noise RMS, of each view or one for all of them"),
-            field(&C::nominal, "nominal", "electrons", any(),
-                  "added to the threshold; with a factor of 0 it is the threshold"),
-            field(&C::rms, "rms", "", one_of("robust", "plain"),
-                  "robust: from percentiles, then without samples beyond 5 sigma; plain: standard deviation "
-                  "with all signal"),
+            field(&C::threshold_rms_factor, "threshold_rms_factor", "1", at_least(0),
+                  "threshold in units of the channel's noise RMS"),
+            field(
+                &C::nominal, "nominal", "electrons", any(),
+                "added to the threshold of regions that do not grow; with a factor of 0 it is the threshold"),
+            field(&C::passes, "passes", "", any(),
+                  "regions that grow: samples above the threshold are seeds; none: samples above the "
+                  "threshold are the regions"),
+            field(&C::grow_rms_factor, "grow_rms_factor", "1", any(),
+                  "seeds grow along ticks while their image stays above"),
+            field(&C::weak_rms_factor, "weak_rms_factor", "1", at_least(0),
+                  "samples of `image` above this belong to the regions too, without a seed; 0: none"),
+            field(&C::pad, "pad", "samples", at_least(0), "added to both ends of every region"),
+            field(&C::image, "image", "", required(),
+                  "image that the threshold is for when there are no passes"),
             field(&C::output, "output", "", required(), "name of the output tensor"));
     }
 };
 
-/// mask = x > nominal + factor sigma_channel. Dead channels have no regions.
-/// @param waveform  (view, channel, tick) real
-/// @param sigma     (view, channel)
-/// @param factors   (view or 1) real, on the device of the waveform
-/// @param good      (view, channel) bool
-/// @return bool, shape of the waveform
-at::Tensor threshold_regions(const at::Tensor& waveform, const at::Tensor& sigma, const at::Tensor& factors,
-                             double nominal, const at::Tensor& good);
-
-/// In: waveform (view, channel, tick). Out: its regions, bool of the same shape, with the RMS of each channel
-/// as summary.
+/// In: images (view, channel, tick) with the RMS of their channels (SPNGChannelRMS). Out: regions, bool of
+/// the same shape, with the RMS of `image` as summary. Dead channels have no regions.
 class ThresholdROIs : public NodeWith<ThresholdROIsConfig> {
 protected:
-    void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
-
-private:
-    at::Tensor m_factors;
 };
 
 } // namespace spng

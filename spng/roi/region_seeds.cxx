@@ -1,0 +1,54 @@
+#include "spng/roi/region_seeds.h"
+
+#include "spng/core/error.h"
+#include "spng/roi/region_growth.h"
+
+#include <ATen/TensorOperators.h>
+
+namespace spng {
+
+at::Tensor above(const NamedTensor& image, double factor, double nominal) {
+    if (!image.summary.defined()) {
+        throw Error(ErrorKind::Internal, {.what = "an image without the noise RMS of its channels",
+                                          .where = {},
+                                          .seen = "tensor '" + image.name + "' without summary",
+                                          .expected = "its RMS as summary",
+                                          .mend = "put an SPNGChannelRMS node before this one"});
+    }
+    at::Tensor threshold = image.summary * factor;
+    if (nominal != 0) {
+        threshold = threshold + nominal;
+    }
+    return (image.data > threshold.unsqueeze(-1)).logical_and_(image.channels->good.unsqueeze(-1));
+}
+
+at::Tensor grown_seeds(const TensorSet& images, const std::vector<GrowthPass>& passes, double seed_factor,
+                       double lone_factor, double grow_factor, const at::Tensor& confirmed) {
+    at::Tensor regions;
+    for (const auto& pass : passes) {
+        const NamedTensor& seed_image = images.at(pass.seed);
+        at::Tensor seeds = above(seed_image, seed_factor);
+        if (confirmed.defined()) {
+            seeds = seeds.logical_and_(confirmed).logical_or_(above(seed_image, lone_factor));
+        }
+        const at::Tensor grown = grow_regions(seeds, above(images.at(pass.grow), grow_factor), 0, 0);
+        regions = regions.defined() ? regions.logical_or_(grown) : grown;
+    }
+    return regions;
+}
+
+at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {
+    at::Tensor wider = mask.clone();
+    const std::int64_t last = mask.size(1) - 1;
+    if (last > 0) {
+        wider.narrow(1, 1, last).logical_or_(mask.narrow(1, 0, last));
+        wider.narrow(1, 0, last).logical_or_(mask.narrow(1, 1, last));
+        if (cyclic) {
+            wider.narrow(1, 0, 1).logical_or_(mask.narrow(1, last, 1));
+            wider.narrow(1, last, 1).logical_or_(mask.narrow(1, 0, 1));
+        }
+    }
+    return wider;
+}
+
+} // namespace spng

@@ -1,0 +1,44 @@
+#pragma once
+// Seeds of regions and their growth along ticks, over several images of the same channels: a short pulse is
+// found in an image with a high pass, a long one in an image with a lower band. docs/decisions/regions.md
+// says what each part buys.
+
+#include "spng/core/field.h"
+#include "spng/core/tensor_set.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// Seeds are looked for in one image and grow in another, or in the same.
+struct GrowthPass {
+    std::string seed;
+    std::string grow;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&GrowthPass::seed, "seed", "", required(), "image in which seeds are looked for"),
+            field(&GrowthPass::grow, "grow", "", required(), "image in which they grow along ticks"));
+    }
+};
+
+/// x > factor sigma + nominal, never for channels that are not good.
+/// @param image  (view, channel, tick) with its RMS (view, channel) as summary, from SPNGChannelRMS
+/// @return bool (view, channel, tick)
+/// Throws Error(Internal) when the image has no summary.
+at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
+
+/// Union over the passes of the runs that contain a seed: samples above seed_factor where `confirmed`, or
+/// above lone_factor anywhere; runs extend while their image stays above grow_factor.
+/// @param confirmed  bool (view, channel, tick), or undefined: every sample above seed_factor is a seed
+at::Tensor grown_seeds(const TensorSet& images, const std::vector<GrowthPass>& passes, double seed_factor,
+                       double lone_factor, double grow_factor, const at::Tensor& confirmed);
+
+/// Rows beside a row that is set, on the neighbouring channels of the same view; the row itself is included.
+/// @param mask    bool (view, channel, tick)
+/// @param cyclic  the last channel of a view is next to its first (wrapped planes)
+at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic);
+
+} // namespace spng
