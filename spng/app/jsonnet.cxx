@@ -2,6 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/io/data_path.h"
 
 extern "C" { // its header does not say so itself
 #include <libjsonnet.h>
@@ -10,6 +11,7 @@ extern "C" { // its header does not say so itself
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <regex>
 
 namespace spng::app {
 namespace {
@@ -39,12 +41,13 @@ public:
     /// The result as JSON text, or nothing and the machine's complaint in `problem`.
     std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
         int failed = 0;
-        return take(jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed), failed, problem);
+        char* output = jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed);
+        return take(output, failed, problem);
     }
     std::optional<std::string> evaluate_text(const std::string& code, std::string& problem) {
         int failed = 0;
-        return take(jsonnet_evaluate_snippet(m_machine.get(), "check", code.c_str(), &failed), failed,
-                    problem);
+        char* output = jsonnet_evaluate_snippet(m_machine.get(), "check", code.c_str(), &failed);
+        return take(output, failed, problem);
     }
 
 private:
@@ -109,11 +112,12 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
 [[noreturn]] void unknown_argument(const std::filesystem::path& file, const Bindings& bindings,
                                    const std::string& name) {
     const auto known = job_arguments(file);
+    const std::string near = nearest_name(name, known);
     refuse({.what = "the job has no argument '" + name + "'",
             .where = file.string(),
             .seen = option_of(bindings, name),
             .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
-            .mend = suggestion(name, known)});
+            .mend = near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
 [[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {
@@ -124,30 +128,54 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
             .mend = "-A " + name + "=VALUE"});
 }
 
-/// The machine writes "RUNTIME ERROR: text\n\tplace\tcontext\n..." or "STATIC ERROR: file:line:column: text".
+/// "file:line:column: text" and "file:line:column-column: text", as static errors are written.
+[[noreturn]] void refuse_static_error(const std::string& text) {
+    std::smatch parts;
+    const bool has_place = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
+    refuse({.what = "the configuration is not valid Jsonnet: " + (has_place ? parts[2].str() : text),
+            .where = has_place ? parts[1].str() : "",
+            .seen = {},
+            .expected = {},
+            .mend = {}});
+}
+
+/// The innermost place, then those of the job's own files: places inside the libraries say little to a user.
+std::string where_it_happened(const std::vector<std::string>& trace) {
+    constexpr std::size_t enough = 4;
+    const std::string library = own_folder("cfg") / "lib";
+    std::vector<std::string> places;
+    for (const std::string& line : trace) {
+        const bool is_place = line.find(':') != std::string::npos && line.rfind("std.jsonnet", 0) != 0;
+        const bool is_library = !places.empty() && line.rfind(library, 0) == 0;
+        const bool is_new = std::find(places.begin(), places.end(), line) == places.end();
+        if (is_place && !is_library && is_new && places.size() < enough) {
+            places.push_back(line);
+        }
+    }
+    return joined(places, "\n            called from ");
+}
+
+/// The machine writes "RUNTIME ERROR: text\n\tplace\tcontext\n..." or "STATIC ERROR: place: text".
 [[noreturn]] void refuse_evaluation(const std::filesystem::path& file, const Bindings& bindings,
                                     const std::string& problem) {
     const auto lines = split(problem, '\n');
-    const std::string prefix = "RUNTIME ERROR: ";
-    if (lines[0].rfind(prefix, 0) != 0) {
-        refuse({.what = "the configuration is not valid Jsonnet",
-                .where = trimmed(lines[0]),
-                .seen = {},
-                .expected = {},
-                .mend = {}});
+    const std::string static_prefix = "STATIC ERROR: ", runtime_prefix = "RUNTIME ERROR: ";
+    if (lines[0].rfind(static_prefix, 0) == 0) {
+        refuse_static_error(lines[0].substr(static_prefix.size()));
     }
-    const std::string text = lines[0].substr(prefix.size());
+    const bool runtime = lines[0].rfind(runtime_prefix, 0) == 0;
+    const std::string text = lines[0].substr(runtime ? runtime_prefix.size() : 0);
     // A message of several lines goes on until the first line of the trace.
     std::string message = text;
-    std::vector<std::string> places;
+    std::vector<std::string> trace;
     for (std::size_t i = 1; i < lines.size(); ++i) {
         if (!lines[i].empty() && lines[i][0] == '\t') {
-            places.push_back(trimmed(split(trimmed(lines[i]), '\t')[0]));
-        } else if (places.empty() && !lines[i].empty()) {
+            trace.push_back(trimmed(split(trimmed(lines[i]), '\t')[0]));
+        } else if (trace.empty() && !lines[i].empty()) {
             message += "\n  " + lines[i];
         }
     }
-    if (!places.empty() && places[0] == "Top-level function") {
+    if (!trace.empty() && trace[0] == "Top-level function") {
         if (const auto name = word_after(text, "function has no parameter ")) {
             unknown_argument(file, bindings, *name);
         }
@@ -155,19 +183,7 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
             missing_argument(file, *name);
         }
     }
-    // Places inside the libraries say little to a user; keep the innermost ones and the job's own.
-    std::string where;
-    constexpr std::size_t enough = 4;
-    std::size_t shown = 0;
-    for (std::size_t i = 0; i < places.size() && shown < enough; ++i) {
-        const bool is_place =
-            places[i].find(':') != std::string::npos && places[i].rfind("std.jsonnet", 0) != 0;
-        const bool is_new = where.find(places[i]) == std::string::npos;
-        if (is_place && is_new) {
-            where += (where.empty() ? "" : "\n            called from ") + places[i];
-            ++shown;
-        }
-    }
+    const std::string where = where_it_happened(trace);
     refuse({.what = "the configuration does not evaluate: " + message,
             .where = where.empty() ? file.string() : where,
             .seen = {},
