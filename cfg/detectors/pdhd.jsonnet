@@ -2,16 +2,40 @@
 // Numbers: public wire-cell-data and wire-cell-toolkit (cfg/pgrapher/experiment/pdhd and pdsp); see data/README.md.
 local wc = import 'wirecell.jsonnet';
 
-local wiener(sigma, power) = { sigma: sigma * wc.megahertz, power: power };
+local low_pass(sigma, power=2.0) = { sigma: sigma * wc.megahertz, power: power };
+local high_pass(tau) = tau * wc.megahertz;
+
+// Wiener-like low passes of the planes, from the public configurations of ProtoDUNE-SP and ProtoDUNE-HD.
+local pdsp = [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)];
+local pdhd = [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)];
+
+/// The traditional choice: Wiener-like images, 3 sigma with a tight high pass, 5 sigma on collection.
+local wiener_set(wiener) = {
+    wiener: wiener,
+    induction: {
+        images: {
+            tight: { low: wiener, high: high_pass(0.080) },
+            loose: { low: wiener, high: high_pass(0.002) },
+        },
+        passes: [{ seed: 'tight', grow: 'loose' }],
+        witness: { threshold_rms_factor: 3.0, grow_rms_factor: 1.0 },
+        rois: { seed_rms_factor: 3.0, lone_seed_rms_factor: 4.0, grow_rms_factor: 1.0, neighbour_rms_factor: 2.0, pad: 1 },
+    },
+    collection: {
+        images: { tight: { low: wiener } },
+        passes: [{ seed: 'tight', grow: 'tight' }],
+        witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
+    },
+};
 
 {
     name: 'pdhd',
     anodes: [0, 1, 2, 3],
-    wires: 'protodunehd-wires-larsoft-v1.json.bz2',
+    wires: 'protodunehd-wires-larsoft-v1.json.gz',
 
     // Anode 1 has a V plane that collects.
     field_response(anode)::
-        if anode == 1 then 'np04hd-garfield-6paths-mcmc-bestfit.json.bz2' else 'dune-garfield-1d565.json.bz2',
+        if anode == 1 then 'np04hd-garfield-6paths-mcmc-bestfit.json.gz' else 'dune-garfield-1d565.json.gz',
     noise_spectra: 'protodunehd-noise-spectra-14mVfC-v1.json.bz2',
 
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.0 },
@@ -49,13 +73,33 @@ local wiener(sigma, power) = { sigma: sigma * wc.megahertz, power: power };
         collection: { sigma: 10.0 / std.sqrt(wc.pi) },
     },
 
-    // Low pass along ticks: for the charge, and the Wiener-like ones of the three planes in named sets.
-    gauss: { sigma: 0.12 * wc.megahertz, power: 2.0 },
-    wiener_sets: {
-        pdsp: [wiener(0.1487880, 3.76194), wiener(0.1596568, 4.36125), wiener(0.1362300, 3.35324)],
-        pdhd: [wiener(0.221933, 6.55413), wiener(0.222723, 8.75998), wiener(0.225567, 3.47846)],
+    // Low pass along ticks: that of the charge.
+    gauss: low_pass(0.12),
+
+    // Named sets of what finds regions: the images of each kind of group (low pass for planes U, V, W, and high pass), how
+    // regions grow in them, and the Wiener-like filter of the tag `wiener`. Factors are in units of a channel's noise.
+    filter_set: 'smooth',
+    filter_sets: {
+        // docs/decisions/regions.md
+        smooth: {
+            wiener: pdsp,
+            induction: {
+                images: {
+                    tight: { low: [low_pass(0.12), low_pass(0.12), null], high: high_pass(0.010) },
+                    loose: { low: [low_pass(0.12), low_pass(0.12), null], high: high_pass(0.002) },
+                    long: { low: [low_pass(0.015), low_pass(0.015), null], high: high_pass(0.002) },
+                },
+                passes: [{ seed: 'tight', grow: 'tight' }, { seed: 'long', grow: 'loose' }],
+                witness: { threshold_rms_factor: 4.0, grow_rms_factor: 1.0, weak_rms_factor: 3.0 },
+                rois: { seed_rms_factor: 4.0, lone_seed_rms_factor: 5.0, grow_rms_factor: 1.0, neighbour_rms_factor: -0.5, pad: 1 },
+            },
+            collection: {
+                images: { tight: { low: pdsp } },
+                passes: [{ seed: 'tight', grow: 'tight' }],
+                witness: { threshold_rms_factor: 4.0, grow_rms_factor: 2.0, pad: 1 },
+            },
+        },
+        pdsp: wiener_set(pdsp),
+        pdhd: wiener_set(pdhd),
     },
-    wiener_set: 'pdsp',
-    // High pass of the induction views: the loose one keeps long signals, the tight one rejects noise.
-    high_pass: { tight: 0.080 * wc.megahertz, loose: 0.002 * wc.megahertz },
 }

@@ -133,6 +133,34 @@ local port_of(ports, number, which, pnode) =
         local all_uses = graph.uses + newhead.uses + newtail.uses;
         graph { name: name, edges: edges, uses: all_uses },
 
+    /// A graph from links between parts: { tail, head, tp, hp }, the port numbers 0 unless given. An output port may have
+    /// several links: it gets a fan-out node, named after it.
+    linked(links, name='', fanout_type='SPNGFanoutTensorSets')::
+        local tail_of(link) = port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail);
+        local head_of(link) = port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head);
+        local key(port) = port.node + '\n' + port.port;
+        local ends = [{ key: key(tail_of(link)), tail: tail_of(link), head: head_of(link) } for link in links];
+        local tails = unique(ends, function(end) end.key);
+        local branches(tail) = [end.head for end in ends if end.key == tail.key];
+        local fans = {
+            [tail.key]: $.fan.fanout_node(std.length(branches(tail)),
+                                          std.strReplace(tail.tail.node, ':', '-') + '-' + tail.tail.port,
+                                          fanout_type)
+            for tail in tails
+            if std.length(branches(tail)) > 1
+        };
+        local edges_from(tail) =
+            local heads = branches(tail);
+            if std.length(heads) == 1 then [{ tail: tail.tail, head: heads[0] }]
+            else
+                local fan = fans[tail.key];
+                [{ tail: tail.tail, head: fan.iports[0] }]
+                + [{ tail: fan.oports[i], head: heads[i] } for i in indices(heads)];
+        local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]), function(part) part.name);
+        $.intern(centernodes=parts + [fans[field] for field in std.objectFields(fans)],
+                 edges=std.flattenArrays([edges_from(tail) for tail in tails]),
+                 name=name),
+
     /// Nodes that hand one set to several branches, or gather those of several branches into one set.
     fan: {
         fanout_node(multiplicity, name, type='SPNGFanoutTensorSets', data={})::

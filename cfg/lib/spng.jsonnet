@@ -3,9 +3,18 @@
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
-/// det: detector description; anode: number of the anode
-function(det, anode) {
+/// det: detector description; anode: number of the anode; filters: name of one of its filter sets, empty for its default
+function(det, anode, filters='') {
     local spng = self,
+    local set_name = if filters == '' then det.filter_set else filters,
+    local set =
+        if std.objectHas(det.filter_sets, set_name) then det.filter_sets[set_name]
+        else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(det.filter_sets)),
+
+    /// Ticks of a sample of the images in which regions are found.
+    rebin:: 4,
+    /// Names of those images.
+    images(group):: std.objectFields(set[group.kind].images),
     local label = 'anode' + anode,
 
     // Services -------------------------------------------------------------------------------------------------------
@@ -45,16 +54,15 @@ function(det, anode) {
 
     WireFilter(kind):: spng.Torch1DSpectrum('wire-' + kind, [low_pass('wire-' + kind, det.wire_filter[kind])]),
 
-    /// The time filter of a plane; name is gauss, or wiener with or without one of det.high_pass before it: tight, loose.
+    /// The time filter of a plane: gauss, wiener, or one of the images of its kind of group.
     TimeFilter(name, group, plane)::
-        if name == 'gauss' then spng.Torch1DSpectrum('gauss', [low_pass('gauss', det.gauss)])
-        else
-            local wiener = low_pass('wiener-' + det.wiener_set + '-plane' + plane, det.wiener_sets[det.wiener_set][plane]);
-            local has_high_pass = group.kind == 'induction' && std.objectHas(det.high_pass, name);
-            spng.Torch1DSpectrum(
-                name + '-plane' + plane,
-                [wiener] + (if has_high_pass then [high_pass(name, det.high_pass[name])] else [])
-            ),
+        local shape =
+            if name == 'gauss' then { low: det.gauss }
+            else if name == 'wiener' then { low: set.wiener[plane] }
+            else local image = set[group.kind].images[name]; image { low: image.low[plane] };
+        local label = name + '-plane' + plane;
+        local high = std.get(shape, 'high');
+        spng.Torch1DSpectrum(label, [low_pass(label, shape.low)] + (if high == null then [] else [high_pass(label, high)])),
 
     // Nodes ----------------------------------------------------------------------------------------------------------
 
@@ -96,16 +104,26 @@ function(det, anode) {
             output: filter,
         }, 1, 1, filters + [response]),
 
-    ThresholdROIs(name, group, factor)::
-        node('SPNGThresholdROIs', name + '-' + group.name, { threshold_rms_factor: [factor], output: name }, 1, 1),
+    ChannelRMS(group, name='images'):: node('SPNGChannelRMS', name + '-' + group.name, {}, 1, 1),
 
-    NoTileMPCoincidence(group, groups, data={})::
+    ThresholdROIs(group)::
+        node('SPNGThresholdROIs', group.name, set[group.kind].witness {
+            passes: set[group.kind].passes,
+            output: if group.kind == 'collection' then 'roi' else 'regions',
+        }, 1, 1),
+
+    /// Inputs: images, coincidence.
+    CoincidenceROIs(group)::
+        node('SPNGCoincidenceROIs', group.name, set[group.kind].rois { passes: set[group.kind].passes, cyclic: group.cyclic }, 2, 1),
+
+    NoTileMPCoincidence(group, groups, wire_tolerance=1)::
         local views = spng.ViewGroups(groups);
         node('SPNGNoTileMPCoincidence', group.name, {
             groups: wc.tn(views),
             input_groups: [each.name for each in groups],
             target_group: group.name,
-        } + data, std.length(groups), 1, [views]),
+            wire_tolerance: wire_tolerance,
+        }, std.length(groups), 1, [views]),
 
     /// Inputs: waveform, regions.
     ApplyROI(name, group, output='signal', summary=false)::

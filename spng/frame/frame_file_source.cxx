@@ -46,7 +46,7 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index) {
 }
 
 void FrameFileSource::prepare_node(Environment&) {
-    m_reader = std::make_unique<FrameReader>(config().inname, config().tags);
+    m_reader = std::make_unique<FrameReader>(find_data_file(config().inname), config().tags);
 }
 
 Ports FrameFileSource::process(const Ports&) {

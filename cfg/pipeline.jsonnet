@@ -1,0 +1,144 @@
+// The main job: raw ADC waveforms of one anode in, charge waveforms with regions of interest out.
+//
+//     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
+//
+// Arguments given with -A are text; numbers and lists are read from it.
+local detectors = import 'detectors/all.jsonnet';
+local pg = import 'pgraph.jsonnet';
+local make_spng = import 'spng.jsonnet';
+
+local number(value) = if std.isString(value) then std.parseJson(value) else value;
+local boolean(value) = if std.isString(value) then value == 'true' || value == '1' else value;
+local list(value) =
+    if std.isArray(value) then value
+    else [word for word in std.split(std.strReplace(value, ' ', ''), ',') if word != ''];
+
+/// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2)
+/// output     frame file to write
+/// intag      tag of the waveforms; empty: the only one in the file
+/// detname    detector, a name in detectors/all.jsonnet
+/// tpcid      number of the anode
+/// device     auto, cpu, cuda, cuda:N
+/// engine     Pgrapher (serial) or TbbFlow (parallel)
+/// threads    threads inside one operation; 0: cores / threads of the graph
+/// model      none: regions from thresholds and coincidence; standin: an untrained network for tests; or a model file
+/// nevents    stop after so many events; -1: all
+/// precision  exact or fast (TF32 on CUDA)
+/// dtype      float32 or float64
+/// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
+/// dump       edges to write to files beside the output, of: adc, decon, gauss, images, regions, coincidence, roi, signal
+/// batch      false: one node for each view instead of one for views of equal shape
+/// filters    named set of filters and thresholds of the detector; empty: its default
+function(
+    input='data/tracks10-adc.tar.bz2',
+    output='spng.npz',
+    intag='',
+    detname='pdhd',
+    tpcid=0,
+    device='auto',
+    engine='Pgrapher',
+    threads=0,
+    model='none',
+    nevents=-1,
+    verbosity=0,
+    precision='exact',
+    dtype='float32',
+    tags='signal',
+    dump='',
+    batch=true,
+    filters='',
+)
+    local det =
+        if std.objectHas(detectors, detname) then detectors[detname]
+        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+    local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
+    local known_edges = ['adc', 'decon', 'gauss', 'images', 'regions', 'coincidence', 'roi', 'signal'];
+    local checked(what, words, known) =
+        local unknown = [word for word in words if !std.member(known, word)];
+        if unknown == [] then words
+        else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
+    local out_tags = checked('tag', list(tags), known_tags);
+    local dumped = checked('edge to dump', list(dump), known_edges);
+    local wants(tag) = std.member(out_tags, tag);
+
+    local spng = make_spng(det, number(tpcid), filters);
+    local groups =
+        if boolean(batch) then det.groups
+        else [group { name: view.name, views: [view] } for group in det.groups for view in group.views];
+    local induction = [group for group in groups if group.kind == 'induction'];
+    local is_induction(group) = group.kind == 'induction';
+
+    // Taps stand behind the part whose output they write.
+    local stem = std.foldl(function(name, ending) if std.endsWith(name, ending) then name[:std.length(name) - std.length(ending)] else name,
+                           ['.npz', '.tar', '.tar.gz', '.tar.bz2'], output);
+    local tap(edge, group) = spng.TensorTap(edge + '-' + group.name, stem + '-' + edge + '-' + group.name + '.npz');
+    local behind(edge, group, part) =
+        if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part;
+
+    local unpack = spng.FrameToTorchSetFanout(groups, intag);
+    local indices(items) = std.range(0, std.length(items) - 1);
+
+    // The parts of each group, by its name.
+    local parts = {
+        [group.name]: {
+            local image_names = spng.images(group),
+            decon: behind('decon', group, spng.Decon(group)),
+            gauss: behind('gauss', group, spng.Apply1DSpectrum('gauss', group)),
+            images: [spng.Apply1DSpectrum(name, group, spng.rebin) for name in image_names],
+            gather: pg.fan.fanin_node(std.length(image_names), 'images-' + group.name),
+            rms: behind('images', group, spng.ChannelRMS(group)),
+            regions: behind('regions', group, spng.ThresholdROIs(group)),
+            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups)),
+            roi:
+                if !is_induction(group) then self.regions
+                else behind('roi', group, if model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model)),
+            apply: behind('signal', group, spng.ApplyROI('signal', group)),
+            wiener: spng.Apply1DSpectrum('wiener', group),
+            apply_wiener: spng.ApplyROI('wiener', group, summary=true),
+        }
+        for group in groups
+    };
+
+    local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
+    local chain(number) =
+        local group = groups[number], own = parts[group.name];
+        local adc_tap = tap('adc', group);
+        (if std.member(dumped, 'adc') then [link(unpack, adc_tap, tp=number), link(adc_tap, own.decon)]
+         else [link(unpack, own.decon, tp=number)])
+        + [link(own.decon, own.gauss)]
+        + [link(own.decon, image) for image in own.images]
+        + [link(own.images[i], own.gather, i) for i in indices(own.images)]
+        + [link(own.gather, own.rms), link(own.rms, own.regions)]
+        + [link(own.regions, parts[target.name].coincidence, number) for target in induction]
+        + (if is_induction(group) then [link(own.rms, own.roi, 0), link(own.coincidence, own.roi, 1)] else [])
+        + [link(own.gauss, own.apply, 0), link(own.roi, own.apply, 1)]
+        + (if wants('wiener') then [
+               link(own.decon, own.wiener),
+               link(own.wiener, own.apply_wiener, 0),
+               link(own.roi, own.apply_wiener, 1),
+           ] else []);
+
+    // What the output frame is made of.
+    local results(group) =
+        local own = parts[group.name];
+        (if wants('signal') then [own.apply] else [])
+        + (if wants('gauss') then [own.gauss] else [])
+        + (if wants('wiener') then [own.apply_wiener] else [])
+        + (if wants('loose') && is_induction(group) then [own.rms] else [])
+        + (if (wants('mp2') || wants('mp3')) && is_induction(group) then [own.coincidence] else [])
+        + (if wants('roi') then [own.roi] else []);
+    local all_results = std.flattenArrays([results(group) for group in groups]);
+    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags);
+
+    local graph = pg.linked(
+        [link(spng.FrameFileSource(input, nevents=number(nevents)), unpack)]
+        + std.flattenArrays([chain(i) for i in indices(groups)])
+        + (if wants('signal') then [] else [link(parts[group.name].apply, spng.Discard(group.name)) for group in groups])
+        + [link(all_results[i], pack, i) for i in indices(all_results)]
+        + [link(pack, spng.FrameFileSink(output))]
+    );
+    local context = {
+        type: 'SPNGContext',
+        data: { device: device, precision: precision, dtype: dtype, threads: number(threads) },
+    };
+    pg.main(graph, engine, uses=[context])
