@@ -123,6 +123,9 @@ Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode
             metered.count_bytes_in(set->bytes());
         }
         Ports outputs = process(inputs);
+        if (inputs.empty() && !outputs.empty() && outputs.front() == nullptr) {
+            metered.discard(); // asked past the end of the stream: no event, no work
+        }
         for (const auto& set : outputs) {
             metered.count_bytes_out(set ? set->bytes() : 0);
         }
