@@ -1,0 +1,97 @@
+// The reference text and schema of a type, from its declaration.
+
+#include "spng/app/describe.h"
+
+#include "spng/core/error.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using spng::any;
+using spng::at_least;
+using spng::field;
+using spng::required;
+
+struct InnerConfig {
+    std::string label;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&InnerConfig::label, "label", "", required(), "what it is called"));
+    }
+};
+
+struct ExampleConfig {
+    double factor = 2.5;
+    std::vector<int> sizes{1, 2};
+    std::vector<InnerConfig> views;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&ExampleConfig::factor, "factor", "us", at_least(0), "this | that"),
+                               field(&ExampleConfig::sizes, "sizes", "1", any(), "how many"),
+                               field(&ExampleConfig::views, "views", "", any(), "the views"));
+    }
+};
+
+spng::Registry example_registry() {
+    spng::Registry registry;
+    registry.add({{.type = "SPNGExample",
+                   .kind = "roi",
+                   .inputs = {"tight", "loose"},
+                   .outputs = {},
+                   .concurrency = spng::Concurrency::serial,
+                   .text = "an example"},
+                  nullptr,
+                  [] { return spng::describe_fields<ExampleConfig>(); }});
+    registry.add({{.type = "Plain", .kind = "service", .inputs = {}, .outputs = {}, .text = "a service"},
+                  nullptr,
+                  [] { return spng::describe_fields<spng::NoConfig>(); }});
+    return registry;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(Describe, ListGroupsByKind) {
+    EXPECT_EQ(spng::app::list_types(example_registry()),
+              "roi\n  SPNGExample  an example\nservice\n  Plain        a service\n");
+}
+
+TEST(Describe, TypeShowsPortsAndFields) {
+    const std::string text = spng::app::describe_type(example_registry(), "SPNGExample");
+    EXPECT_TRUE(
+        contains(text, "SPNGExample: an example\nkind roi; in: tight, loose; out: none; one event at a time"))
+        << text;
+    EXPECT_TRUE(contains(text, "2.5")) << text;
+    EXPECT_TRUE(contains(text, ">= 0")) << text;
+    EXPECT_TRUE(contains(text, "views[].label")) << text;
+    EXPECT_TRUE(contains(spng::app::describe_type(example_registry(), "Plain"), "nothing to configure"));
+}
+
+TEST(Describe, ReferenceIsMarkdown) {
+    const std::string text = spng::app::describe_type(example_registry(), "all");
+    EXPECT_TRUE(contains(text, "\n## roi\n\n### SPNGExample\n")) << text;
+    EXPECT_TRUE(contains(text, "| `factor` | number | us | 2.5 | >= 0 | this \\| that |\n")) << text;
+}
+
+TEST(Describe, Schema) {
+    const auto schema = spng::app::schema_of_type(example_registry(), "SPNGExample");
+    EXPECT_EQ(schema["additionalProperties"], false);
+    EXPECT_EQ(schema["properties"]["factor"],
+              nlohmann::json::parse(
+                  R"json({"type": "number", "default": 2.5, "description": "this | that [us] (>= 0)"})json"));
+    EXPECT_EQ(schema["properties"]["sizes"]["items"], nlohmann::json::parse(R"({"type": "integer"})"));
+    EXPECT_EQ(schema["properties"]["views"]["items"]["properties"]["label"]["type"], "string");
+    EXPECT_EQ(spng::app::schema_of_type(example_registry(), "all").size(), 2U);
+}
+
+TEST(Describe, UnknownTypeNamesTheNearest) {
+    try {
+        spng::app::describe_type(example_registry(), "SPNGExmaple");
+        FAIL();
+    } catch (const spng::Error& error) {
+        EXPECT_EQ(error.exit_status(), 2);
+        EXPECT_EQ(error.text().mend, "did you mean 'SPNGExample'?");
+    }
+}
+
+} // namespace

@@ -1,0 +1,40 @@
+#pragma once
+// Evaluates a piece of Jsonnet that may import the project's libraries.
+
+#include "spng/app/jsonnet.h"
+#include "spng/io/data_path.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace spng::test {
+
+/// A file that is removed with the object.
+class SnippetFile {
+public:
+    explicit SnippetFile(const std::string& text, const std::string& ending = ".jsonnet") {
+        static int number = 0;
+        m_path = std::filesystem::temp_directory_path() /
+                 ("spng_snippet_" + std::to_string(getpid()) + "_" + std::to_string(number++) + ending);
+        std::ofstream(m_path) << text;
+    }
+    ~SnippetFile() { std::filesystem::remove(m_path); }
+    SnippetFile(const SnippetFile&) = delete;
+    SnippetFile& operator=(const SnippetFile&) = delete;
+    const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+inline nlohmann::json evaluate(const std::string& text,
+                               const std::vector<app::JsonnetBinding>& bindings = {}) {
+    const SnippetFile file("local wc = import 'wirecell.jsonnet'; local pg = import 'pgraph.jsonnet';\n" +
+                           text);
+    return app::evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});
+}
+
+} // namespace spng::test

@@ -1,0 +1,85 @@
+// Files are found by name, in the documented order, and a wrong name gets a hint.
+
+#include "spng/io/data_path.h"
+
+#include "spng/core/error.h"
+#include "tests/support/paths.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataPath : public testing::Test {
+protected:
+    void SetUp() override {
+        m_root = spng::test::temporary_folder("data_path");
+        for (const char* folder : {"first", "second", "third"}) {
+            fs::create_directory(m_root / folder);
+        }
+        m_saved = spng::search_path();
+    }
+    void TearDown() override {
+        spng::set_search_path(m_saved);
+        unsetenv("SPNG_DATA");
+    }
+    void make(const std::string& path) { std::ofstream(m_root / path) << path; }
+
+    fs::path m_root;
+    std::vector<fs::path> m_saved;
+};
+
+TEST_F(DataPath, SearchPathBeforeOtherFoldersInOrder) {
+    spng::set_search_path({m_root / "first", m_root / "second"});
+    make("third/spng-test-wires.json");
+    EXPECT_EQ(spng::find_file("spng-test-wires.json", {m_root / "third"}, "file"),
+              m_root / "third/spng-test-wires.json");
+    make("second/spng-test-wires.json");
+    EXPECT_EQ(spng::find_file("spng-test-wires.json", {m_root / "third"}, "file"),
+              m_root / "second/spng-test-wires.json");
+    make("first/spng-test-wires.json");
+    EXPECT_EQ(spng::find_file("spng-test-wires.json", {m_root / "third"}, "file"),
+              m_root / "first/spng-test-wires.json");
+}
+
+TEST_F(DataPath, AbsoluteNameIsTakenAsItIs) {
+    make("third/a.json");
+    EXPECT_EQ(spng::find_data_file((m_root / "third/a.json").string()), m_root / "third/a.json");
+    EXPECT_THROW(spng::find_data_file((m_root / "third").string()), spng::Error) << "a folder is no file";
+}
+
+TEST_F(DataPath, FoldersOfTheDataVariable) {
+    setenv("SPNG_DATA", ("/no/such/folder:" + (m_root / "third").string()).c_str(), 1);
+    make("third/spng-test-field.json.bz2");
+    EXPECT_EQ(spng::find_data_file("spng-test-field.json.bz2"), m_root / "third/spng-test-field.json.bz2");
+}
+
+TEST_F(DataPath, WrongNameListsPlacesAndTheNearest) {
+    spng::set_search_path({m_root / "first"});
+    make("first/protodunexx-wires-larsoft-v1.json.bz2");
+    try {
+        spng::find_data_file("protodunexx-wires-larsoft-v2.json.bz2");
+        FAIL();
+    } catch (const spng::Error& error) {
+        EXPECT_EQ(error.kind(), spng::ErrorKind::Configuration);
+        EXPECT_NE(error.text().expected.find((m_root / "first").string()), std::string::npos);
+        EXPECT_EQ(error.text().mend, "did you mean 'protodunexx-wires-larsoft-v1.json.bz2'?");
+    }
+}
+
+TEST_F(DataPath, EnvironmentIsSplitAtColons) {
+    setenv("SPNG_DATA", ":/a::/b:", 1);
+    EXPECT_EQ(spng::folders_of_environment("SPNG_DATA"), (std::vector<fs::path>{"/a", "/b"}));
+}
+
+TEST_F(DataPath, OwnFoldersAreFoundFromTheProgramsPlace) {
+    ASSERT_FALSE(spng::own_folder("cfg").empty());
+    EXPECT_TRUE(fs::exists(spng::own_folder("cfg") / "lib" / "pgraph.jsonnet"));
+    EXPECT_TRUE(spng::own_folder("no-such-folder").empty());
+}
+
+} // namespace

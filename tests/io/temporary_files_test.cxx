@@ -1,0 +1,97 @@
+// No partial file gets a final name, and none stays behind.
+
+#include "spng/io/temporary_files.h"
+
+#include "spng/core/error.h"
+#include "tests/support/paths.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using spng::TemporaryFile;
+
+std::size_t files_in(const fs::path& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(TemporaryFile, CommitGivesTheFinalName) {
+    const fs::path folder = spng::test::temporary_folder("temporary_commit");
+    std::ofstream(folder / "out.npz") << "old";
+    {
+        TemporaryFile file(folder / "out.npz");
+        std::ofstream(file.path()) << "new";
+        EXPECT_EQ(fs::file_size(folder / "out.npz"), 3U);
+        file.commit();
+    }
+    std::string content;
+    std::ifstream(folder / "out.npz") >> content;
+    EXPECT_EQ(content, "new");
+    EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(TemporaryFile, WithoutCommitNothingStays) {
+    const fs::path folder = spng::test::temporary_folder("temporary_dropped");
+    {
+        const TemporaryFile file(folder / "out.npz");
+        std::ofstream(file.path()) << "part";
+        EXPECT_EQ(files_in(folder), 1U);
+    }
+    EXPECT_EQ(files_in(folder), 0U);
+}
+
+TEST(TemporaryFile, SignalHandlerRemovesTheUncommitted) {
+    const fs::path folder = spng::test::temporary_folder("temporary_signal");
+    TemporaryFile done(folder / "done"), pending(folder / "pending");
+    std::ofstream(done.path()) << "x";
+    std::ofstream(pending.path()) << "x";
+    done.commit();
+    spng::unlink_temporary_files();
+    EXPECT_TRUE(fs::exists(folder / "done"));
+    EXPECT_FALSE(fs::exists(pending.path()));
+}
+
+TEST(TemporaryFile, WorthKeepingUntilItIsGone) {
+    const fs::path folder = spng::test::temporary_folder("temporary_worth");
+    EXPECT_FALSE(spng::temporary_files_worth_keeping());
+    {
+        TemporaryFile file(folder / "out");
+        EXPECT_FALSE(spng::temporary_files_worth_keeping());
+        file.mark_worth_keeping();
+        EXPECT_TRUE(spng::temporary_files_worth_keeping());
+    }
+    EXPECT_FALSE(spng::temporary_files_worth_keeping());
+}
+
+TEST(TemporaryFile, MoreThanTheListHoldsStillWork) {
+    const fs::path folder = spng::test::temporary_folder("temporary_many");
+    std::vector<std::unique_ptr<TemporaryFile>> files;
+    for (int i = 0; i < 100; ++i) {
+        files.push_back(std::make_unique<TemporaryFile>(folder / std::to_string(i)));
+        std::ofstream(files.back()->path()) << "x";
+    }
+    files.back()->commit();
+    files.clear();
+    EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(TemporaryFile, RefusesWhatCannotBeWritten) {
+    const fs::path folder = spng::test::temporary_folder("temporary_refused");
+    for (const fs::path& path : {folder, folder / "none" / "out"}) {
+        try {
+            const TemporaryFile file(path);
+            FAIL() << path;
+        } catch (const spng::Error& error) {
+            EXPECT_EQ(error.kind(), spng::ErrorKind::Output);
+        }
+    }
+    TemporaryFile never_written(folder / "out");
+    EXPECT_THROW(never_written.commit(), spng::Error);
+}
+
+} // namespace
