@@ -20,8 +20,8 @@ namespace spng {
 
 namespace {
 
-/// Bound of one gathered block (target, cell, word): 32 Mi words are 256 MiB.
-constexpr std::int64_t most_gathered_words = std::int64_t{1} << 25;
+/// Bound of one gathered block (target, cell, word), of which three live at a time: 64 Mi words are 512 MiB.
+constexpr std::int64_t most_gathered_words = std::int64_t{1} << 26;
 
 /// The masks with a row of zeros behind them, so that an absent cell or neighbour can point to it.
 at::Tensor with_zero_row(const at::Tensor& packed) {

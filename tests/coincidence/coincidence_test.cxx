@@ -109,7 +109,7 @@ at::Tensor naive_crossing(const at::Tensor& masks, const CoincidenceTable& table
 
 TEST(Coincidence, RandomTablesAgreeWithTheTripleLoop) {
     at::manual_seed(3);
-    // Word counts that use every width of the kernel: 24, 8 and single words.
+    // Word counts that use every width of the kernel: 24, 4 and single words.
     for (const std::int64_t ticks : {40, 64 * 24, 64 * 24 + 1, 64 * 33 + 5}) {
         const auto masks = at::rand({50, ticks}).lt(0.2);
         auto cells = at::randint(0, 9, {30}, at::kInt);
