@@ -15,16 +15,20 @@
 #include <torch/library.h>
 
 #include <cmath>
+#include <numbers>
+#include <tuple>
 #include <vector>
 
 namespace spng {
 
 namespace {
 
+/// Median and RMS, as operators give several results.
+using Noise = std::tuple<at::Tensor, at::Tensor>;
+
 constexpr double low_fraction = 0.16;
 constexpr double median_fraction = 0.50;
 constexpr double high_fraction = 0.84;
-constexpr double signal_free_sigmas = 5.0;
 
 std::int64_t rank_of(double fraction, std::int64_t ticks) {
     return static_cast<std::int64_t>(fraction * static_cast<double>(ticks - 1));
@@ -38,9 +42,22 @@ struct Ranks {
           high(rank_of(high_fraction, ticks)) {}
 };
 
+/// RMS of a unit Gaussian whose tails beyond `cut` are gone: integral of x^2 phi(x) by parts over that of
+/// phi(x).
+double rms_of_cut_gaussian(double cut) {
+    const double density = std::exp(-cut * cut / 2) / std::sqrt(2 * std::numbers::pi);
+    return std::sqrt(1 - 2 * cut * density / std::erf(cut / std::numbers::sqrt2));
+}
+
 template <class Sample>
-SPNG_MULTIVERSION double robust_rms_of_row(const Sample* row, std::int64_t ticks, Ranks ranks,
-                                           OrderedKey<Sample>* keys) {
+struct RowNoise {
+    Sample median;
+    double cut_rms; ///< RMS of the samples within the cut, not yet corrected for it
+};
+
+template <class Sample>
+SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t ticks, Ranks ranks,
+                                                double cut, OrderedKey<Sample>* keys) {
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
         keys[tick] = ordered_key(row[tick]);
     }
@@ -51,15 +68,15 @@ SPNG_MULTIVERSION double robust_rms_of_row(const Sample* row, std::int64_t ticks
     const double median = sample_of_key(middle);
     const double above = sample_of_key(high) - median;
     const double below = median - sample_of_key(low);
-    const double limit = signal_free_sigmas * std::sqrt((above * above + below * below) / 2);
+    const double limit = cut * std::sqrt((above * above + below * below) / 2);
     const auto is_quiet = [=](double sample) {
         return (sample - median <= limit) & (median - sample <= limit);
     };
     const double squares = lane_sum(row, ticks, [=](double sample) {
         return is_quiet(sample) ? (sample - median) * (sample - median) : 0.0;
     });
-    return std::sqrt(squares /
-                     lane_sum(row, ticks, [=](double sample) { return is_quiet(sample) ? 1.0 : 0.0; }));
+    const double number = lane_sum(row, ticks, [=](double sample) { return is_quiet(sample) ? 1.0 : 0.0; });
+    return {sample_of_key(middle), std::sqrt(squares / number)};
 }
 
 template <class Sample>
@@ -76,15 +93,19 @@ at::Tensor zero_of_every_row(const at::Tensor& waveforms) {
 }
 
 template <class Sample>
-void robust_rms_of_rows(const at::Tensor& waveforms, at::Tensor& result) {
+void noise_of_rows(const at::Tensor& waveforms, double cut, Noise& noise) {
     const std::int64_t ticks = waveforms.size(-1);
     const Ranks ranks(ticks);
+    const double gaussian = rms_of_cut_gaussian(cut);
     const auto* from = waveforms.const_data_ptr<Sample>();
-    auto* to = result.mutable_data_ptr<Sample>();
-    at::parallel_for(0, result.numel(), 1, [&](std::int64_t begin, std::int64_t end) {
+    auto* median = std::get<0>(noise).mutable_data_ptr<Sample>();
+    auto* rms = std::get<1>(noise).mutable_data_ptr<Sample>();
+    at::parallel_for(0, waveforms.numel() / ticks, 1, [&](std::int64_t begin, std::int64_t end) {
         std::vector<OrderedKey<Sample>> keys(ticks);
         for (std::int64_t row = begin; row < end; ++row) {
-            to[row] = static_cast<Sample>(robust_rms_of_row(from + row * ticks, ticks, ranks, keys.data()));
+            const auto found = noise_of_row(from + row * ticks, ticks, ranks, cut, keys.data());
+            median[row] = found.median;
+            rms[row] = static_cast<Sample>(found.cut_rms / gaussian);
         }
     });
 }
@@ -101,15 +122,16 @@ void plain_rms_of_rows(const at::Tensor& waveforms, at::Tensor& result) {
     });
 }
 
-at::Tensor robust_rms_cpu(const at::Tensor& waveforms) {
+Noise robust_noise_cpu(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
-        return zero_of_every_row(waveforms);
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
     const auto input = waveforms.contiguous();
-    auto result = at::empty(waveforms.sizes().slice(0, waveforms.dim() - 1), waveforms.options());
-    input.scalar_type() == at::kFloat ? robust_rms_of_rows<float>(input, result)
-                                      : robust_rms_of_rows<double>(input, result);
-    return result;
+    const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
+    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options())};
+    input.scalar_type() == at::kFloat ? noise_of_rows<float>(input, cut, noise)
+                                      : noise_of_rows<double>(input, cut, noise);
+    return noise;
 }
 
 at::Tensor plain_rms_cpu(const at::Tensor& waveforms) {
@@ -123,20 +145,21 @@ at::Tensor plain_rms_cpu(const at::Tensor& waveforms) {
     return result;
 }
 
-at::Tensor robust_rms_composite(const at::Tensor& waveforms) {
+Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
-        return zero_of_every_row(waveforms);
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
     const Ranks ranks(waveforms.size(-1));
     const auto sorted = std::get<0>(at::sort(waveforms, -1));
     const auto median = sorted.narrow(-1, ranks.median, 1);
     const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
     const auto below = median.sub(sorted.narrow(-1, ranks.low, 1));
-    const auto limit = above.square().add(below.square()).div(2).sqrt().mul(signal_free_sigmas);
+    const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
     const auto deviation = waveforms.sub(median);
     const auto quiet = deviation.abs().le(limit);
     const auto squares = at::where(quiet, deviation.square(), 0).sum(-1);
-    return squares.div(quiet.sum(-1)).sqrt();
+    // A copy of the medians, so that they do not keep the sorted waveforms in memory.
+    return {median.squeeze(-1).clone(), squares.div(quiet.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
 }
 
 at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
@@ -146,37 +169,48 @@ at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
     return at::std(waveforms, at::IntArrayRef{-1}, /*unbiased=*/true);
 }
 
-at::Tensor call(const char* operation, const char* name, const at::Tensor& waveforms) {
+void require_waveforms(const char* name, const at::Tensor& waveforms) {
     require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
                    "float32 or float64 (..., channel, tick)");
-    return c10::Dispatcher::singleton()
-        .findSchemaOrThrow(operation, "")
-        .typed<at::Tensor(const at::Tensor&)>()
-        .call(waveforms);
 }
 
 } // namespace
 
-at::Tensor robust_rms(const at::Tensor& waveforms) {
-    return call("spng::robust_rms", "robust_rms", waveforms);
+ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
+    require_waveforms("robust_noise", waveforms);
+    require_argument(cut >= 1 && cut <= 10, "robust_noise", "cut in sigma", static_cast<std::int64_t>(cut),
+                     "1 to 10");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::robust_noise", "")
+                                      .typed<Noise(const at::Tensor&, double)>();
+    auto [median, rms] = operation.call(waveforms, cut);
+    return {median, rms};
+}
+
+at::Tensor robust_rms(const at::Tensor& waveforms, double cut) {
+    return robust_noise(waveforms, cut).rms;
 }
 
 at::Tensor plain_rms(const at::Tensor& waveforms) {
-    return call("spng::plain_rms", "plain_rms", waveforms);
+    require_waveforms("plain_rms", waveforms);
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::plain_rms", "")
+                                      .typed<at::Tensor(const at::Tensor&)>();
+    return operation.call(waveforms);
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("robust_rms(Tensor waveforms) -> Tensor");
+    library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor median, Tensor rms)");
     library.def("plain_rms(Tensor waveforms) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("robust_rms", robust_rms_cpu);
+    library.impl("robust_noise", robust_noise_cpu);
     library.impl("plain_rms", plain_rms_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("robust_rms", robust_rms_composite);
+    library.impl("robust_noise", robust_noise_composite);
     library.impl("plain_rms", plain_rms_composite);
 }
 

@@ -12,14 +12,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 namespace spng {
 namespace {
 
-at::Tensor robust_composite(const at::Tensor& waveforms) {
-    return testing::call_composite<at::Tensor, const at::Tensor&>("spng::robust_rms", waveforms);
+using Noise = std::tuple<at::Tensor, at::Tensor>;
+
+Noise noise_composite(const at::Tensor& waveforms, double cut) {
+    return testing::call_composite<Noise, const at::Tensor&, double>("spng::robust_noise", waveforms, cut);
 }
+
+at::Tensor robust_composite(const at::Tensor& waveforms, double cut = 5) {
+    return std::get<1>(noise_composite(waveforms, cut));
+}
+
+/// What is left of the RMS of a unit Gaussian cut at 5 and at 3: sqrt(1 - 2 c phi(c) / erf(c / sqrt 2)).
+constexpr double left_at_5 = 0.9999925663705352;
+constexpr double left_at_3 = 0.9865783925581086;
 
 at::Tensor plain_composite(const at::Tensor& waveforms) {
     return testing::call_composite<at::Tensor, const at::Tensor&>("spng::plain_rms", waveforms);
@@ -39,9 +50,9 @@ TEST(RobustRms, AHandMadeRow) {
     // = 5. First sigma sqrt((9 + 16) / 2) = 3.54, limit 17.7: all but 1000 count. Squares about 2: 25 16 9 4
     // 1 0 1 4 9 16 = 85 over 10 samples.
     const auto row = at::tensor({4., 1000., -3., 0., 6., 2., -1., 5., 1., -2., 3.}, at::kDouble);
-    expect_near(robust_rms(row), {std::sqrt(8.5)}, 1e-14);
-    expect_near(robust_composite(row), {std::sqrt(8.5)}, 1e-14);
-    expect_near(robust_rms(row.to(at::kFloat)), {std::sqrt(8.5)}, 1e-7);
+    expect_near(robust_rms(row), {std::sqrt(8.5) / left_at_5}, 1e-14);
+    expect_near(robust_composite(row), {std::sqrt(8.5) / left_at_5}, 1e-14);
+    expect_near(robust_rms(row.to(at::kFloat)), {std::sqrt(8.5) / left_at_5}, 1e-7);
 }
 
 TEST(RobustRms, SamplesAtTheLimitCount) {
@@ -51,8 +62,8 @@ TEST(RobustRms, SamplesAtTheLimitCount) {
     values.insert(values.end(), 7, -1.);
     values.insert(values.end(), {5., 5.5});
     const auto row = at::tensor(values, at::kDouble);
-    expect_near(robust_rms(row), {std::sqrt(39. / 28.)}, 1e-14);
-    expect_near(robust_composite(row), {std::sqrt(39. / 28.)}, 1e-14);
+    expect_near(robust_rms(row), {std::sqrt(39. / 28.) / left_at_5}, 1e-14);
+    expect_near(robust_composite(row), {std::sqrt(39. / 28.) / left_at_5}, 1e-14);
 }
 
 TEST(RobustRms, ConstantAndShortRows) {
@@ -66,7 +77,7 @@ TEST(RobustRms, ConstantAndShortRows) {
 }
 
 /// The definition with a sort.
-double naive_robust_rms(const at::Tensor& row) {
+double naive_robust_rms(const at::Tensor& row, double cut) {
     const auto samples = row.to(at::kDouble).contiguous();
     std::vector<double> sorted(samples.const_data_ptr<double>(),
                                samples.const_data_ptr<double>() + samples.numel());
@@ -80,12 +91,12 @@ double naive_robust_rms(const at::Tensor& row) {
     double squares = 0;
     int number = 0;
     for (const double sample : sorted) {
-        if (std::abs(sample - median) <= 5 * sigma) {
+        if (std::abs(sample - median) <= cut * sigma) {
             squares += (sample - median) * (sample - median);
             ++number;
         }
     }
-    return std::sqrt(squares / number);
+    return std::sqrt(squares / number) / (cut == 5 ? left_at_5 : left_at_3);
 }
 
 TEST(RobustRms, RandomRowsAgreeWithASort) {
@@ -94,12 +105,18 @@ TEST(RobustRms, RandomRowsAgreeWithASort) {
         auto waveforms = at::randn({2, 4, ticks}, at::kDouble).mul(300).add(40);
         waveforms[0][2] = waveforms[0][2].round().div(100).round();
         waveforms.narrow(-1, 0, (ticks + 9) / 10).add_(5000);
-        std::vector<double> expected;
+        std::vector<double> expected, expected_at_3;
         for (int row = 0; row < 8; ++row) {
-            expected.push_back(naive_robust_rms(waveforms[row / 4][row % 4]));
+            expected.push_back(naive_robust_rms(waveforms[row / 4][row % 4], 5));
+            expected_at_3.push_back(naive_robust_rms(waveforms[row / 4][row % 4], 3));
         }
         expect_near(robust_rms(waveforms), expected, 1e-12);
         expect_near(robust_composite(waveforms), expected, 1e-12);
+        expect_near(robust_rms(waveforms, 3), expected_at_3, 1e-12);
+        expect_near(robust_composite(waveforms, 3), expected_at_3, 1e-12);
+        const auto median = std::get<0>(waveforms.median(-1));
+        EXPECT_TRUE(robust_noise(waveforms).median.equal(median));
+        EXPECT_TRUE(std::get<0>(noise_composite(waveforms, 5)).equal(median));
         ASSERT_EQ(robust_rms(waveforms).sizes(), (std::vector<std::int64_t>{2, 4}));
     }
 }
@@ -112,6 +129,8 @@ TEST(RobustRms, SignalsHardlyMoveIt) {
     const auto busy = robust_rms(waveforms);
     EXPECT_LT(busy.div(quiet).sub(1).abs().max().item<float>(), 0.1);
     EXPECT_NEAR(quiet.mean().item<float>(), 1, 0.02);
+    // The cut at 3 is corrected for the tails that it takes away.
+    EXPECT_NEAR(robust_rms(at::randn({100, 6000}), 3).mean().item<float>(), 1, 0.003);
     EXPECT_GT(plain_rms(waveforms).min().item<float>(), 40);
 }
 
@@ -145,6 +164,8 @@ TEST(RobustRms, NothingGivesNothingAndWrongTypesAreRefused) {
     EXPECT_EQ(robust_rms(at::zeros({0, 10})).sizes(), (std::vector<std::int64_t>{0}));
     EXPECT_TRUE(robust_composite(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
     EXPECT_THROW(robust_rms(at::zeros({2, 3}, at::kShort)), Error);
+    EXPECT_THROW(robust_rms(at::zeros({2, 3}), 0.5), Error);
+    EXPECT_THROW(robust_rms(at::zeros({2, 3}), 11), Error);
     EXPECT_THROW(plain_rms(at::Tensor()), Error);
 }
 
