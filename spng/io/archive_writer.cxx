@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <span>
 #include <string_view>
 
@@ -81,7 +80,7 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 } // namespace
 
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
-    : m_archive(archive_write_new()) {
+    : m_path(path), m_archive(archive_write_new()) {
     const Container& container = container_of(path);
     archive_write_set_format(m_archive.get(), container.format);
     archive_write_add_filter(m_archive.get(), container.filter);
@@ -100,22 +99,19 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<in
 }
 
 ArchiveWriter::~ArchiveWriter() {
-    if (m_archive) {
-        // Freeing an open archive would still compress and write its end; this file is given up.
-        archive_write_fail(m_archive.get());
-    }
+    give_up();
 }
 
 void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
     if (!m_archive || !tensor.device().is_cpu()) {
         throw Error(ErrorKind::Internal,
                     {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
-                     .where = m_file->path().string() + ", member " + name,
+                     .where = m_path.string() + ", member " + name,
                      .seen = tensor.device().str(),
                      .expected = "host tensors, before close()",
                      .mend = "report this defect"});
     }
-    require_name(name, m_file->path());
+    require_name(name, m_path);
     const at::Tensor data = tensor.contiguous();
     const std::string header = npy_header_bytes(data.scalar_type(), data.sizes().vec());
 
@@ -136,9 +132,7 @@ void ArchiveWriter::append(const void* bytes, std::size_t count) {
     const auto* at = static_cast<const std::uint8_t*>(bytes);
     while (count > 0) {
         const la_ssize_t written = archive_write_data(m_archive.get(), at, count);
-        if (written <= 0) {
-            check(written < 0 ? static_cast<int>(written) : ARCHIVE_FATAL);
-        }
+        check(written > 0 ? ARCHIVE_OK : ARCHIVE_FATAL);
         at += written;
         count -= static_cast<std::size_t>(written);
     }
@@ -152,33 +146,45 @@ void ArchiveWriter::close() {
     }
 }
 
+void ArchiveWriter::mark_worth_keeping() noexcept {
+    if (m_file) {
+        m_file->mark_worth_keeping();
+    }
+}
+
 void ArchiveWriter::check(int status) {
-    if (status == ARCHIVE_OK) {
+    if (status == ARCHIVE_OK && !m_failure) {
         return;
     }
     const std::string reason = error_text(m_archive.get());
-    archive_write_fail(m_archive.get());
-    m_archive.reset();
+    give_up();
     if (m_failure) {
         std::rethrow_exception(m_failure);
     }
     throw Error(ErrorKind::Output, {.what = "cannot write the output file",
-                                    .where = m_file->path().string(),
+                                    .where = m_path.string(),
                                     .seen = reason,
                                     .expected = "a complete archive",
                                     .mend = "choose another output"});
 }
 
-la_ssize_t ArchiveWriter::write_block(archive* handle, void* self, const void* bytes, std::size_t count) {
+void ArchiveWriter::give_up() noexcept {
+    m_file.reset();
+    m_archive.reset(); // writes the archive's end, which write_block() drops
+}
+
+/// Reports success in any case: exceptions must not pass through the C library, and a libarchive writer that
+/// saw a failure does not free its buffers. check() throws what went wrong.
+la_ssize_t ArchiveWriter::write_block(archive*, void* self, const void* bytes, std::size_t count) {
     auto& writer = *static_cast<ArchiveWriter*>(self);
-    try {
-        writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
-        return static_cast<la_ssize_t>(count);
-    } catch (...) { // must not pass through the C library
-        writer.m_failure = std::current_exception();
-        archive_set_error(handle, EIO, "writing failed");
-        return ARCHIVE_FATAL;
+    if (writer.m_file && !writer.m_failure) {
+        try {
+            writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
+        } catch (...) {
+            writer.m_failure = std::current_exception();
+        }
     }
+    return static_cast<la_ssize_t>(count);
 }
 
 } // namespace spng

@@ -18,11 +18,12 @@ namespace spng {
 /// appears under its name at close() (see PartialFile, also for SIGXFSZ).
 class ArchiveWriter {
 public:
-    /// @param level  0 (stored) to 9 (smallest); without one the fast 1 for .npz and .tar.gz, 9 for .tar.bz2, whose
-    ///               speed does not depend on it. No effect on .tar. Measured on 2560 x 6000 samples, one core, ms and MB:
-    ///                                      npz 0    npz 1     npz 6      tar     tar.gz 1  tar.bz2 9
-    ///               int16 ADC with noise   25 30.7  463 13.8  3319 13.6  15 30.7  407 13.8  1973 9.7
-    ///               float32 sparse charge  44 61.4  119 2.3   207 2.1    14 61.4  120 2.3   800 2.0
+    /// @param level  0 (stored) to 9 (smallest); without one the fast 1 for .npz and .tar.gz, 9 for
+    ///               .tar.bz2, whose speed does not depend on it. No effect on .tar.
+    /// Measured on 2560 x 6000 samples, one core, ms and MB:
+    ///                          npz 0    npz 1     npz 6      tar     tar.gz 1  tar.bz2 9
+    ///   int16 ADC with noise   25 30.7  463 13.8  3319 13.6  15 30.7  407 13.8  1973 9.7
+    ///   float32 sparse charge  44 61.4  119 2.3   207 2.1    14 61.4  120 2.3   800 2.0
     /// Throws Error(Configuration) for another ending or level, Error(Output) when the file cannot be made.
     explicit ArchiveWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);
     ~ArchiveWriter();
@@ -34,19 +35,21 @@ public:
 
     /// Say that what was added so far is worth waiting for when the program is asked to stop (see
     /// TemporaryFile).
-    void mark_worth_keeping() noexcept { m_file->mark_worth_keeping(); }
+    void mark_worth_keeping() noexcept;
 
     /// Complete the file and give it its name. Does nothing when it was done before or writing failed.
     void close();
 
 private:
     void check(int status);
+    void give_up() noexcept;
     void append(const void* bytes, std::size_t count);
     static ssize_t write_block(archive* handle, void* self, const void* bytes, std::size_t count);
 
-    std::unique_ptr<PartialFile> m_file;
+    std::filesystem::path m_path;
+    std::unique_ptr<PartialFile> m_file;           ///< null after a failure
     std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
-    std::exception_ptr m_failure;
+    std::exception_ptr m_failure;                  ///< of the file
 };
 
 } // namespace spng
