@@ -18,7 +18,7 @@ def configure(cfg):
     note_absent_folders(cfg)
     include_folders, library_folders = locate(cfg)
     version = read_version(cfg, include_folders)
-    library_folder = next(folder for folder in library_folders if has_library(folder, "torch_cpu"))
+    library_folder = next(folder for folder in library_folders if has_libtorch(folder))
     refuse_old_abi(cfg, library_folder)
 
     env = cfg.env
@@ -41,6 +41,10 @@ def has_library(folder, name):
     return os.path.exists(os.path.join(folder, f"lib{name}.so"))
 
 
+def has_libtorch(folder):
+    return has_library(folder, "torch_cpu") and has_library(folder, "c10")
+
+
 def locate(cfg):
     """(include folders, library folders) of LibTorch, from the options or from the places where it usually is."""
     options = cfg.options
@@ -50,13 +54,13 @@ def locate(cfg):
     if given == "no":
         cfg.fatal("LibTorch cannot be left out: --with-libtorch=no has no meaning")
     for candidate in [given] if given else ([] if library_folders else usual_places(cfg)):
-        if has_library(os.path.join(candidate, "lib"), "torch_cpu"):
+        if has_libtorch(os.path.join(candidate, "lib")):
             library_folders = [os.path.join(candidate, "lib")] + library_folders
             include_folders += [os.path.join(candidate, "include")]
             break
-    if not any(has_library(folder, "torch_cpu") for folder in library_folders):
+    if not any(map(has_libtorch, library_folders)):
         looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
-        cfg.fatal("LibTorch not found: no libtorch_cpu.so in " + (looked or "any usual place") + "\n"
+        cfg.fatal("LibTorch not found: no libtorch_cpu.so with libc10.so in " + (looked or "any usual place") + "\n"
                   "  To mend: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
                   "  include/ and lib/, for example the folder of Python's torch package)")
     roots = [folder for folder in include_folders if os.path.exists(os.path.join(folder, "ATen", "Version.h"))]
@@ -133,7 +137,7 @@ def cuda_headers(cfg, torch_includes):
         places.insert(0, os.path.join(options.with_nvtx, "include"))
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
     places += torch_includes + sorted(glob.glob(os.path.join(site, "nvidia", "*", "include")))
-    places += [os.path.join(root, "include") for root in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if root]
+    places.append(os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"))
 
     def first_with(name):
         return next((os.path.abspath(place) for place in places if os.path.exists(os.path.join(place, name))), "")

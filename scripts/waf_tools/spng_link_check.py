@@ -1,17 +1,19 @@
 """Do all parts compile and link together? A mixture of compilers or versions shows here and not in the 50th file."""
 
+# One symbol of each part, through headers that compile quickly.
 PROGRAM = """
-#include <ATen/core/Tensor.h>
 #include <archive.h>
-#include <boost/program_options.hpp>
+#include <boost/program_options/errors.hpp>
+#include <c10/core/Device.h>
+#include <oneapi/tbb/info.h>
+#include <spdlog/common.h>
 extern "C" {
 #include <libjsonnet.h>  // does not say so itself
 }
-#include <oneapi/tbb/info.h>
-#include <spdlog/spdlog.h>
 int main() {
-    spdlog::info("{} {} {}", at::Tensor().defined(), archive_version_number(), jsonnet_version());
-    return tbb::info::default_concurrency() > 0 && boost::program_options::options_description().options().empty() ? 0 : 1;
+    const boost::program_options::unknown_option error("x");
+    return archive_version_number() + jsonnet_version()[0] + int(spdlog::level::from_str("info")) + error.what()[0] +
+           tbb::info::default_concurrency() + int(c10::Device("cpu").index());
 }
 """
 

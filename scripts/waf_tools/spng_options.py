@@ -68,6 +68,7 @@ def options(opt):
 
 def refuse_unknown(opt):
     """An unknown option ends with status 2 and the nearest known name, instead of waf's page of help."""
+    opt.parser.allow_abbrev = False
     known = [name for name in opt.parser._option_string_actions if name.startswith("--")]
     for argument in opt.parser.parse_known_args()[1]:
         if argument.startswith("-"):

@@ -49,8 +49,8 @@ Options of configure:
 """
 
 PART_OPTIONS = """
-  For each NAME below: --with-NAME=DIR (DIR/include and DIR/lib), --with-NAME-include=A,B, --with-NAME-lib=A,B
-  (folders) and --with-NAME-libs=x,y (names of libraries):
+  Where the parts are: DIR holds include/ and lib/. Each --with-NAME has also --with-NAME-include=A,B and
+  --with-NAME-lib=A,B (folders) and --with-NAME-libs=x,y (names of libraries).
 """
 
 TAIL = """
@@ -69,7 +69,8 @@ Variables:
   JOBS                           number of parallel jobs
   PREFIX, DESTDIR                as the options
   LIBTORCH                       folder of LibTorch, before .venv is searched
-  CONDA_PREFIX, CUDA_HOME, PKG_CONFIG_PATH   searched for parts
+  CONDA_PREFIX, PKG_CONFIG_PATH  searched for parts before the system is
+  CUDA_HOME                      searched for CUDA headers in place of /usr/local/cuda
   WAFLOCK                        name of the file that remembers the build folder; one name per build folder
                                  lets several builds live in one checkout
   PIP_*                          pip's own: PIP_INDEX_URL, PIP_CACHE_DIR, ...
@@ -80,8 +81,8 @@ Variables:
 def help_text() -> str:
     """The whole page."""
     width = max(map(len, spng_options.PARTS))
-    parts = "".join(f"    {name:{width}}  {text}\n" for name, text in spng_options.PARTS.items())
-    parts += f"    {'boost':{width}}  Boost; also --boost-include=DIR, --boost-libs=DIR, --boost-mt\n"
+    rows = spng_options.PARTS | {"boost": "Boost; also --boost-include=DIR, --boost-libs=DIR, --boost-mt"}
+    parts = "".join(f"  --with-{name + '=DIR':{width + 8}}  {text}\n" for name, text in rows.items())
     ignored = [f"--with-{name}" for name in spng_options.FIELD_PARTS]
     ignored += list(spng_options.FIELD_FLAGS) + list(spng_options.FIELD_VALUES)
     note = textwrap.fill(" ".join(ignored), 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)

@@ -1,0 +1,114 @@
+"""./wcb configure: the field's options, LibTorch of all kinds, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+VERSION_HEADER = "include/torch/headeronly/version.h"
+
+
+def found(output: str, name: str) -> str:
+    """The text of one row of configure's summary."""
+    match = re.search(rf"^ *{re.escape(name)}  +(.+)$", output, re.MULTILINE)
+    assert match, f"no row {name} in:\n{output}"
+    return match[1]
+
+
+def test_the_line_of_the_talk_works_unchanged(configure, torch_folder, tmp_path):
+    """Its prefix holds Boost, and the CUDA headers under targets/, as in a conda or spack view."""
+    cuda = torch_folder.parent / "nvidia" / "cu13"
+    prefix = tmp_path / "prefix"
+    for folder in ("lib", "include", "targets/x86_64-linux"):
+        (prefix / folder).mkdir(parents=True)
+    (prefix / "include" / "boost").symlink_to("/usr/include/boost")
+    for library in Path("/usr/lib").glob("*-linux-gnu/libboost_program_options.*"):
+        (prefix / "lib" / library.name).symlink_to(library)
+    for folder in ("include", "lib"):
+        (prefix / "targets" / "x86_64-linux" / folder).symlink_to(cuda / folder)
+    line = ("--prefix=$PREFIX --boost-mt --boost-libs=$PREFIX/lib --boost-include=$PREFIX/include "
+            "--with-jsonnet-libs=gojsonnet --with-cuda-lib=/usr/lib/x86_64-linux-gnu,$PREFIX/targets/x86_64-linux/lib "
+            "--with-cuda-include=$PREFIX/targets/x86_64-linux/include --with-libtorch=$TDIR "
+            "--with-libtorch-include=$TDIR/include,$TDIR/include/torch/csrc/api/include,$PREFIX/targets/x86_64-linux/include "
+            "--with-libtorch-lib=$TDIR/lib,$PREFIX/targets/x86_64-linux/lib --with-root=$PREFIX --with-nvtx")
+    done = configure(*line.replace("$PREFIX", str(prefix)).replace("$TDIR", str(torch_folder)).split())
+    assert done.status == 0, done.err
+    assert found(done.out, "NVTX ranges") == f"compiled in ({prefix}/targets/x86_64-linux/include)"
+    assert str(prefix / "lib") in found(done.out, "boost")
+    assert found(done.out, "install to") == str(prefix)
+    assert "--with-root has no meaning here and is ignored" in done.out
+    assert "Next: ./wcb" in done.out
+
+
+@pytest.mark.usefixtures("torch_folder")
+def test_the_usual_case_needs_no_option(configure):
+    done = configure()
+    assert done.status == 0, done.err
+    assert re.match(r"2\.\d\d", found(done.out, "LibTorch"))
+    assert found(done.out, "NVTX ranges") == "left out (--with-nvtx)"
+    assert "note" not in done.out
+
+
+def test_the_headers_of_another_fmt_are_not_seen(configure, torch_folder, tmp_path):
+    """The torch wheel ships fmt too: spdlog's own one must be the one that is found first."""
+    if not (torch_folder / "include" / "fmt").exists():
+        pytest.skip("this LibTorch has no fmt")
+    assert configure().status == 0
+    links = sorted(path.name for path in (tmp_path / "build" / "parts" / "include").iterdir())
+    assert {"fmt", "spdlog", "boost", "nlohmann", "archive.h"} <= set(links)
+    assert (tmp_path / "build" / "parts" / "include" / "fmt").resolve() != (torch_folder / "include" / "fmt").resolve()
+
+
+def test_a_libtorch_without_cuda_is_enough(configure, made_up_torch):
+    done = configure(f"--with-libtorch={made_up_torch()}", "--build-mode=debug")
+    assert done.status == 0, done.err
+    assert found(done.out, "CUDA") == "no, CPU only"
+    assert found(done.out, "compiler").endswith("debug")
+
+
+def test_libtorch_by_header_and_library_folders(configure, made_up_torch):
+    folder = made_up_torch()
+    done = configure(f"--with-libtorch-include={folder}/include", f"--with-libtorch-lib={folder}/lib")
+    assert done.status == 0, done.err
+    assert str(folder) in found(done.out, "LibTorch")
+
+
+def test_an_old_libtorch_is_refused(configure, made_up_torch):
+    header = b"".join(b"#define TORCH_VERSION_%s %d\n" % pair for pair in ((b"MAJOR", 2), (b"MINOR", 10), (b"PATCH", 1)))
+    done = configure(f"--with-libtorch={made_up_torch({VERSION_HEADER: header})}")
+    assert done.status != 0
+    assert "LibTorch 2.10.1" in done.err and "too old: 2.11 or newer is needed" in done.err
+
+
+def test_the_old_abi_is_refused(configure, made_up_torch):
+    done = configure(f"--with-libtorch={made_up_torch({'lib/libc10.so': b'_ZN3c105ErrorC1ENS_14SourceLocationESs'})}")
+    assert done.status != 0
+    assert "old C++ ABI" in done.err and "To mend" in done.err
+
+
+def test_a_folder_without_libtorch_says_so(configure, tmp_path):
+    done = configure(f"--with-libtorch={tmp_path}")
+    assert done.status != 0
+    assert f"no libtorch_cpu.so with libc10.so in {tmp_path}/lib" in done.err
+
+
+@pytest.mark.usefixtures("torch_folder")
+def test_a_missing_part_is_named_with_its_packages(configure, tmp_path):
+    done = configure(f"--with-spdlog={tmp_path}")
+    assert done.status != 0
+    assert "spdlog: no spdlog or libspdlog.so in" in done.err
+    assert "apt: libspdlog-dev" in done.err and "conda-forge: spdlog" in done.err
+
+
+def test_nvtx_without_headers_is_refused(configure, made_up_torch):
+    done = configure(f"--with-libtorch={made_up_torch()}", "--with-nvtx", CUDA_HOME="/nonexistent")
+    assert done.status != 0
+    assert "--with-nvtx: no nvtx3/nvToolsExt.h in" in done.err
+
+
+def test_build_modes_are_the_documented_ones(configure):
+    done = configure("--build-mode=fast")
+    assert done.status == 2
+    assert "asan" in done.err + done.out

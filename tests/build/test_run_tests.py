@@ -1,0 +1,41 @@
+"""./wcb test's reading of the reports: a failure or a crash must never count as passed."""
+
+from __future__ import annotations
+
+import pytest
+import run_tests
+
+GOOGLE = """<?xml version="1.0"?><testsuites tests="4" failures="1" disabled="1">
+<testsuite name="Roi"><testcase name="passes" status="run" result="completed" classname="Roi"/>
+<testcase name="fails" status="run" result="completed" classname="Roi"><failure message="roi_test.cxx:12&#x0A;Expected: 3" type=""/></testcase>
+<testcase name="skips" status="run" result="skipped" classname="Roi"><skipped message="roi_test.cxx:20&#x0A;no CUDA device"/></testcase>
+<testcase name="DISABLED_x" status="notrun" result="suppressed" classname="Roi"/></testsuite></testsuites>"""
+
+PYTEST = """<testsuites><testsuite><testcase classname="tests.x" name="a"/>
+<testcase classname="tests.x" name="b"><error message="ImportError: no"/></testcase>
+<testcase classname="tests.x" name="c"><skipped message="no ../shared"/></testcase></testsuite></testsuites>"""
+
+
+def test_counts_and_reasons_of_both_reports(tmp_path):
+    report = tmp_path / "report.xml"
+    total = run_tests.Outcome()
+    for text in (GOOGLE, PYTEST):
+        report.write_text(text)
+        total.add(run_tests.read_junit(report))
+    assert total.passed == ["Roi.passes", "tests.x.a"]
+    assert total.failed == {"Roi.fails": "Expected: 3", "tests.x.b": "ImportError: no"}
+    assert total.skipped == {"Roi.skips": "no CUDA device", "Roi.DISABLED_x": "disabled", "tests.x.c": "no ../shared"}
+
+
+@pytest.mark.parametrize(("script", "how"), [
+    ("echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; kill -SEGV $$", "signal 11"),
+    ("echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; exit 3", "exit status 3"),
+])
+def test_a_crash_is_one_failed_test(monkeypatch, tmp_path, script, how):
+    monkeypatch.setattr(run_tests, "REPORTS", tmp_path)
+    program = tmp_path / "spng_tests"
+    program.write_text(f"#!/bin/bash\n{script}\n")
+    program.chmod(0o755)
+    outcome = run_tests.run_google_tests(program, "")
+    assert outcome.passed == ["A.one"]
+    assert list(outcome.failed) == ["A.two"] and how in outcome.failed["A.two"]

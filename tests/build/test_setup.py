@@ -1,0 +1,152 @@
+"""./wcb setup and the command line, without downloads: what is missing, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from wcblib import system_packages, virtual_environment, waf
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DOCUMENTED = """demo test setup bench configure build install uninstall clean distclean env shell --prefix --with-nvtx
+--with-libtorch --with-NAME-lib --with-NAME-include --with-cuda --with-jsonnet-libs=gojsonnet --boost-mt --boost-libs
+--boost-include --build-mode release debug asan tsan --slim --full --without-torch --no-system --no-venv --notests
+--with-root --destdir --jobs CXX CXXFLAGS CONDA_PREFIX LIBTORCH PIP_""".split()
+
+
+def test_help_names_every_documented_option(run_wcb):
+    done = run_wcb("--help")
+    assert done.status == 0
+    assert [name for name in DOCUMENTED if name not in done.out] == []
+
+
+def test_help_needs_no_virtual_environment(tmp_path):
+    """A fresh clone has only Debian's python3."""
+    for name in ("wcb", "scripts"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    assert os.system(f"'{python}' -I '{tmp_path / 'wcb'}' --help > '{tmp_path / 'help'}'") == 0
+    assert "--with-nvtx" in (tmp_path / "help").read_text()
+
+
+@pytest.mark.parametrize(("arguments", "near"), [
+    (["configure", "--with-nvxt"], "--with-nvtx"),
+    (["configure", "--with-libtorhc=/x"], "--with-libtorch"),
+    (["build", "--notest"], "--notests"),
+    (["tset"], "test"),
+    (["intall"], "install"),
+])
+def test_unknown_words_end_with_the_nearest_name(run_wcb, arguments, near):
+    done = run_wcb(*arguments)
+    assert done.status == 2
+    assert f"Did you mean {near}?" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(("given", "seen"), [
+    (["configure", "--with-nvtx", "build"], ["configure", "--with-nvtx=yes", "build"]),
+    (["configure", "--with-libtorch", "/opt/x", "--with-nvtx"], ["configure", "--with-libtorch=/opt/x", "--with-nvtx=yes"]),
+    (["configure", "--with-cuda=/a", "-j", "4"], ["configure", "--with-cuda=/a", "-j", "4"]),
+])
+def test_options_without_value_do_not_swallow_the_next_command(given, seen):
+    assert waf.with_values(given) == seen
+
+
+def test_missing_system_packages_are_listed_and_nothing_is_installed(run_wcb, tmp_path):
+    """No compiler and no apt on the path: names for apt and conda-forge, status 2, before any download."""
+    done = run_wcb("setup", PATH=str(tmp_path))
+    assert done.status == 2
+    assert "nothing was installed (no apt-get)" in done.err
+    assert "apt-get install -y --no-install-recommends g++" in done.err
+    assert "conda install -c conda-forge gxx" in done.err
+    assert "download" not in done.out
+
+
+def test_without_root_nothing_is_installed(monkeypatch, capsys):
+    missing = system_packages.Package("libnever-dev", "never", "header:never/there.h", "a test")
+    monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
+    monkeypatch.setattr(system_packages, "rights", lambda: None)
+    monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
+    with pytest.raises(SystemExit) as end:
+        system_packages.ensure()
+    assert end.value.code == 2
+    text = capsys.readouterr().err
+    assert "libnever-dev" in text and "conda-forge: never" in text
+
+
+def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
+    """A made-up apt-get that brings the missing command: the lists are renewed only because it says they are old."""
+    log = tmp_path / "log"
+    apt = tmp_path / "apt-get"
+    apt.write_text(f'#!/bin/sh\necho "$@" >> {log}\n'
+                   f'case "$*" in *--simulate*) exit 100;; install*) ln -sf /bin/true {tmp_path}/never-there;; esac\n')
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(system_packages, "rights", list)
+    missing = system_packages.Package("never", "never", "command:never-there", "a test")
+    monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
+    system_packages.ensure()
+    calls = log.read_text().splitlines()
+    assert [call.split()[0] for call in calls] == ["install", "update", "install"]
+    assert "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends never" in capsys.readouterr().out
+    assert missing.present()
+
+
+def test_package_list_is_well_formed():
+    packages = system_packages.read_list()
+    assert {"g++", "libspdlog-dev", "libarchive-dev", "libtbb-dev"} <= {package.apt for package in packages}
+    assert {package.sign.split(":")[0] for package in packages} == {"command", "module", "header"}
+
+
+def test_every_requirement_is_pinned_with_its_sizes():
+    items = virtual_environment.read_requirements()
+    versions = {item.name: item.version for item in items}
+    assert versions["torch"] == "2.11.0" and "waflib" in versions and "pytest" in versions
+    assert {item.set for item in items} == {"base", "torch", "gpu"}
+    full = sum(item.download for item in items)
+    slim = sum(item.download for item in items if item.set != "gpu")
+    assert 2500 < full < 3000 and 500 < slim < 700  # MB; the help and the set-up state these
+
+
+def test_an_interrupted_package_is_done_again(monkeypatch, tmp_path):
+    """pip writes INSTALLER last: a package without it was interrupted while it was unpacked."""
+    monkeypatch.setattr(virtual_environment, "VENV", tmp_path)
+    torch = next(item for item in virtual_environment.read_requirements() if item.name == "torch")
+    record = tmp_path / "lib" / "python3.11" / "site-packages" / f"torch-{torch.version}.dist-info"
+    record.mkdir(parents=True)
+    assert not virtual_environment.is_installed(torch)
+    (record / "INSTALLER").write_text("pip\n")
+    assert virtual_environment.is_installed(torch)
+
+
+def test_an_unfinished_environment_is_not_ready(monkeypatch, tmp_path):
+    stamp = tmp_path / "stamp.json"
+    monkeypatch.setattr(virtual_environment, "STAMP", stamp)
+    assert not virtual_environment.is_ready(None)
+    stamp.write_text('{"mode": "slim", "fingerprint": "%s"}' % virtual_environment.fingerprint("slim"))
+    assert virtual_environment.is_ready(None) and virtual_environment.is_ready("slim")
+    assert not virtual_environment.is_ready("full")
+    stamp.write_text('{"mode": "slim", "fingerprint": "of an older list"}')
+    assert not virtual_environment.is_ready(None)
+
+
+def test_slim_leaves_libtorch_for_the_cpu_and_says_why_python_has_no_torch(monkeypatch, tmp_path):
+    monkeypatch.setattr(virtual_environment, "VENV", tmp_path)
+    folder = tmp_path / "lib" / "python3.11" / "site-packages" / "torch"
+    for name in ("lib/libtorch_cpu.so", "lib/libc10.so", "lib/libgomp.so.1", "lib/libtorch_cuda.so", "lib/libc10_cuda.so",
+                 "lib/libshm/x.h", "include/ATen/ATen.h", "nn/__init__.py", "__init__.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("real")
+    assert not virtual_environment.is_pruned()
+    virtual_environment.prune_torch()
+    virtual_environment.prune_torch()  # again, as after an interruption
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert kept == {"lib/libtorch_cpu.so", "lib/libc10.so", "lib/libgomp.so.1", "include/ATen/ATen.h", "__init__.py"}
+    assert virtual_environment.is_pruned()
+    with pytest.raises(ImportError, match="--slim"):
+        exec((folder / "__init__.py").read_text())
