@@ -19,11 +19,11 @@ enum class ErrorKind {
 
 /// What a user needs to mend a failure. Only `what` is required; empty lines are left out of the block.
 struct ErrorText {
-    std::string what;     ///< one sentence: what failed
-    std::string where;    ///< node and key, or file and position
-    std::string seen;     ///< the offending value
-    std::string expected; ///< what would have been right
-    std::string mend;     ///< what to do about it
+    std::string what = {};     ///< one sentence: what failed
+    std::string where = {};    ///< node and key, or file and position
+    std::string seen = {};     ///< the offending value
+    std::string expected = {}; ///< what would have been right
+    std::string mend = {};     ///< what to do about it
 };
 
 class Error : public std::exception {

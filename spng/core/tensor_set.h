@@ -60,7 +60,8 @@ struct NamedTensor {
     std::string unit;       ///< of the values: "ADC", "electrons", "" for masks
     Domain domain = Domain::time;
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
-    at::Tensor summary; ///< optional (view, channel): one number per channel, such as its RMS
+    at::Tensor summary;  ///< optional (view, channel): one number per channel, such as its noise RMS
+    at::Tensor pedestal; ///< optional (view, channel): the level that the noise is about
     std::map<std::string, std::string>
         notes; ///< provenance that goes to the output ("model": "stand-in", ...)
 };

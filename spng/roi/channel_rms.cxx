@@ -18,7 +18,13 @@ Ports ChannelRMS::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelRMS::rms");
     std::vector<NamedTensor> tensors = inputs[0]->tensors();
     for (auto& tensor : tensors) {
-        tensor.summary = config().rms == "robust" ? robust_rms(tensor.data) : plain_rms(tensor.data);
+        if (config().rms == "robust") {
+            const ChannelNoise noise = robust_noise(tensor.data, config().cut);
+            tensor.summary = noise.rms;
+            tensor.pedestal = noise.median;
+        } else {
+            tensor.summary = plain_rms(tensor.data);
+        }
     }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
 }

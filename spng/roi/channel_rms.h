@@ -9,15 +9,19 @@ namespace spng {
 
 struct ChannelRMSConfig {
     std::string rms = "robust";
+    double cut = 3;
     static constexpr auto fields() {
-        return std::make_tuple(field(&ChannelRMSConfig::rms, "rms", "", one_of("robust", "plain"),
-                                     "robust: from percentiles, then without samples beyond 5 sigma; plain: "
-                                     "standard deviation with all signal"));
+        using C = ChannelRMSConfig;
+        return std::make_tuple(field(&C::rms, "rms", "", one_of("robust", "plain"),
+                                     "robust: about the median, from samples within the cut; plain: standard "
+                                     "deviation with all signal"),
+                               field(&C::cut, "cut", "sigma", between(1, 10),
+                                     "robust: samples farther from the median than this are signal"));
     }
 };
 
 /// In: waveforms (view, channel, tick). Out: the same, each with the RMS (view, channel) of its channels as
-/// summary; nothing is copied.
+/// summary, and with "robust" their medians as pedestal; nothing is copied. Formulas in robust_rms.h.
 class ChannelRMS : public NodeWith<ChannelRMSConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -16,6 +16,9 @@ at::Tensor above(const NamedTensor& image, double factor, double nominal) {
                                           .mend = "put an SPNGChannelRMS node before this one"});
     }
     at::Tensor threshold = image.summary * factor;
+    if (image.pedestal.defined()) {
+        threshold = threshold + image.pedestal;
+    }
     if (nominal != 0) {
         threshold = threshold + nominal;
     }

@@ -24,8 +24,9 @@ struct GrowthPass {
     }
 };
 
-/// x > factor sigma + nominal, never for channels that are not good.
-/// @param image  (view, channel, tick) with its RMS (view, channel) as summary, from SPNGChannelRMS
+/// x > pedestal + factor sigma + nominal, never for channels that are not good.
+/// @param image  (view, channel, tick) with its RMS (view, channel) as summary and, if it has one, its
+/// pedestal, from SPNGChannelRMS
 /// @return bool (view, channel, tick)
 /// Throws Error(Internal) when the image has no summary.
 at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
