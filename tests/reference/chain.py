@@ -19,7 +19,7 @@ GROUP_SIZES = ((800,), (800,), (480, 480))  # channels transformed together: wra
 PADDED_CHANNELS = (800, 800, 500)  # equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection
 CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
 GAUSS_SCALE_MHZ = 0.12
-GAUSS_CUT_MHZ = 0.004  # high pass of induction views
+GAUSS_CUT_MHZ = 0.002  # high pass of induction views
 
 
 @dataclass(frozen=True)

@@ -17,61 +17,75 @@ from . import coincidence, decon, filters, roi
 class RegionRule:
     """Constants of the rule.  Thresholds are in sigmas of the named image, widths as named."""
 
-    # Induction images: low pass and high pass of each, MHz.
-    smooth_mhz: float = 0.12  # low pass of tight and loose: the gauss filter itself, the best bandwidth for this noise
-    long_smooth_mhz: float = 0.015  # low pass of long: pulses of 20 us and more
+    # Images of induction views. Below 2 kHz the noise rises as 1/f^2; 10 kHz keeps pulses up to 30 us whole.
+    smooth_mhz: float = 0.12  # low pass of tight and loose: the gauss filter's own, the best bandwidth for this noise
     tight_cut_mhz: float = 0.010  # high pass of tight
-    loose_cut_mhz: float = 0.002  # high pass of loose and long: below it the noise rises as 1/f^2
-    # Induction thresholds.
-    seed: float = 4.0  # a seed that the two other views confirm
-    lone_seed: float = 5.0  # a seed without confirmation: one noise pixel in a million
-    grow: float = 1.0  # a region extends while its image stays above
-    witness: float = 3.0  # tight pixels that may confirm seeds of the other induction view
-    neighbour: float = -0.5  # loose image, for confirmed pixels beside a region on the next wire
-    # Collection.
+    loose_cut_mhz: float = 0.002  # high pass of loose
+    # Long pulses of steep tracks, from the loose image averaged over a wire and its two neighbours.
+    long_clip: float = 4.0  # so that a short bright pulse does not look long
+    long_pixels: int = 17  # running sum of 34 us, odd
+    # Thresholds of induction views.
+    seed: float = 4.0  # of tight and long where the two other views cross
+    lone_seed: float = 5.0  # of tight and long anywhere: less than one noise pixel in a million
+    grow: float = 1.0  # a region goes on while tight, or loose for long pulses, is above
+    witness: float = 3.0  # tight pixels that count as hits when they confirm seeds of the other induction view
+    beside: float = -1.0  # of tight, on the wires beside a short pulse where the two other views cross
+    # Collection views.
     collection_seed: float = 4.0
     collection_grow: float = 2.0
+    collection_cap: float = 3.0  # no channel is noisier than this times the view's median: the excess is signal
     # Geometry.
-    tolerance_wires: int = 1  # crossings are accepted one wire off: cells are as wide as a wire
-    witness_pixels: int = 1  # the collection region is widened in time before it confirms
-    padding_ticks: int = 4  # on either side, so that the baseline is taken outside the pulse
+    tolerance_wires: int = 1  # crossings count one wire off: a cell is as wide as a wire
+    witness_pixels: int = 1  # the collection region is wider by this when it confirms
+    padding_ticks: int = 4  # of the final region on either side: the baseline is taken outside the pulse
 
 
 COLLECTION_WIENER = (0.13623, 3.35324)  # MHz, power: low pass of the tight image of collection views (spng.md 8.3)
 
 
 def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict[str, np.ndarray]:
-    """Tight, loose and long image of an induction view, in sigmas. spectrum (channel, f) -> three (channel, pixel)."""
+    """Images of a wrapped induction view, in sigmas. spectrum (channel, f) -> tight, loose, long (channel, pixel).
+
+    tight: each wire by itself.  loose: mean of a wire and its neighbours, since a steep track covers several wires at
+    once while their slow noise is independent.  long: running sum of the clipped loose image, the matched filter of a
+    pulse that is long and weak.
+    """
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     smooth = filters.low_pass(frequency, rule.smooth_mhz)
-    long_smooth = filters.low_pass(frequency, rule.long_smooth_mhz)
-    tight_cut = filters.high_pass(frequency, rule.tight_cut_mhz)
-    loose_cut = filters.high_pass(frequency, rule.loose_cut_mhz)
-    shapes = {"tight": smooth * tight_cut, "loose": smooth * loose_cut, "long": long_smooth * loose_cut}
-    return {name: roi.in_sigmas(decon.to_pixels(spectrum, shape, ticks)) for name, shape in shapes.items()}
+    tight = decon.to_pixels(spectrum, smooth * filters.high_pass(frequency, rule.tight_cut_mhz), ticks)
+    wide = decon.to_pixels(spectrum, smooth * filters.high_pass(frequency, rule.loose_cut_mhz), ticks)
+    loose = roi.in_sigmas(wide + np.roll(wide, 1, axis=0) + np.roll(wide, -1, axis=0))
+    clipped = np.clip(loose, -rule.long_clip, rule.long_clip)
+    return {
+        "tight": roi.in_sigmas(tight),
+        "loose": loose,
+        "long": roi.in_sigmas(roi.running_sum(clipped, rule.long_pixels)),
+    }
 
 
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
     """Region of a collection view: tight seeds grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
-    tight = roi.in_sigmas(decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks))
+    waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks)
+    tight = roi.in_sigmas(waveform, cap=rule.collection_cap)
     return roi.grow_in_time(tight > rule.collection_seed, tight > rule.collection_grow)
 
 
-def induction_core(
+def induction_cores(
     images: dict[str, np.ndarray], rule: RegionRule, confirmed: np.ndarray | None = None
-) -> np.ndarray:
-    """Seeds grown in time: short pulses in the tight image, long ones found in long and grown in loose.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds grown in time: short pulses in the tight image; long ones seeded in long and grown in loose.
 
     `confirmed` (channel, pixel) marks pixels where the two other views cross; without it every seed counts.
+    -> short, long (channel, pixel) bool
     """
-    core = np.zeros(images["tight"].shape, dtype=bool)
+    cores = []
     for seeding, growing in (("tight", "tight"), ("long", "loose")):
         seeds = images[seeding] > rule.seed
         if confirmed is not None:
             seeds = (seeds & confirmed) | (images[seeding] > rule.lone_seed)
-        core |= roi.grow_in_time(seeds, images[growing] > rule.grow)
-    return core
+        cores.append(roi.grow_in_time(seeds, images[growing] > rule.grow))
+    return cores[0], cores[1]
 
 
 def find_regions(
@@ -83,15 +97,18 @@ def find_regions(
     """
     collection = collection_region(spectra[2], ticks, rule)
     images = [induction_images(spectrum, ticks, rule) for spectrum in spectra[:2]]
-    witnesses = [induction_core(view, rule) | (view["tight"] > rule.witness) for view in images]
+    witnesses = []
+    for view in images:
+        short, long = induction_cores(view, rule)
+        witnesses.append(short | long | (view["tight"] > rule.witness))
     masks = [*witnesses, roi.pad_in_time(collection, rule.witness_pixels)]
     regions = []
     for view in range(2):
         crossings = coincidence.crossings_hit(cells, masks, view)
         confirmed = coincidence.widen_channels(crossings, rule.tolerance_wires, cyclic=True)
-        core = induction_core(images[view], rule, confirmed)
-        beside = coincidence.widen_channels(core, 1, cyclic=True)
-        regions.append(core | (beside & confirmed & (images[view]["loose"] > rule.neighbour)))
+        short, long = induction_cores(images[view], rule, confirmed)
+        beside = coincidence.widen_channels(short, 1, cyclic=True)
+        regions.append(short | long | (beside & confirmed & (images[view]["tight"] > rule.beside)))
     return [*regions, collection]
 
 
