@@ -131,8 +131,8 @@ def install(items: list[Requirement], mode: str) -> None:
     disk = sum(item.slim_disk if mode == "slim" else item.disk for item in items)
     say(f"Python packages: {len(items)} to install into {VENV}: {size(download)} to download, {size(disk)} on disk.")
     if mode == "full" and any(item.name == "torch" for item in items):
-        say("  Most of it is CUDA for PyTorch. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.8 GB.")
-    check_space(disk + max(item.download for item in items))
+        say("  Most of it is CUDA for PyTorch. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.7 GB.")
+    check_space(sum(item.disk for item in items) + max(item.download for item in items))  # slim prunes afterwards
     done = 0.0
     for batch in batches(items):
         amount = sum(item.download for item in batch)
