@@ -22,8 +22,8 @@ class RegionRule:
     tight_cut_mhz: float = 0.010  # high pass of tight
     loose_cut_mhz: float = 0.002  # high pass of loose
     # Long pulses of steep tracks, from the loose image averaged over a wire and its two neighbours.
-    long_clip: float = 4.0  # so that a short bright pulse does not look long
-    long_pixels: int = 17  # running sum of 34 us, odd
+    long_clip: float = 5.0  # so that a short bright pulse does not look long
+    long_pixels: tuple[int, ...] = (17, 51)  # running sums over 34 and 102 us (odd): tracks above 75 and 84 degrees
     # Thresholds of induction views.
     seed: float = 4.0  # of tight and long where the two other views cross
     lone_seed: float = 5.0  # of tight and long anywhere: less than one noise pixel in a million
@@ -31,13 +31,13 @@ class RegionRule:
     witness: float = 3.0  # tight pixels that count as hits when they confirm seeds of the other induction view
     beside: float = -1.0  # of tight, on the wires beside a short pulse where the two other views cross
     # Collection views.
-    collection_seed: float = 4.0
+    collection_seed: float = 5.0
     collection_grow: float = 2.0
     collection_cap: float = 3.0  # no channel is noisier than this times the view's median: the excess is signal
     # Geometry.
     tolerance_wires: int = 1  # crossings count one wire off: a cell is as wide as a wire
     witness_pixels: int = 1  # the collection region is wider by this when it confirms
-    padding_ticks: int = 4  # of the final region on either side: the baseline is taken outside the pulse
+    padding_ticks: int = 3  # of the final region on either side: the baseline is taken at the foot of the pulse
 
 
 COLLECTION_WIENER = (0.13623, 3.35324)  # MHz, power: low pass of the tight image of collection views (spng.md 8.3)
@@ -46,9 +46,9 @@ COLLECTION_WIENER = (0.13623, 3.35324)  # MHz, power: low pass of the tight imag
 def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict[str, np.ndarray]:
     """Images of a wrapped induction view, in sigmas. spectrum (channel, f) -> tight, loose, long (channel, pixel).
 
-    tight: each wire by itself.  loose: mean of a wire and its neighbours, since a steep track covers several wires at
-    once while their slow noise is independent.  long: running sum of the clipped loose image, the matched filter of a
-    pulse that is long and weak.
+    tight: each wire by itself.  loose: sum of a wire and its neighbours, since a steep track covers several wires at
+    once while their slow noise is independent.  long: the largest of the running sums of the clipped loose image, each
+    the matched filter of a long weak pulse and in its own sigmas.
     """
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     smooth = filters.low_pass(frequency, rule.smooth_mhz)
@@ -56,11 +56,8 @@ def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict
     wide = decon.to_pixels(spectrum, smooth * filters.high_pass(frequency, rule.loose_cut_mhz), ticks)
     loose = roi.in_sigmas(wide + np.roll(wide, 1, axis=0) + np.roll(wide, -1, axis=0))
     clipped = np.clip(loose, -rule.long_clip, rule.long_clip)
-    return {
-        "tight": roi.in_sigmas(tight),
-        "loose": loose,
-        "long": roi.in_sigmas(roi.running_sum(clipped, rule.long_pixels)),
-    }
+    sums = [roi.in_sigmas(roi.running_sum(clipped, pixels)) for pixels in rule.long_pixels]
+    return {"tight": roi.in_sigmas(tight), "loose": loose, "long": np.maximum.reduce(sums)}
 
 
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
