@@ -1,0 +1,108 @@
+#include "spng/dnn/torch_service.h"
+
+#include "spng/core/log.h"
+#include "spng/core/registry.h"
+#include "spng/device/context.h"
+#include "spng/dnn/model_probe.h"
+#include "spng/dnn/torch_script_model.h"
+#include "spng/io/data_path.h"
+
+#include <c10/core/InferenceMode.h>
+
+namespace spng {
+namespace {
+
+const Registration<TorchService> registration{{.type = "SPNGTorchService",
+                                               .kind = "service",
+                                               .inputs = {},
+                                               .outputs = {},
+                                               .text = "a trained network, shared by nodes"}};
+
+std::filesystem::path find_model(const std::string& name, const std::string& where) {
+    try {
+        return find_data_file(name);
+    } catch (const Error& error) {
+        // A model that is not there counts as a failure of the model, like a damaged one.
+        Error missing(ErrorKind::Model, error.text());
+        missing.add_where(where + ", key model");
+        throw missing;
+    }
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
+} // namespace
+
+void TorchService::configured() {
+    if (config().probe.size() != 3) {
+        refuse("probe", std::to_string(config().probe.size()) + " numbers", "three: view, channel, tick");
+    }
+    if (config().features.empty()) {
+        refuse("features", "an empty list", "at least one name");
+    }
+    m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
+               config().probe[2]};
+}
+
+void TorchService::prepare(Environment& environment) {
+    const auto& context = environment.service<Context>(context_name, name().text());
+    auto model = load_torch_script(find_model(config().model, name().text()), context.device());
+    check_features(*model);
+    const ModelMetadata& metadata = model->metadata();
+    if (metadata.stand_in) {
+        log::warn(name().text(), model->file() +
+                                     " is a stand-in made by hand for tests, not a trained network; "
+                                     "its regions are not for physics");
+    }
+    const c10::InferenceMode no_gradients;
+    ModelRunnerOptions options{.name = name().text(),
+                               .device = context.device(),
+                               .sizes = m_sizes,
+                               .transpose = metadata.transpose.value_or(config().transpose),
+                               .multiple = metadata.multiple.value_or(config().multiple),
+                               .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
+                               .concurrency = config().concurrency,
+                               .memory_budget = config().memory_budget,
+                               .chunk_ticks = config().chunk_ticks};
+    m_runner = std::make_unique<const ModelRunner>(std::move(model), std::move(options));
+    try_out(context.device());
+}
+
+void TorchService::check_features(const Model& model) const {
+    const auto& inputs = model.metadata().inputs;
+    if (!inputs.empty() && inputs != config().features) {
+        throw Error(ErrorKind::Model, {.what = "the network was made for other features or another order",
+                                       .where = name().text() + ", key features; " + model.file(),
+                                       .seen = listed(config().features),
+                                       .expected = listed(inputs),
+                                       .mend = "set features to what the network expects"});
+    }
+}
+
+void TorchService::try_out(c10::Device device) const {
+    const at::Tensor features = probe_features(m_sizes, device);
+    forward(features);
+    const at::Tensor probability = forward(features);
+    const at::Tensor in_range = probability.ge(0).logical_and_(probability.le(1)).all();
+    if (!in_range.item<bool>()) {
+        log::warn(name().text(), m_runner->model().file() +
+                                     " gives values outside 0 to 1; thresholds are meant for probabilities");
+    }
+}
+
+std::map<std::string, std::string> TorchService::notes() const {
+    std::map<std::string, std::string> notes{
+        {"model", std::filesystem::path(m_runner->model().file()).filename().string()}};
+    if (metadata().stand_in) {
+        notes["stand-in"] = "made by hand for tests, not a trained network";
+    }
+    return notes;
+}
+
+} // namespace spng

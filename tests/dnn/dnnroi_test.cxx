@@ -1,0 +1,145 @@
+#include "spng/dnn/dnnroi.h"
+
+#include "tests/dnn/components.h"
+#include "tests/dnn/script_model.h"
+#include "tests/support/paths.h"
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+using nlohmann::json;
+
+at::Tensor mask_of(const std::vector<int>& values, at::IntArrayRef sizes) {
+    return at::tensor(values).to(at::kBool).view(sizes);
+}
+
+/// One view of 3 channels and 4 samples of 4 ticks; channel 2 is dead.
+class DNNROITest : public testing::Test {
+protected:
+    std::filesystem::path file() const { return m_folder / "network.ts"; }
+
+    DNNROI& node(const json& data = json::object(), const json& service = json::object()) {
+        json of_service{{"model", file().string()}, {"probe", {1, 3, 4}}, {"multiple", 4}};
+        of_service.update(service);
+        json of_node{{"forward", "SPNGTorchService:dnnroi"}};
+        of_node.update(data);
+        m_components.add("SPNGTorchService:dnnroi", of_service);
+        auto& node = dynamic_cast<DNNROI&>(m_components.add("SPNGDNNROI:induction", of_node));
+        m_components.environment().prepare_all();
+        return node;
+    }
+
+    Ports inputs() const {
+        auto event = std::make_shared<EventInfo>();
+        event->tick = 500;
+        event->ticks = 16;
+        auto channels = std::make_shared<ChannelTable>();
+        channels->good = mask_of({1, 1, 0}, {1, 3});
+        NamedTensor image;
+        image.name = "loose";
+        image.unit = "electrons";
+        image.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, {"tick", "ns", 0, 2000}};
+        image.channels = channels;
+        image.data = at::tensor({2000.F, 2004.F, 1000.F, 1004.F, //
+                                 0.F, 4.F, 0.F, -4000.F,         //
+                                 9000.F, 9000.F, 9000.F, 9000.F})
+                         .view({1, 3, 4});
+        NamedTensor mp2 = image;
+        mp2.name = "mp2";
+        mp2.unit.clear();
+        mp2.data = mask_of({0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1}, {1, 3, 4});
+        NamedTensor mp3 = mp2;
+        mp3.name = "mp3";
+        mp3.data = mask_of({0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 3, 4});
+        return {std::make_shared<const TensorSet>(event, std::vector{image}),
+                std::make_shared<const TensorSet>(event, std::vector{mp2, mp3})};
+    }
+
+    static TensorSetPtr run(DNNROI& node, const Ports& inputs) {
+        return node.call(0, inputs, instrument::MeterMode{}).at(0);
+    }
+
+    std::filesystem::path m_folder = test::temporary_folder("dnnroi");
+    test::Components m_components;
+};
+
+TEST_F(DNNROITest, RegionsOfAWeightedSum) {
+    test::save_weighted_sum(file(), 1, 0.25, 0.5);
+    // charge / 4000 + mp2 / 4 + mp3 / 2 strictly above 1/2; a scaled mp2 or mp3 would change all of the
+    // second channel.
+    const auto expected = mask_of({0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0}, {1, 3, 4});
+    const auto out = run(node(), inputs());
+    const NamedTensor& regions = out->only();
+    EXPECT_EQ(regions.name, "roi");
+    EXPECT_TRUE(at::equal(regions.data, expected)) << regions.data;
+    EXPECT_EQ(regions.unit, "");
+    EXPECT_EQ(regions.axes.back().period, 2000);
+    EXPECT_EQ(regions.notes, (std::map<std::string, std::string>{{"model", "network.ts"}}));
+}
+
+TEST_F(DNNROITest, FeaturesGoInTheOrderOfTheService) {
+    test::save_weighted_sum(file(), 0.5, 0.25, 1, R"({"inputs": ["mp3", "mp2", "loose"]})");
+    const auto expected = mask_of({0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0}, {1, 3, 4});
+    const auto out = run(node(json::object(), {{"features", {"mp3", "mp2", "loose"}}}), inputs());
+    EXPECT_TRUE(at::equal(out->only().data, expected)) << out->only().data;
+}
+
+TEST_F(DNNROITest, ScaleOffsetThresholdAndNames) {
+    test::save_weighted_sum(file(), 1, 0, 0);
+    auto& scaled = node({{"input_scale", 0.001},
+                         {"input_offset", 0.5},
+                         {"mask_threshold", 1.5},
+                         {"output", "regions"},
+                         {"probability", "score"}});
+    const auto out = run(scaled, inputs());
+    EXPECT_TRUE(at::equal(out->at("regions").data, mask_of({1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 3, 4})));
+    const auto& score = out->at("score");
+    EXPECT_NEAR(score.data[0][0][1].item<double>(), 2.504, 1e-6);
+    EXPECT_NEAR(score.data[0][1][3].item<double>(), -3.5, 1e-6);
+    EXPECT_NEAR(score.data[0][2][0].item<double>(), 9.5, 1e-6) << "dead channels keep their score";
+}
+
+TEST_F(DNNROITest, StandInIsNoted) {
+    test::save_weighted_sum(file(), 1, 1, 1, R"({"stand_in": true})");
+    const auto notes = run(node(), inputs())->only().notes;
+    EXPECT_EQ(notes.at("model"), "network.ts");
+    EXPECT_EQ(notes.at("stand-in"), "made by hand for tests, not a trained network");
+}
+
+TEST_F(DNNROITest, NetworkForAnotherScale) {
+    test::save_weighted_sum(file(), 1, 1, 1, R"({"scale": 0.000125})");
+    const auto error = test::error_of([&] { node(); });
+    EXPECT_EQ(error.kind(), ErrorKind::Model);
+    EXPECT_NE(error.text().where.find("SPNGDNNROI:induction, key input_scale"), std::string::npos);
+}
+
+TEST_F(DNNROITest, NetworkForAnotherSampling) {
+    test::save_weighted_sum(file(), 1, 1, 1, R"({"rebin": 10})");
+    auto& wrong = node();
+    const auto error = test::error_of([&] { run(wrong, inputs()); });
+    EXPECT_EQ(error.kind(), ErrorKind::Model);
+    EXPECT_EQ(error.text().seen, "4 ticks in a sample");
+    EXPECT_EQ(error.text().expected, "10");
+}
+
+TEST_F(DNNROITest, MissingFeatureIsNamed) {
+    test::save_weighted_sum(file(), 1, 1, 1);
+    auto& asking = node(json::object(), {{"features", {"dense", "mp2", "mp3"}}});
+    EXPECT_NE(std::string(test::error_of([&] { run(asking, inputs()); }).what()).find("dense"),
+              std::string::npos);
+}
+
+TEST_F(DNNROITest, InputsStayAsTheyAre) {
+    test::save_weighted_sum(file(), 1, 1, 1);
+    const auto given = inputs();
+    run(node(), given);
+    EXPECT_TRUE(at::equal(given[0]->at("loose").data, inputs()[0]->at("loose").data));
+    EXPECT_TRUE(at::equal(given[1]->at("mp3").data, inputs()[1]->at("mp3").data));
+}
+
+} // namespace
+} // namespace spng

@@ -1,0 +1,51 @@
+#include "spng/dnn/roi_features.h"
+
+#include "spng/core/error.h"
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace spng {
+namespace {
+
+TEST(StackFeatures, OnlyTheChargeImageIsScaled) {
+    const auto charge = at::tensor({0.0, 4000.0, -2000.0, 1000.0}, at::kDouble).view({1, 2, 2});
+    const auto mask = at::tensor({1, 0, 1, 1}).to(at::kBool).view({1, 2, 2});
+    const auto other = at::tensor({0, 0, 0, 1}).to(at::kBool).view({1, 2, 2});
+    const auto stacked = stack_features({charge, mask, other}, 1.0 / 4000, 0);
+    const auto expected =
+        at::tensor({0.F, 1.F, -.5F, .25F, 1.F, 0.F, 1.F, 1.F, 0.F, 0.F, 0.F, 1.F}).view({1, 3, 2, 2});
+    EXPECT_EQ(stacked.scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(stacked, expected)) << stacked;
+    EXPECT_EQ(charge[0][0][1].item<double>(), 4000.0) << "the input was changed";
+}
+
+TEST(StackFeatures, OffsetComesAfterTheScale) {
+    const auto charge = at::tensor({8.F, 16.F}).view({1, 1, 2});
+    const auto mask = at::tensor({1, 0}).to(at::kBool).view({1, 1, 2});
+    const auto stacked = stack_features({mask, charge}, 0.25, 100);
+    EXPECT_TRUE(at::equal(stacked, at::tensor({1.F, 0.F, 102.F, 104.F}).view({1, 2, 1, 2}))) << stacked;
+}
+
+TEST(StackFeatures, RefusesImagesOfOtherSizes) {
+    EXPECT_THROW(stack_features({at::zeros({1, 2, 4}), at::zeros({1, 2, 5})}, 1, 0), Error);
+    EXPECT_THROW(stack_features({at::zeros({2, 4})}, 1, 0), Error);
+    EXPECT_THROW(stack_features({at::zeros({1, 2, 4}, at::kInt)}, 1, 0), Error);
+}
+
+TEST(ProbableRegions, StrictlyAboveAndNeverOnBadChannels) {
+    const float above = 0.5F + std::numeric_limits<float>::epsilon();
+    const auto probability = at::tensor({0.5F, above, 0.F, 1.F, 1.F, 1.F}).view({1, 2, 3});
+    const auto good = at::tensor({1, 0}).to(at::kBool).view({1, 2});
+    const auto expected = at::tensor({0, 1, 0, 0, 0, 0}).to(at::kBool).view({1, 2, 3});
+    EXPECT_TRUE(at::equal(probable_regions(probability, 0.5, good), expected));
+    const auto without = at::tensor({0, 1, 0, 1, 1, 1}).to(at::kBool).view({1, 2, 3});
+    EXPECT_TRUE(at::equal(probable_regions(probability, 0.5, {}), without));
+}
+
+} // namespace
+} // namespace spng
