@@ -84,9 +84,15 @@ function(
             local image_names = spng.images(group),
             decon: behind('decon', group, spng.Decon(group)),
             gauss: behind('gauss', group, spng.Apply1DSpectrum('gauss', group)),
-            images: [spng.Apply1DSpectrum(name, group, spng.rebin) for name in image_names],
-            gather: pg.fan.fanin_node(std.length(image_names), 'images-' + group.name),
-            rms: behind('images', group, spng.ChannelRMS(group)),
+            filters: { [name]: spng.Apply1DSpectrum(name, group, spng.rebin) for name in image_names },
+            // Each image with the noise of its channels; the loose one may become two.
+            noise: {
+                [name]:
+                    if name == 'loose' && spng.has_long_pulses(group) then spng.LongPulses(group)
+                    else spng.ChannelRMS(name, group)
+                for name in image_names
+            },
+            images: behind('images', group, pg.fan.fanin_node(std.length(image_names), 'images-' + group.name)),
             regions: behind('regions', group, spng.ThresholdROIs(group)),
             coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups)),
             roi:
@@ -101,16 +107,20 @@ function(
 
     local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
     local chain(number) =
-        local group = groups[number], own = parts[group.name];
+        local group = groups[number], own = parts[group.name], names = spng.images(group);
         local adc_tap = tap('adc', group);
         (if std.member(dumped, 'adc') then [link(unpack, adc_tap, tp=number), link(adc_tap, own.decon)]
          else [link(unpack, own.decon, tp=number)])
         + [link(own.decon, own.gauss)]
-        + [link(own.decon, image) for image in own.images]
-        + [link(own.images[i], own.gather, i) for i in indices(own.images)]
-        + [link(own.gather, own.rms), link(own.rms, own.regions)]
+        + [link(own.decon, own.filters[name]) for name in names]
+        + [link(own.filters[name], own.noise[name]) for name in names]
+        + [link(own.noise[names[i]], own.images, i) for i in indices(names)]
+        + [link(own.images, own.regions)]
         + [link(own.regions, parts[target.name].coincidence, number) for target in induction]
-        + (if is_induction(group) then [link(own.rms, own.roi, 0), link(own.coincidence, own.roi, 1)] else [])
+        + (if is_induction(group) then [
+               link(if model == 'none' then own.images else own.filters.loose, own.roi, 0),
+               link(own.coincidence, own.roi, 1),
+           ] else [])
         + [link(own.gauss, own.apply, 0), link(own.roi, own.apply, 1)]
         + (if wants('wiener') then [
                link(own.decon, own.wiener),
@@ -124,7 +134,7 @@ function(
         (if wants('signal') then [own.apply] else [])
         + (if wants('gauss') then [own.gauss] else [])
         + (if wants('wiener') then [own.apply_wiener] else [])
-        + (if wants('loose') && is_induction(group) then [own.rms] else [])
+        + (if wants('loose') && is_induction(group) then [own.filters.loose] else [])
         + (if (wants('mp2') || wants('mp3')) && is_induction(group) then [own.coincidence] else [])
         + (if wants('roi') then [own.roi] else []);
     local all_results = std.flattenArrays([results(group) for group in groups]);

@@ -9,6 +9,9 @@ local high_pass(tau) = tau * wc.megahertz;
 local pdsp = [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)];
 local pdhd = [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)];
 
+// The low pass of the charge for every plane: the best bandwidth for this noise (docs/decisions/regions.md).
+local smooth = [low_pass(0.12), low_pass(0.12), low_pass(0.12)];
+
 /// The traditional choice: Wiener-like images, 3 sigma with a tight high pass, 5 sigma on collection.
 local wiener_set(wiener) = {
     wiener: wiener,
@@ -17,12 +20,14 @@ local wiener_set(wiener) = {
             tight: { low: wiener, high: high_pass(0.080) },
             loose: { low: wiener, high: high_pass(0.002) },
         },
+        noise: {},
         passes: [{ seed: 'tight', grow: 'loose' }],
         witness: { threshold_rms_factor: 3.0, grow_rms_factor: 1.0 },
         rois: { seed_rms_factor: 3.0, lone_seed_rms_factor: 4.0, grow_rms_factor: 1.0, neighbour_rms_factor: 2.0, pad: 1 },
     },
     collection: {
         images: { tight: { low: wiener } },
+        noise: {},
         passes: [{ seed: 'tight', grow: 'tight' }],
         witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
     },
@@ -85,16 +90,18 @@ local wiener_set(wiener) = {
             wiener: pdsp,
             induction: {
                 images: {
-                    tight: { low: [low_pass(0.12), low_pass(0.12), null], high: high_pass(0.010) },
-                    loose: { low: [low_pass(0.12), low_pass(0.12), null], high: high_pass(0.002) },
-                    long: { low: [low_pass(0.015), low_pass(0.015), null], high: high_pass(0.002) },
+                    tight: { low: smooth, high: high_pass(0.010) },
+                    loose: { low: smooth, high: high_pass(0.002) },
                 },
+                long_pulses: { clip: 4.0, samples: 17 },
+                noise: {},
                 passes: [{ seed: 'tight', grow: 'tight' }, { seed: 'long', grow: 'loose' }],
                 witness: { threshold_rms_factor: 4.0, grow_rms_factor: 1.0, weak_rms_factor: 3.0 },
-                rois: { seed_rms_factor: 4.0, lone_seed_rms_factor: 5.0, grow_rms_factor: 1.0, neighbour_rms_factor: -0.5, pad: 1 },
+                rois: { seed_rms_factor: 4.0, lone_seed_rms_factor: 5.0, grow_rms_factor: 1.0, neighbour_rms_factor: -1.0, pad: 1 },
             },
             collection: {
                 images: { tight: { low: pdsp } },
+                noise: { cap: 3.0 },
                 passes: [{ seed: 'tight', grow: 'tight' }],
                 witness: { threshold_rms_factor: 4.0, grow_rms_factor: 2.0, pad: 1 },
             },

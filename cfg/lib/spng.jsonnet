@@ -104,7 +104,11 @@ function(det, anode, filters='') {
             output: filter,
         }, 1, 1, filters + [response]),
 
-    ChannelRMS(group, name='images'):: node('SPNGChannelRMS', name + '-' + group.name, {}, 1, 1),
+    ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, set[group.kind].noise, 1, 1),
+
+    /// Whether the filter set looks for long pulses in the loose image of this kind of group.
+    has_long_pulses(group):: std.objectHas(set[group.kind], 'long_pulses'),
+    LongPulses(group):: node('SPNGLongPulses', group.name, set[group.kind].long_pulses { cyclic: group.cyclic }, 1, 1),
 
     ThresholdROIs(group)::
         node('SPNGThresholdROIs', group.name, set[group.kind].witness {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -19,7 +20,7 @@ const Row header{"key", "type", "unit", "default", "range", "meaning"};
 void add_rows(std::vector<Row>& rows, const FieldDescription& field, const std::string& prefix) {
     const bool is_list = field.type.rfind("array", 0) == 0;
     rows.push_back({prefix + field.name, field.type, field.unit,
-                    field.members.empty() ? field.default_value.dump() : "", field.range, field.text});
+                    field.members.empty() ? field.default_value.dump() : "", field.range.text(), field.text});
     for (const auto& member : field.members) {
         add_rows(rows, member, prefix + field.name + (is_list ? "[]." : "."));
     }
@@ -130,22 +131,48 @@ nlohmann::json schema_of_value(const std::string& type, const FieldDescription& 
     if (type.rfind(array, 0) == 0) {
         return {{"type", "array"}, {"items", schema_of_value(type.substr(array.size()), field)}};
     }
-    return type == "object" ? schema_of_fields(field.members) : nlohmann::json{{"type", type}};
+    nlohmann::json schema =
+        type == "object" ? schema_of_fields(field.members) : nlohmann::json{{"type", type}};
+    const Range& range = field.range;
+    if (std::isfinite(range.low)) {
+        schema[range.low_is_open ? "exclusiveMinimum" : "minimum"] = range.low;
+    }
+    if (std::isfinite(range.high)) {
+        schema["maximum"] = range.high;
+    }
+    for (std::size_t i = 0; i < range.choices.size() && range.choices[i] != nullptr; ++i) {
+        schema["enum"].push_back(range.choices[i]);
+    }
+    if (range.not_empty && type == "string") {
+        schema["minLength"] = 1;
+    }
+    return schema;
 }
 
 nlohmann::json schema_of_fields(const std::vector<FieldDescription>& fields) {
     nlohmann::json properties = nlohmann::json::object();
+    nlohmann::json required = nlohmann::json::array();
     for (const auto& field : fields) {
         nlohmann::json schema = schema_of_value(field.type, field);
         std::string text = field.text;
         if (!field.unit.empty() && field.unit != "1") {
             text += " [" + field.unit + "]";
         }
-        schema["description"] = field.range.empty() ? text : text + " (" + field.range + ")";
-        schema["default"] = field.default_value;
+        schema["description"] = text;
+        if (field.range.required) {
+            required.push_back(field.name);
+        } else {
+            schema["default"] = field.default_value;
+        }
+        if (field.range.not_empty && schema["type"] == "array") {
+            schema["minItems"] = 1;
+        }
         properties[field.name] = std::move(schema);
     }
-    return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+    return {{"type", "object"},
+            {"properties", properties},
+            {"required", required},
+            {"additionalProperties", false}};
 }
 
 nlohmann::json schema(const Registry::Entry& entry) {

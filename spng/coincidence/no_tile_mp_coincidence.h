@@ -22,7 +22,7 @@ struct NoTileMPCoincidenceConfig {
     static constexpr auto fields() {
         using C = NoTileMPCoincidenceConfig;
         return std::make_tuple(
-            field(&C::groups, "groups", "", required(), "name of the SPNGViewGroups component"),
+            field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::input_groups, "input_groups", "", required(),
                   "groups at the input ports: all groups of the anode, in their order"),
             field(&C::target_group, "target_group", "", required(),

@@ -30,7 +30,7 @@ std::string Range::text() const {
 }
 
 bool Range::admits(const std::string& value) const {
-    if (required && value.empty()) {
+    if (not_empty && value.empty()) {
         return false;
     }
     if (choices[0] == nullptr) {

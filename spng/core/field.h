@@ -36,7 +36,8 @@ struct Range {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
     bool low_is_open = false;
-    bool required = false; ///< the key must be given; a string or vector must not be empty
+    bool required = false;  ///< the key must be given
+    bool not_empty = false; ///< a string or vector must not be empty
     std::array<const char*, 8> choices{};
 
     std::string text() const;
@@ -49,8 +50,11 @@ struct Range {
 constexpr Range any() {
     return {};
 }
+constexpr Range not_empty() {
+    return {.not_empty = true};
+}
 constexpr Range required() {
-    return {.required = true};
+    return {.required = true, .not_empty = true};
 }
 constexpr Range between(double low, double high) {
     return {.low = low, .high = high};
@@ -87,7 +91,9 @@ constexpr Field<Config, Member> field(Member Config::*member, const char* name, 
 
 /// One row of `--describe`.
 struct FieldDescription {
-    std::string name, type, unit, range, text;
+    std::string name, type, unit;
+    Range range;
+    std::string text;
     nlohmann::json default_value;
     std::vector<FieldDescription> members; ///< of a nested struct
 };
@@ -180,7 +186,7 @@ void assign(T& target, const nlohmann::json& seen, const Range& range, const cha
         if (!seen.is_array()) {
             wrong_type(where, seen, type_name<T>());
         }
-        if (range.required && seen.empty()) {
+        if (range.not_empty && seen.empty()) {
             out_of_range(where, seen, range, unit);
         }
         target.clear();
@@ -257,7 +263,7 @@ std::vector<FieldDescription> describe_fields() {
     const Config defaults{};
     const auto one = [&](const auto& f) {
         using Member = std::remove_cvref_t<decltype(defaults.*(f.member))>;
-        FieldDescription row{f.name, detail::type_name<Member>(),           f.unit, f.range.text(),
+        FieldDescription row{f.name, detail::type_name<Member>(),           f.unit, f.range,
                              f.text, detail::as_json(defaults.*(f.member)), {}};
         if constexpr (detail::HasFields<Member>) {
             row.members = describe_fields<Member>();

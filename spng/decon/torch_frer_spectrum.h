@@ -23,9 +23,9 @@ struct TorchFRERSpectrumConfig {
     static constexpr auto fields() {
         using C = TorchFRERSpectrumConfig;
         return std::make_tuple(
-            field(&C::field_response, "field_response", "", required(),
+            field(&C::field_response, "field_response", "", not_empty(),
                   "name of the FieldResponse component"),
-            field(&C::elec_response, "elec_response", "", required(),
+            field(&C::elec_response, "elec_response", "", not_empty(),
                   "name of the ColdElecResponse component"),
             field(&C::fr_plane_id, "fr_plane_id", "", between(0, 2),
                   "plane of the field response: 0 U, 1 V, 2 W"),

@@ -35,7 +35,7 @@ struct AnodePlaneConfig {
     static constexpr auto fields() {
         return std::make_tuple(
             field(&AnodePlaneConfig::ident, "ident", "", at_least(0), "number of the anode in the wire file"),
-            field(&AnodePlaneConfig::wire_schema, "wire_schema", "", required(),
+            field(&AnodePlaneConfig::wire_schema, "wire_schema", "", not_empty(),
                   "name of the WireSchemaFile component"));
     }
 };

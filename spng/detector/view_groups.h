@@ -45,7 +45,7 @@ struct ViewGroupsConfig {
     static constexpr auto fields() {
         using C = ViewGroupsConfig;
         return std::make_tuple(
-            field(&C::anode, "anode", "", required(), "name of the AnodePlane component"),
+            field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
             field(&C::groups, "groups", "", required(), "groups of views, each one tensor"));
     }
 };

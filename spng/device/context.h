@@ -17,7 +17,7 @@ struct ContextConfig {
     int threads = 0;
     static constexpr auto fields() {
         return std::make_tuple(
-            field(&ContextConfig::device, "device", "", required(),
+            field(&ContextConfig::device, "device", "", not_empty(),
                   "auto (CUDA where there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
                   "the same"),
             field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),

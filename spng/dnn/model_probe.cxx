@@ -25,11 +25,14 @@ std::int64_t measured_halo(const Model& model, const ModelLayout& layout, at::In
     const at::Tensor before = probe_features({1, sizes[1], std::min(sizes[2], most_channels), ticks}, device);
     const std::int64_t block = rounded_down(ticks / 2, layout.multiple);
     const at::Tensor after = before.clone();
-    after.narrow(3, block, layout.multiple).add_(1.0F);
+    after.narrow(3, block, layout.multiple).add_(16.0F); // strong, so that weak dependences show
 
     const at::Tensor output = windowed_forward(model, before, layout, 0);
-    const at::Tensor change = windowed_forward(model, after, layout, 0).sub_(output).abs_().amax({0, 1});
-    const at::Tensor reached = change.gt(output.abs().max().mul_(1e-6)).nonzero().to(at::kCPU);
+    const auto largest_change = [&](const at::Tensor& features) {
+        return windowed_forward(model, features, layout, 0).sub_(output).abs_().amax({0, 1});
+    };
+    const at::Tensor noise = largest_change(before).max();
+    const at::Tensor reached = largest_change(after).gt(noise).nonzero().to(at::kCPU);
     if (reached.numel() == 0) {
         return 0;
     }

@@ -13,10 +13,10 @@ namespace spng {
 /// @return float32 (view, feature, channel, tick)
 at::Tensor probe_features(at::IntArrayRef sizes, c10::Device device);
 
-/// Samples along ticks, to each side, by which a change of the input reaches the output: two forwards that
-/// differ in one block of `multiple` samples are compared. Changes below 1e-6 of the largest output are left
-/// out. It is the sight of the network on one input of at most 64 channels; a network with long sight that
-/// is rarely used needs its halo in its metadata or in the configuration.
+/// Samples along ticks, to each side, by which a change of the input reaches the output: forwards that differ
+/// in one block of `multiple` samples are compared; what two equal forwards differ by (0 on the CPU) is not a
+/// change. It is the sight of the network on one input of at most 64 channels; a network that looks further
+/// on other input needs its halo in its metadata or in the configuration.
 /// @param sizes  (view, feature, channel, tick) of the job
 /// Throws Error(Model) when changes reach the ends of the probe: such a network cannot be cut.
 std::int64_t measured_halo(const Model& model, const ModelLayout& layout, at::IntArrayRef sizes,

@@ -43,9 +43,6 @@ void TorchService::configured() {
     if (config().probe.size() != 3) {
         refuse("probe", std::to_string(config().probe.size()) + " numbers", "three: view, channel, tick");
     }
-    if (config().features.empty()) {
-        refuse("features", "an empty list", "at least one name");
-    }
     m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
                config().probe[2]};
 }

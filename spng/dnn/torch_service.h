@@ -26,7 +26,7 @@ struct TorchServiceConfig {
         return std::make_tuple(
             field(&C::model, "model", "", required(), "TorchScript file, found like data files"),
             field(&C::features, "features", "", not_empty(), "what the feature axis holds, in its order"),
-            field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true},
+            field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true, .not_empty = true},
                   "shape (view, channel, tick) of the images of this job, with which the network is tried "
                   "before the first event"),
             field(&C::transpose, "transpose", "", any(),

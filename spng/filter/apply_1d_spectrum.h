@@ -28,7 +28,7 @@ struct Apply1DSpectrumConfig {
                   "the response that was divided by: says how far charge moves to stand at its arrival time"),
             field(&C::rebin, "rebin", "ticks", at_least(1),
                   "ticks of one output sample, which is the mean over them"),
-            field(&C::output, "output", "", required(),
+            field(&C::output, "output", "", not_empty(),
                   "name of the output tensor: gauss, tight, loose, wiener"));
     }
 };

@@ -22,7 +22,7 @@ struct FrameToTorchSetFanoutConfig {
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
         return std::make_tuple(
-            field(&C::groups, "groups", "", required(), "name of the SPNGViewGroups component"),
+            field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::output_groups, "output_groups", "", required(),
                   "names of the groups, one for each output port"),
             field(&C::intag, "intag", "", any(), "tag of the waveforms; empty: the only one of the frame"),

@@ -20,9 +20,9 @@ struct TorchTensorSetToFrameFaninConfig {
     static constexpr auto fields() {
         using C = TorchTensorSetToFrameFaninConfig;
         return std::make_tuple(
-            field(&C::groups, "groups", "", required(), "name of the SPNGViewGroups component"),
+            field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::multiplicity, "multiplicity", "ports", at_least(1), "number of inputs"),
-            field(&C::tags, "tags", "", required(),
+            field(&C::tags, "tags", "", not_empty(),
                   "tags of the frame: the tensors of that name from all inputs"));
     }
 };

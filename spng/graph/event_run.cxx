@@ -1,5 +1,7 @@
 #include "spng/graph/event_run.h"
 
+#include "spng/core/log.h"
+
 namespace spng {
 
 void RunState::failed(std::uint64_t event, const Error& error) {
@@ -26,7 +28,8 @@ EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
     : m_graph(graph), m_state(state), m_index(index), m_on_edge(graph.edges().size()) {}
 
 bool EventRun::run_vertex(std::size_t number) {
-    if (!alive()) {
+    if (!m_alive || m_state.abandoned(m_index)) {
+        m_alive = false;
         return true;
     }
     const auto& vertex = m_graph.vertices()[number];
@@ -52,8 +55,9 @@ bool EventRun::run_vertex(std::size_t number) {
 }
 
 void EventRun::complete() {
-    if (alive()) {
+    if (m_alive) {
         m_state.completed();
+        log::info("graph", [&] { return "event " + std::to_string(m_index) + " done"; });
     }
 }
 

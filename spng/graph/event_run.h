@@ -54,14 +54,13 @@ public:
     EventRun(const Graph& graph, RunState& state, std::uint64_t index);
 
     std::uint64_t index() const { return m_index; }
-    bool alive() const { return m_alive && !m_state.abandoned(m_index); }
 
     /// Call a node with what waits at its inputs, which are then released, and put what it gives on its
     /// output edges. Does nothing for an event that failed or was abandoned. Errors go to the run's state.
     /// @return false when the node was a source and its stream has ended
     bool run_vertex(std::size_t vertex);
 
-    /// Count the event as done if it came through.
+    /// Count the event as done if no node of it failed or was left out.
     void complete();
 
 private:

@@ -1,6 +1,5 @@
 #include "spng/graph/job.h"
 
-#include "spng/core/log.h"
 #include "spng/device/context.h"
 #include "spng/graph/engine.h"
 
@@ -135,11 +134,7 @@ void Job::prepare(const RunOptions& options) {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    RunOptions run_options = options;
-    // A node's helpers run in other threads; only in the serial engine are all of the process' threads working for one node.
-    run_options.meter_mode.cpu_clock =
-        m_engine == "TbbFlow" ? instrument::CpuClock::Thread : instrument::CpuClock::Process;
-    RunState state(run_options);
+    RunState state(options);
     if (m_engine == "TbbFlow") {
         run_tbb_flow(*m_graph, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {

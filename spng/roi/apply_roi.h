@@ -19,8 +19,8 @@ struct ApplyROIConfig {
                   "linear: a line through the ends of each region (induction); restored: the channel's mean "
                   "outside all "
                   "regions (collection, where a line would cost charge)"),
-            field(&C::roi, "roi", "", required(), "name of the mask in the set at port 1"),
-            field(&C::output, "output", "", required(), "name of the output tensor"),
+            field(&C::roi, "roi", "", not_empty(), "name of the mask in the set at port 1"),
+            field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::summary, "summary", "", any(),
                   "add the robust noise RMS of each channel before the regions are applied"));
     }

@@ -1,7 +1,14 @@
 #include "spng/roi/channel_rms.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/roi/robust_rms.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/fmin.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/nanmedian.h>
+#include <ATen/ops/where.h>
+
+#include <limits>
 
 namespace spng {
 namespace {
@@ -14,12 +21,24 @@ const Registration<ChannelRMS> registration{{.type = "SPNGChannelRMS",
 
 } // namespace
 
+ChannelNoise capped(const ChannelNoise& noise, double cap) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const at::Tensor typical =
+        std::get<0>(at::nanmedian(at::where(noise.rms > 0, noise.rms, none), -1, /*keepdim=*/true));
+    // A view without any noise has no median; its limit is not a number, which minimum() would spread.
+    const at::Tensor rms = at::fmin(noise.rms, typical * cap);
+    return {noise.low, at::minimum(noise.median, noise.low + rms), rms};
+}
+
 Ports ChannelRMS::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelRMS::rms");
     std::vector<NamedTensor> tensors = inputs[0]->tensors();
     for (auto& tensor : tensors) {
         if (config().rms == "robust") {
-            const ChannelNoise noise = robust_noise(tensor.data, config().cut);
+            ChannelNoise noise = robust_noise(tensor.data, config().cut);
+            if (config().cap > 0) {
+                noise = capped(noise, config().cap);
+            }
             tensor.summary = noise.rms;
             tensor.pedestal = noise.median;
         } else {

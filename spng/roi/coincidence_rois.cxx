@@ -18,13 +18,21 @@ Ports CoincidenceROIs::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("CoincidenceROIs::grow");
     const TensorSet& images = *inputs[0];
     const at::Tensor confirmed = inputs[1]->at("mp2").data.logical_or(inputs[1]->at("mp3").data);
-    const at::Tensor core = grown_seeds(images, config().passes, config().seed_rms_factor,
-                                        config().lone_seed_rms_factor, config().grow_rms_factor, confirmed);
     const NamedTensor& neighbour_image = images.at(config().neighbour_image);
-    const at::Tensor beside = with_neighbours(core, config().cyclic)
-                                  .logical_and_(confirmed)
-                                  .logical_and_(above(neighbour_image, config().neighbour_rms_factor));
-    const at::Tensor mask = beside.logical_or(core);
+    at::Tensor mask;
+    for (const auto& pass : config().passes) {
+        const at::Tensor core =
+            grown_seeds(images, pass, config().seed_rms_factor, config().lone_seed_rms_factor,
+                        config().grow_rms_factor, confirmed);
+        if (mask.defined()) {
+            mask = mask.logical_or(core);
+        } else {
+            mask = with_neighbours(core, config().cyclic)
+                       .logical_and_(confirmed)
+                       .logical_and_(above(neighbour_image, config().neighbour_rms_factor))
+                       .logical_or_(core);
+        }
+    }
     NamedTensor regions;
     regions.name = config().output;
     regions.data = grow_regions(mask, mask, config().pad, config().pad);

@@ -15,15 +15,15 @@ struct CoincidenceROIsConfig {
     double seed_rms_factor = 4;
     double lone_seed_rms_factor = 5;
     double grow_rms_factor = 1;
-    double neighbour_rms_factor = -0.5;
-    std::string neighbour_image = "loose";
+    double neighbour_rms_factor = -1;
+    std::string neighbour_image = "tight";
     bool cyclic = false;
     int pad = 1;
     std::string output = "roi";
     static constexpr auto fields() {
         using C = CoincidenceROIsConfig;
         return std::make_tuple(
-            field(&C::passes, "passes", "", required(), "in which images seeds are looked for and grow"),
+            field(&C::passes, "passes", "", not_empty(), "in which images seeds are looked for and grow"),
             field(&C::seed_rms_factor, "seed_rms_factor", "1", at_least(0),
                   "threshold of a seed where the two other views cross"),
             field(&C::lone_seed_rms_factor, "lone_seed_rms_factor", "1", at_least(0),
@@ -33,12 +33,12 @@ struct CoincidenceROIsConfig {
             field(&C::neighbour_rms_factor, "neighbour_rms_factor", "1", any(),
                   "where the two other views cross, a region goes on to the next wire while "
                   "`neighbour_image` stays above"),
-            field(&C::neighbour_image, "neighbour_image", "", required(), "see neighbour_rms_factor"),
+            field(&C::neighbour_image, "neighbour_image", "", not_empty(), "see neighbour_rms_factor"),
             field(&C::cyclic, "cyclic", "", any(),
                   "the last channel of a view is next to its first (wrapped planes)"),
             field(&C::pad, "pad", "samples", at_least(0),
                   "added to both ends of every region, so that its baseline is outside the pulse"),
-            field(&C::output, "output", "", required(), "name of the output tensor"));
+            field(&C::output, "output", "", not_empty(), "name of the output tensor"));
     }
 };
 

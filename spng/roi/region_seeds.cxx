@@ -25,19 +25,14 @@ at::Tensor above(const NamedTensor& image, double factor, double nominal) {
     return (image.data > threshold.unsqueeze(-1)).logical_and_(image.channels->good.unsqueeze(-1));
 }
 
-at::Tensor grown_seeds(const TensorSet& images, const std::vector<GrowthPass>& passes, double seed_factor,
+at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
                        double lone_factor, double grow_factor, const at::Tensor& confirmed) {
-    at::Tensor regions;
-    for (const auto& pass : passes) {
-        const NamedTensor& seed_image = images.at(pass.seed);
-        at::Tensor seeds = above(seed_image, seed_factor);
-        if (confirmed.defined()) {
-            seeds = seeds.logical_and_(confirmed).logical_or_(above(seed_image, lone_factor));
-        }
-        const at::Tensor grown = grow_regions(seeds, above(images.at(pass.grow), grow_factor), 0, 0);
-        regions = regions.defined() ? regions.logical_or_(grown) : grown;
+    const NamedTensor& seed_image = images.at(pass.seed);
+    at::Tensor seeds = above(seed_image, seed_factor);
+    if (confirmed.defined()) {
+        seeds = seeds.logical_and_(confirmed).logical_or_(above(seed_image, lone_factor));
     }
-    return regions;
+    return grow_regions(seeds, above(images.at(pass.grow), grow_factor), 0, 0);
 }
 
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {

@@ -31,10 +31,10 @@ struct GrowthPass {
 /// Throws Error(Internal) when the image has no summary.
 at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
 
-/// Union over the passes of the runs that contain a seed: samples above seed_factor where `confirmed`, or
-/// above lone_factor anywhere; runs extend while their image stays above grow_factor.
+/// The runs that contain a seed: samples above seed_factor where `confirmed`, or above lone_factor anywhere;
+/// runs extend while the growing image stays above grow_factor.
 /// @param confirmed  bool (view, channel, tick), or undefined: every sample above seed_factor is a seed
-at::Tensor grown_seeds(const TensorSet& images, const std::vector<GrowthPass>& passes, double seed_factor,
+at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
                        double lone_factor, double grow_factor, const at::Tensor& confirmed);
 
 /// Rows beside a row that is set, on the neighbouring channels of the same view; the row itself is included.

@@ -23,8 +23,8 @@ namespace spng {
 
 namespace {
 
-/// Median and RMS, as operators give several results.
-using Noise = std::tuple<at::Tensor, at::Tensor>;
+/// Low level, median and RMS, as operators give several results.
+using Noise = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 constexpr double low_fraction = 0.16;
 constexpr double median_fraction = 0.50;
@@ -51,7 +51,7 @@ double rms_of_cut_gaussian(double cut) {
 
 template <class Sample>
 struct RowNoise {
-    Sample median;
+    Sample low, median;
     double cut_rms; ///< RMS of the samples within the cut, not yet corrected for it
 };
 
@@ -76,7 +76,7 @@ SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t 
         return is_quiet(sample) ? (sample - median) * (sample - median) : 0.0;
     });
     const double number = lane_sum(row, ticks, [=](double sample) { return is_quiet(sample) ? 1.0 : 0.0; });
-    return {sample_of_key(middle), std::sqrt(squares / number)};
+    return {sample_of_key(low), sample_of_key(middle), std::sqrt(squares / number)};
 }
 
 template <class Sample>
@@ -98,12 +98,14 @@ void noise_of_rows(const at::Tensor& waveforms, double cut, Noise& noise) {
     const Ranks ranks(ticks);
     const double gaussian = rms_of_cut_gaussian(cut);
     const auto* from = waveforms.const_data_ptr<Sample>();
-    auto* median = std::get<0>(noise).mutable_data_ptr<Sample>();
-    auto* rms = std::get<1>(noise).mutable_data_ptr<Sample>();
+    auto* low = std::get<0>(noise).mutable_data_ptr<Sample>();
+    auto* median = std::get<1>(noise).mutable_data_ptr<Sample>();
+    auto* rms = std::get<2>(noise).mutable_data_ptr<Sample>();
     at::parallel_for(0, waveforms.numel() / ticks, 1, [&](std::int64_t begin, std::int64_t end) {
         std::vector<OrderedKey<Sample>> keys(ticks);
         for (std::int64_t row = begin; row < end; ++row) {
             const auto found = noise_of_row(from + row * ticks, ticks, ranks, cut, keys.data());
+            low[row] = found.low;
             median[row] = found.median;
             rms[row] = static_cast<Sample>(found.cut_rms / gaussian);
         }
@@ -124,11 +126,12 @@ void plain_rms_of_rows(const at::Tensor& waveforms, at::Tensor& result) {
 
 Noise robust_noise_cpu(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
-        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
     const auto input = waveforms.contiguous();
     const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
-    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options())};
+    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options()),
+                at::empty(shape, waveforms.options())};
     input.scalar_type() == at::kFloat ? noise_of_rows<float>(input, cut, noise)
                                       : noise_of_rows<double>(input, cut, noise);
     return noise;
@@ -147,19 +150,21 @@ at::Tensor plain_rms_cpu(const at::Tensor& waveforms) {
 
 Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
-        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
     const Ranks ranks(waveforms.size(-1));
     const auto sorted = std::get<0>(at::sort(waveforms, -1));
     const auto median = sorted.narrow(-1, ranks.median, 1);
+    const auto low = sorted.narrow(-1, ranks.low, 1);
     const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
-    const auto below = median.sub(sorted.narrow(-1, ranks.low, 1));
+    const auto below = median.sub(low);
     const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
     const auto deviation = waveforms.sub(median);
     const auto quiet = deviation.abs().le(limit);
     const auto squares = at::where(quiet, deviation.square(), 0).sum(-1);
-    // A copy of the medians, so that they do not keep the sorted waveforms in memory.
-    return {median.squeeze(-1).clone(), squares.div(quiet.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
+    // Copies, so that the levels do not keep the sorted waveforms in memory.
+    return {low.squeeze(-1).clone(), median.squeeze(-1).clone(),
+            squares.div(quiet.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
 }
 
 at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
@@ -183,8 +188,8 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     static const auto operation = c10::Dispatcher::singleton()
                                       .findSchemaOrThrow("spng::robust_noise", "")
                                       .typed<Noise(const at::Tensor&, double)>();
-    auto [median, rms] = operation.call(waveforms, cut);
-    return {median, rms};
+    auto [low, median, rms] = operation.call(waveforms, cut);
+    return {low, median, rms};
 }
 
 at::Tensor robust_rms(const at::Tensor& waveforms, double cut) {
@@ -200,7 +205,7 @@ at::Tensor plain_rms(const at::Tensor& waveforms) {
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor median, Tensor rms)");
+    library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)");
     library.def("plain_rms(Tensor waveforms) -> Tensor");
 }
 

@@ -7,6 +7,7 @@ namespace spng {
 
 /// Zero and unit of a channel's noise, each (..., channel), in the unit and type of the waveforms.
 struct ChannelNoise {
+    at::Tensor low;    ///< x16 below
     at::Tensor median; ///< lower median over time
     at::Tensor rms;
 };

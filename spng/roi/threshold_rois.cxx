@@ -21,9 +21,11 @@ Ports ThresholdROIs::process(const Ports& inputs) {
     at::Tensor mask;
     if (config().passes.empty()) {
         mask = above(image, config().threshold_rms_factor, config().nominal);
-    } else {
-        mask = grown_seeds(images, config().passes, config().threshold_rms_factor, 0,
-                           config().grow_rms_factor, {});
+    }
+    for (const auto& pass : config().passes) {
+        const at::Tensor grown =
+            grown_seeds(images, pass, config().threshold_rms_factor, 0, config().grow_rms_factor, {});
+        mask = mask.defined() ? mask.logical_or(grown) : grown;
     }
     if (config().weak_rms_factor > 0) {
         mask = mask.logical_or_(above(image, config().weak_rms_factor));

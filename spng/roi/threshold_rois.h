@@ -34,9 +34,9 @@ struct ThresholdROIsConfig {
             field(&C::weak_rms_factor, "weak_rms_factor", "1", at_least(0),
                   "samples of `image` above this belong to the regions too, without a seed; 0: none"),
             field(&C::pad, "pad", "samples", at_least(0), "added to both ends of every region"),
-            field(&C::image, "image", "", required(),
+            field(&C::image, "image", "", not_empty(),
                   "image that the threshold is for when there are no passes"),
-            field(&C::output, "output", "", required(), "name of the output tensor"));
+            field(&C::output, "output", "", not_empty(), "name of the output tensor"));
     }
 };
 
