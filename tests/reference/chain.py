@@ -65,20 +65,21 @@ class Chain:
             out.append(np.concatenate(groups))
         return out
 
-    def signal(
-        self, views: list[np.ndarray], rule: regions.RegionRule = regions.RegionRule()
-    ) -> list[np.ndarray]:
-        """ADC (three views) -> charge in electrons inside the regions of interest, (channel, tick) each."""
-        ticks = views[0].shape[1]
-        spectra = self.spectra(views)
-        found = regions.find_regions(spectra, self.cells, ticks, rule)
+    def apply(self, spectra: list[np.ndarray], found: list[np.ndarray], ticks: int) -> list[np.ndarray]:
+        """Charge [electrons] inside regions on pixels, baseline taken off. spectra, found per view -> (channel, tick)."""
         out = []
         for view, (spectrum, region) in enumerate(zip(spectra, found)):
             waveform = decon.to_ticks(spectrum, gauss_filter(view), ticks)
-            mask = regions.region_ticks(region, rule.padding_ticks)
-            apply = roi.restore_baseline if view == detector.W else roi.rebaseline_linear
-            out.append(apply(waveform, mask))
+            mask = regions.region_ticks(region, regions.RegionRule.padding_ticks)
+            take_off = roi.restore_baseline if view == detector.W else roi.rebaseline_linear
+            out.append(take_off(waveform, mask))
         return out
+
+    def signal(self, views: list[np.ndarray]) -> list[np.ndarray]:
+        """ADC (three views) -> charge in electrons inside the regions of interest, (channel, tick) each."""
+        ticks = views[0].shape[1]
+        spectra = self.spectra(views)
+        return self.apply(spectra, regions.find_regions(spectra, self.cells, ticks), ticks)
 
 
 def gauss_filter(view: int) -> np.ndarray:

@@ -37,6 +37,17 @@ def read_frame(path: str | Path, tag: str = "*", ident: int = 0) -> Frame:
     return Frame(samples, channels, float(start_ns + first_tick * tick_ns), float(tick_ns))
 
 
+def write_frame(path: str | Path, frame: Frame, tag: str = "*", ident: int = 0) -> None:
+    """Write a frame so that `read_frame` and the field's programs read it back."""
+    suffix = f"{tag}_{ident}"
+    arrays = {
+        f"frame_{suffix}": frame.samples,
+        f"channels_{suffix}": frame.channels.astype(np.int32),
+        f"tickinfo_{suffix}": np.array([frame.start_ns, frame.tick_ns, 0.0]),
+    }
+    np.savez_compressed(path, **arrays)
+
+
 def rows_of(frame: Frame, channel_order: np.ndarray, dtype: type = np.float64) -> np.ndarray:
     """Rows of `frame` in `channel_order` (channel,), zero where the frame has no such channel. -> (channel, tick)."""
     position = {int(channel): row for row, channel in enumerate(frame.channels)}

@@ -18,9 +18,11 @@ class RegionRule:
     """Constants of the rule.  Thresholds are in sigmas of the named image, widths as named."""
 
     # Images of induction views. Below 2 kHz the noise rises as 1/f^2; 10 kHz keeps pulses up to 30 us whole.
-    smooth_mhz: float = 0.12  # low pass of tight and loose: the gauss filter's own, the best bandwidth for this noise
+    smooth: tuple[float, float] = (0.12, 2.0)  # MHz, power: low pass of tight and loose, the same as of the gauss filter
     tight_cut_mhz: float = 0.010  # high pass of tight
     loose_cut_mhz: float = 0.002  # high pass of loose
+    rms_cut: float = 3.0  # sigmas within which samples count as noise (roi.robust_levels)
+    rms_stride: int = 4  # pixels: a quarter of the samples gives the same noise levels and costs a quarter
     # Long pulses of steep tracks, from the loose image averaged over a wire and its two neighbours.
     long_clip: float = 5.0  # so that a short bright pulse does not look long
     long_pixels: tuple[int, ...] = (17, 51)  # running sums over 34 and 102 us (odd): tracks above 75 and 84 degrees
@@ -51,20 +53,24 @@ def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict
     the matched filter of a long weak pulse and in its own sigmas.
     """
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
-    smooth = filters.low_pass(frequency, rule.smooth_mhz)
+    smooth = filters.low_pass(frequency, *rule.smooth)
     tight = decon.to_pixels(spectrum, smooth * filters.high_pass(frequency, rule.tight_cut_mhz), ticks)
     wide = decon.to_pixels(spectrum, smooth * filters.high_pass(frequency, rule.loose_cut_mhz), ticks)
-    loose = roi.in_sigmas(wide + np.roll(wide, 1, axis=0) + np.roll(wide, -1, axis=0))
+    three = wide + np.roll(wide, 1, axis=0) + np.roll(wide, -1, axis=0)
+    loose = roi.in_sigmas(three, rule.rms_cut, rule.rms_stride)
     clipped = np.clip(loose, -rule.long_clip, rule.long_clip)
-    sums = [roi.in_sigmas(roi.running_sum(clipped, pixels)) for pixels in rule.long_pixels]
-    return {"tight": roi.in_sigmas(tight), "loose": loose, "long": np.maximum.reduce(sums)}
+    long = np.full_like(loose, -np.inf)
+    for pixels in rule.long_pixels:
+        total = roi.running_sum(clipped, pixels)
+        long = np.maximum(long, roi.in_sigmas(total, rule.rms_cut, rule.rms_stride))
+    return {"tight": roi.in_sigmas(tight, rule.rms_cut, rule.rms_stride), "loose": loose, "long": long}
 
 
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
     """Region of a collection view: tight seeds grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks)
-    tight = roi.in_sigmas(waveform, cap=rule.collection_cap)
+    tight = roi.in_sigmas(waveform, rule.rms_cut, rule.rms_stride, rule.collection_cap)
     return roi.grow_in_time(tight > rule.collection_seed, tight > rule.collection_grow)
 
 

@@ -2,6 +2,8 @@
 
 Charge is spread by diffusion, collected on wires, convolved with the wire-averaged response (impact positions inside a
 wire region are not resolved) and digitised.  All tracks are on one face.  Geometry, drift and noise numbers of ProtoDUNE-HD.
+
+Run: python -m tests.reference.simulate WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 TRACKS SEED ADC.npz TRUTH.npz
 """
 
 from __future__ import annotations
@@ -9,11 +11,14 @@ from __future__ import annotations
 import bz2
 import json
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from . import chain as chain_module
+from . import detector, frames
 from . import response as response_module
 from .detector import WirePlane
 
@@ -161,3 +166,50 @@ def noise(rng: np.random.Generator, path: str | Path, plane: int, rows: int, tic
 def digitise(counts: np.ndarray, baseline: float) -> np.ndarray:
     """Add the baseline and truncate to 14-bit integers. -> int16 of the same shape."""
     return np.clip(np.floor(counts + baseline), 0, 2**response_module.ADC_BITS - 1).astype(np.int16)
+
+
+def event(
+    chain: chain_module.Chain, noise_file: Path, tracks: np.ndarray, seed: int, add_noise: bool = True
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """One event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick) each."""
+    rng = np.random.default_rng(seed)
+    planes = detector.load_planes(chain.wires, chain.anode)
+    counts, truths = [], []
+    depositions = drift(rng, tracks) if len(tracks) else None
+    for view, order in enumerate(chain.order):
+        rows = len(order)
+        signal, truth = np.zeros((rows, TICKS)), np.zeros((rows, TICKS))
+        if depositions is not None:
+            row_of = {int(channel): row for row, channel in enumerate(order)}
+            plane = planes[0, view]
+            wire_rows = np.array([row_of[int(channel)] for channel in plane.channel])
+            charge = charge_image(depositions, plane, wire_rows, rows)
+            smear = TRUTH_SMEAR_TICKS[view], TRUTH_SMEAR_WIRES[view]
+            truth = charge_image(depositions, plane, wire_rows, rows, TRUTH_DELAY_TICKS, *smear)
+            kernel = response_module.response_kernel(chain.field, view)
+            groups = np.split(charge, np.cumsum(chain_module.GROUP_SIZES[view])[:-1])
+            signal = np.concatenate([convolve(group, kernel, view != detector.W) for group in groups])
+        if add_noise:
+            signal = signal + noise(rng, noise_file, view, rows)
+        counts.append(digitise(signal, BASELINE_COUNTS[view]))
+        truths.append(truth)
+    return counts, truths
+
+
+def main(arguments: list[str]) -> None:
+    """Write the ADC counts and the true charge of one simulated event as frame files."""
+    wires, field, noise_file = (Path(argument) for argument in arguments[:3])
+    count, seed = int(arguments[3]), int(arguments[4])
+    chain = chain_module.Chain(wires, field)
+    tracks = random_tracks(np.random.default_rng(seed), count) if count else np.zeros((0, 2, 3))
+    channels = np.concatenate(chain.order)
+    order = np.argsort(channels)
+    for path, views in zip(arguments[5:7], event(chain, noise_file, tracks, seed)):
+        samples = np.concatenate(views)[order]
+        if samples.dtype != np.int16:
+            samples = samples.astype(np.float32)
+        frames.write_frame(path, frames.Frame(samples, channels[order], FRAME_START_US * 1000, TICK_US * 1000))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
