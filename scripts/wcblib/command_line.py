@@ -57,7 +57,8 @@ def environment() -> dict[str, str]:
     """Variables with which `wire-cell` and Python's packages of this checkout are found."""
     folder = build_folder() or ROOT / "build"
     path = os.pathsep.join([str(folder / "bin"), str(VENV / "bin"), os.environ.get("PATH", "")])
-    configuration = os.pathsep.join([str(ROOT / "cfg"), str(ROOT / "data")])
+    given = [os.environ["WIRECELL_PATH"]] if os.environ.get("WIRECELL_PATH") else []
+    configuration = os.pathsep.join([str(ROOT / "cfg"), str(ROOT / "data"), *given])
     return {"PATH": path, "WIRECELL_PATH": configuration, "VIRTUAL_ENV": str(VENV)}
 
 
