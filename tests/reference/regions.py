@@ -22,6 +22,7 @@ class RegionRule:
     tight_cut_mhz: float = 0.010  # high pass of tight
     loose_cut_mhz: float = 0.002  # high pass of loose
     rms_cut: float = 3.0  # sigmas within which samples count as noise (roi.robust_levels)
+    long_confirmed: float = 0.25  # of a long pulse must be confirmed
     rms_stride: int = 4  # pixels: a quarter of the samples gives the same noise levels and costs a quarter
     # Long pulses of steep tracks, from the loose image averaged over a wire and its two neighbours.
     long_clip: float = 5.0  # so that a short bright pulse does not look long
@@ -79,16 +80,23 @@ def induction_cores(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Seeds grown in time: short pulses in the tight image; long ones seeded in long and grown in loose.
 
-    `confirmed` (channel, pixel) marks pixels where the two other views cross; without it every seed counts.
+    `confirmed` (channel, pixel) marks pixels where the two other views cross.  A short pulse needs it at its seed; a long
+    one along at least half of its length, since among many pixels some are confirmed by chance.  Above lone_seed, and
+    without `confirmed`, nothing is asked.
     -> short, long (channel, pixel) bool
     """
-    cores = []
-    for seeding, growing in (("tight", "tight"), ("long", "loose")):
-        seeds = images[seeding] > rule.seed
-        if confirmed is not None:
-            seeds = (seeds & confirmed) | (images[seeding] > rule.lone_seed)
-        cores.append(roi.grow_in_time(seeds, images[growing] > rule.grow))
-    return cores[0], cores[1]
+    tight, long = images["tight"], images["long"]
+    short_seeds, long_seeds = tight > rule.seed, long > rule.seed
+    if confirmed is not None:
+        short_seeds = (short_seeds & confirmed) | (tight > rule.lone_seed)
+    short_core = roi.grow_in_time(short_seeds, tight > rule.grow)
+    long_core = roi.grow_in_time(long_seeds, images["loose"] > rule.grow)
+    if confirmed is not None:
+        length = roi.count_in_runs(long_core, long_core)
+        crossed = roi.count_in_runs(long_core, confirmed) >= rule.long_confirmed * length
+        lone = roi.count_in_runs(long_core, long > rule.lone_seed) > 0
+        long_core &= crossed | lone
+    return short_core, long_core
 
 
 def find_regions(

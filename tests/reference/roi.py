@@ -74,13 +74,18 @@ def run_ends(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first, last
 
 
+def count_in_runs(mask: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """Number of `counted` samples in the run of `mask` that each sample belongs to; 0 outside. bool, bool -> int."""
+    first, last = run_ends(mask)
+    total = np.concatenate([np.zeros_like(counted[..., :1], dtype=np.int32), np.cumsum(counted, axis=-1)], axis=-1)
+    inside = np.take_along_axis(total, last + 1, -1) - np.take_along_axis(total, first, -1)
+    return np.where(mask, inside, 0)
+
+
 def grow_in_time(seeds: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """Runs of (seeds | allowed) along the last axis that contain at least one seed.  bool, bool -> bool, same shapes."""
     union = seeds | allowed
-    first, last = run_ends(union)
-    count = np.concatenate([np.zeros_like(seeds[..., :1], dtype=np.int32), np.cumsum(seeds, axis=-1)], axis=-1)
-    contained = np.take_along_axis(count, last + 1, -1) - np.take_along_axis(count, first, -1)
-    return union & (contained > 0)
+    return count_in_runs(union, seeds) > 0
 
 
 def pad_in_time(mask: np.ndarray, samples: int) -> np.ndarray:

@@ -168,29 +168,52 @@ def digitise(counts: np.ndarray, baseline: float) -> np.ndarray:
     return np.clip(np.floor(counts + baseline), 0, 2**response_module.ADC_BITS - 1).astype(np.int16)
 
 
+def face_wires(chain: chain_module.Chain, view: int) -> tuple[WirePlane, np.ndarray]:
+    """Wires of a view on face 0, and the tensor row of each."""
+    plane = detector.load_planes(chain.wires, chain.anode)[0, view]
+    row_of = {int(channel): row for row, channel in enumerate(chain.order[view])}
+    return plane, np.array([row_of[int(channel)] for channel in plane.channel])
+
+
+def smeared_charge(chain: chain_module.Chain, depositions: Depositions, view: int) -> np.ndarray:
+    """Truth of a view: charge at the collection plane, spread as the signal processing spreads it. -> (channel, tick)."""
+    plane, rows = face_wires(chain, view)
+    smear = TRUTH_SMEAR_TICKS[view], TRUTH_SMEAR_WIRES[view]
+    return charge_image(depositions, plane, rows, len(chain.order[view]), TRUTH_DELAY_TICKS, *smear)
+
+
+def true_charge(chain: chain_module.Chain, tracks: np.ndarray, view: int) -> np.ndarray:
+    """Truth of a view for tracks without fluctuations. -> (channel, tick) electrons."""
+    return smeared_charge(chain, drift(np.random.default_rng(0), tracks, straggling=0.0, spread=0.0), view)
+
+
 def event(
-    chain: chain_module.Chain, noise_file: Path, tracks: np.ndarray, seed: int, add_noise: bool = True
+    chain: chain_module.Chain,
+    noise_file: Path,
+    tracks: np.ndarray,
+    seed: int,
+    add_noise: bool = True,
+    uniform: bool = False,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """One event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick) each."""
+    """One event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick) each.
+
+    tracks (track, 2, 3) may be empty; `uniform` leaves out straggling and the spread of ionisation between tracks.
+    """
     rng = np.random.default_rng(seed)
-    planes = detector.load_planes(chain.wires, chain.anode)
+    depositions = None
+    if len(tracks):
+        depositions = drift(rng, tracks, 0.0, 0.0) if uniform else drift(rng, tracks)
     counts, truths = [], []
-    depositions = drift(rng, tracks) if len(tracks) else None
     for view, order in enumerate(chain.order):
-        rows = len(order)
-        signal, truth = np.zeros((rows, TICKS)), np.zeros((rows, TICKS))
+        signal, truth = np.zeros((len(order), TICKS)), np.zeros((len(order), TICKS))
         if depositions is not None:
-            row_of = {int(channel): row for row, channel in enumerate(order)}
-            plane = planes[0, view]
-            wire_rows = np.array([row_of[int(channel)] for channel in plane.channel])
-            charge = charge_image(depositions, plane, wire_rows, rows)
-            smear = TRUTH_SMEAR_TICKS[view], TRUTH_SMEAR_WIRES[view]
-            truth = charge_image(depositions, plane, wire_rows, rows, TRUTH_DELAY_TICKS, *smear)
+            charge = charge_image(depositions, *face_wires(chain, view), len(order))
+            truth = smeared_charge(chain, depositions, view)
             kernel = response_module.response_kernel(chain.field, view)
             groups = np.split(charge, np.cumsum(chain_module.GROUP_SIZES[view])[:-1])
             signal = np.concatenate([convolve(group, kernel, view != detector.W) for group in groups])
         if add_noise:
-            signal = signal + noise(rng, noise_file, view, rows)
+            signal = signal + noise(rng, noise_file, view, len(order))
         counts.append(digitise(signal, BASELINE_COUNTS[view]))
         truths.append(truth)
     return counts, truths
