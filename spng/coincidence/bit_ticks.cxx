@@ -1,6 +1,7 @@
 #include "spng/coincidence/bit_ticks.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
@@ -56,6 +57,53 @@ at::Tensor unpack_ticks_cpu(const at::Tensor& packed, std::int64_t ticks) {
     return mask;
 }
 
+template <class Sample>
+SPNG_MULTIVERSION void compare_row(const Sample* row, std::int64_t ticks, Sample threshold,
+                                   std::uint64_t* words) {
+    std::uint8_t above[bits_per_word];
+    for (std::int64_t first = 0; first < ticks; first += bits_per_word) {
+        const std::int64_t count = std::min(bits_per_word, ticks - first);
+        for (std::int64_t bit = 0; bit < count; ++bit) {
+            above[bit] = row[first + bit] > threshold;
+        }
+        pack_row(above, count, words++);
+    }
+}
+
+template <class Sample>
+void compare_rows(const at::Tensor& rows, const at::Tensor& threshold, at::Tensor& packed) {
+    const std::int64_t ticks = rows.size(1);
+    const std::int64_t stride = rows.stride(0);
+    const auto* from = rows.const_data_ptr<Sample>();
+    const auto* level = threshold.const_data_ptr<Sample>();
+    auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            compare_row(from + row * stride, ticks, level[row], to + row * words_for(ticks));
+        }
+    });
+}
+
+at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& threshold) {
+    auto shape = waveform.sizes().vec();
+    shape.back() = words_for(waveform.size(-1));
+    auto packed = at::empty(shape, waveform.options().dtype(at::kLong));
+    if (packed.numel() == 0) {
+        return packed;
+    }
+    // A crop in time leaves rows apart but evenly so, which flattening keeps as a view.
+    at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
+    rows = rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
+    const at::Tensor levels = threshold.contiguous();
+    waveform.scalar_type() == at::kFloat ? compare_rows<float>(rows, levels, packed)
+                                         : compare_rows<double>(rows, levels, packed);
+    return packed;
+}
+
+at::Tensor pack_above_composite(const at::Tensor& waveform, const at::Tensor& threshold) {
+    return pack_ticks(waveform.gt(threshold.unsqueeze(-1)));
+}
+
 at::Tensor bit_numbers(const at::Tensor& like) {
     return at::arange(bits_per_word, like.options().dtype(at::kLong));
 }
@@ -85,6 +133,18 @@ at::Tensor pack_ticks(const at::Tensor& mask) {
     return operation.call(mask);
 }
 
+at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& threshold) {
+    require_tensor(is_real(waveform) && waveform.dim() >= 1, "pack_above", "waveform", waveform,
+                   "float32 or float64 (..., row, tick)");
+    require_tensor(threshold.defined() && threshold.scalar_type() == waveform.scalar_type() &&
+                       threshold.sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
+                   "pack_above", "threshold", threshold, "(..., row), type of the waveform");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::pack_above", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+    return operation.call(waveform, threshold);
+}
+
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
     require_argument(ticks >= 0, "unpack_ticks", "number of ticks", ticks, "0 or more");
     require_tensor(words.defined() && words.scalar_type() == at::kLong && words.dim() >= 1 &&
@@ -100,16 +160,19 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("pack_ticks(Tensor mask) -> Tensor");
+    library.def("pack_above(Tensor waveform, Tensor threshold) -> Tensor");
     library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
     library.impl("pack_ticks", pack_ticks_cpu);
+    library.impl("pack_above", pack_above_cpu);
     library.impl("unpack_ticks", unpack_ticks_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
     library.impl("pack_ticks", pack_ticks_composite);
+    library.impl("pack_above", pack_above_composite);
     library.impl("unpack_ticks", unpack_ticks_composite);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Masks with 64 ticks to a word, the form in which coincidence is computed (spng.md 5.8). Packed masks are
-// int64 because ATen has bitwise operations for it on every device; the sign bit is tick 63 of its word.
+// Masks with 64 ticks to a word, the form in which regions and coincidence are computed (spng.md 5.8). Packed
+// masks are int64 because ATen has bitwise operations for it on every device; the sign bit is tick 63 of its
+// word.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,6 +14,13 @@ namespace spng {
 /// @return int64 (..., row, ceil(tick / 64)); no ticks give no words
 /// Throws Error(Internal) when mask is not bool or has no axis. One operator call: spng::pack_ticks.
 at::Tensor pack_ticks(const at::Tensor& mask);
+
+/// Compare and pack in one pass: bit t is set where waveform(row, t) > threshold(row).
+/// @param waveform   float32 or float64 (..., row, tick); rows may lie apart in memory
+/// @param threshold  (..., row) of the same type; +Inf gives an empty row
+/// @return int64 (..., row, ceil(tick / 64))
+/// Throws Error(Internal) when shapes or types differ. One operator call: spng::pack_above.
+at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& threshold);
 
 /// The inverse of pack_ticks.
 /// @param words  int64 (..., row, word)

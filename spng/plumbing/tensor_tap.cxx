@@ -2,6 +2,8 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 
+#include <ATen/ops/view_as_real.h>
+
 namespace spng {
 namespace {
 
@@ -22,7 +24,8 @@ Ports TensorTap::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("TensorTap::write");
     const std::string ending = "_" + std::to_string(inputs[0]->event().ident) + ".npy";
     for (const auto& tensor : inputs[0]->tensors()) {
-        m_archive->add(tensor.name + ending, tensor.data.cpu().contiguous());
+        const at::Tensor data = tensor.data.is_complex() ? at::view_as_real(tensor.data) : tensor.data;
+        m_archive->add(tensor.name + ending, data.cpu().contiguous());
         if (tensor.channels) {
             m_archive->add(tensor.name + "_ids" + ending, tensor.channels->ids);
         }

@@ -19,7 +19,7 @@ struct TensorTapConfig {
 
 /// Passes each set on as it is, after writing its tensors as members `<tensor>_<ident>.npy`, and beside each
 /// tensor of channels
-/// `<tensor>_ids_<ident>.npy` with the channel number of each row.
+/// `<tensor>_ids_<ident>.npy` with the channel number of each row. Complex tensors get a last axis of two: real and imaginary part.
 class TensorTap : public NodeWith<TensorTapConfig> {
 public:
     void finish() override;

@@ -1,7 +1,10 @@
 #include "spng/roi/coincidence_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/coincidence/bit_ticks.h"
 #include "spng/roi/region_growth.h"
+
+#include <ATen/TensorOperators.h>
 
 namespace spng {
 namespace {
@@ -17,7 +20,8 @@ const Registration<CoincidenceROIs> registration{{.type = "SPNGCoincidenceROIs",
 Ports CoincidenceROIs::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("CoincidenceROIs::grow");
     const TensorSet& images = *inputs[0];
-    const at::Tensor confirmed = inputs[1]->at("mp2").data.logical_or(inputs[1]->at("mp3").data);
+    const at::Tensor confirmed =
+        pack_ticks(inputs[1]->at("mp2").data) | pack_ticks(inputs[1]->at("mp3").data);
     const NamedTensor& neighbour_image = images.at(config().neighbour_image);
     at::Tensor mask;
     for (const auto& pass : config().passes) {
@@ -25,20 +29,15 @@ Ports CoincidenceROIs::process(const Ports& inputs) {
             grown_seeds(images, pass, config().seed_rms_factor, config().lone_seed_rms_factor,
                         config().grow_rms_factor, confirmed);
         if (mask.defined()) {
-            mask = mask.logical_or(core);
+            mask = mask | core;
         } else {
-            mask = with_neighbours(core, config().cyclic)
-                       .logical_and_(confirmed)
-                       .logical_and_(above(neighbour_image, config().neighbour_rms_factor))
-                       .logical_or_(core);
+            const at::Tensor beside = with_neighbours(core, config().cyclic) & confirmed;
+            mask = core | (beside & above(neighbour_image, config().neighbour_rms_factor));
         }
     }
-    NamedTensor regions;
-    regions.name = config().output;
-    regions.data = grow_regions(mask, mask, config().pad, config().pad);
-    regions.axes = neighbour_image.axes;
-    regions.channels = neighbour_image.channels;
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(regions)})};
+    mask = grow_packed_regions(mask, mask, neighbour_image.data.size(2), config().pad, config().pad);
+    return {std::make_shared<const TensorSet>(
+        inputs[0]->event_ptr(), std::vector{regions_like(neighbour_image, config().output, mask)})};
 }
 
 } // namespace spng

@@ -1,5 +1,6 @@
 #include "spng/roi/region_growth.h"
 
+#include "spng/coincidence/bit_ticks.h"
 #include "spng/core/bit_words.h"
 #include "spng/core/tensor_checks.h"
 
@@ -9,6 +10,7 @@
 #include <ATen/ops/cummax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -20,40 +22,37 @@ namespace {
 
 constexpr std::int64_t row_grain = 16;
 
-/// Rows are handled as bits: the ends of a run are found by counting zeros, and a word of nothing costs one
-/// test.
-at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
-                            std::int64_t pad_after) {
+/// The ends of a run are found by counting zeros, and a word of nothing costs one test.
+at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                            std::int64_t pad_before, std::int64_t pad_after) {
     const auto seed_input = seeds.contiguous();
     const auto level_input = level.contiguous();
-    auto regions = at::empty(seeds.sizes(), seeds.options());
+    auto regions = at::zeros(seeds.sizes(), seeds.options());
     if (regions.numel() == 0) {
         return regions;
     }
-    const std::int64_t ticks = seeds.size(-1);
     const std::int64_t words = words_for(ticks);
-    const auto* seed_bytes = reinterpret_cast<const std::uint8_t*>(seed_input.const_data_ptr<bool>());
-    const auto* level_bytes = reinterpret_cast<const std::uint8_t*>(level_input.const_data_ptr<bool>());
-    auto* region_bytes = reinterpret_cast<std::uint8_t*>(regions.mutable_data_ptr<bool>());
-    at::parallel_for(0, seeds.numel() / ticks, row_grain, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<std::uint64_t> seed(words), open(words), region(words);
+    const auto* seed_words =
+        reinterpret_cast<const std::uint64_t*>(seed_input.const_data_ptr<std::int64_t>());
+    const auto* level_words =
+        reinterpret_cast<const std::uint64_t*>(level_input.const_data_ptr<std::int64_t>());
+    auto* region_words = reinterpret_cast<std::uint64_t*>(regions.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, seeds.numel() / words, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::uint64_t> open(words);
         for (std::int64_t row = begin; row < end; ++row) {
-            pack_row(seed_bytes + row * ticks, ticks, seed.data());
-            pack_row(level_bytes + row * ticks, ticks, open.data());
+            const auto* seed = seed_words + row * words;
             for (std::int64_t word = 0; word < words; ++word) {
-                open[word] |= seed[word];
+                open[word] = seed[word] | level_words[row * words + word];
             }
-            std::fill(region.begin(), region.end(), 0);
             // Seeds are rare, so runs are looked up from them rather than looked through.
             std::int64_t past = 0;
-            for (std::int64_t next = find_bit(seed.data(), 0, ticks, true); next < ticks;
-                 next = find_bit(seed.data(), past, ticks, true)) {
+            for (std::int64_t next = find_bit(seed, 0, ticks, true); next < ticks;
+                 next = find_bit(seed, past, ticks, true)) {
                 const std::int64_t first = find_bit_back(open.data(), past, next, false);
                 past = find_bit(open.data(), next, ticks, false);
-                set_bits(region.data(), std::max<std::int64_t>(0, first - pad_before),
+                set_bits(region_words + row * words, std::max<std::int64_t>(0, first - pad_before),
                          std::min(ticks, past + pad_after));
             }
-            unpack_row(region.data(), ticks, region_bytes + row * ticks);
         }
     });
     return regions;
@@ -64,12 +63,13 @@ at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64
     return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
 }
 
-at::Tensor grow_regions_composite(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
-                                  std::int64_t pad_after) {
-    if (seeds.numel() == 0) {
-        return at::empty(seeds.sizes(), seeds.options());
+at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tensor& packed_level,
+                                  std::int64_t ticks, std::int64_t pad_before, std::int64_t pad_after) {
+    if (packed_seeds.numel() == 0) {
+        return at::empty(packed_seeds.sizes(), packed_seeds.options());
     }
-    const std::int64_t ticks = seeds.size(-1);
+    const auto seeds = unpack_ticks(packed_seeds, ticks);
+    const auto level = unpack_ticks(packed_level, ticks);
     const auto tick = at::arange(ticks, seeds.options().dtype(at::kLong));
     const auto open = seeds.logical_or(level);
     const auto closed = open.logical_not();
@@ -84,10 +84,28 @@ at::Tensor grow_regions_composite(const at::Tensor& seeds, const at::Tensor& lev
     const std::int64_t out_of_reach = -(ticks + std::max(pad_before, pad_after) + 1);
     const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
     const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
-    return behind.logical_or(ahead);
+    return pack_ticks(behind.logical_or(ahead));
 }
 
 } // namespace
+
+at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                               std::int64_t pad_before, std::int64_t pad_after) {
+    require_argument(ticks >= 0, "grow_packed_regions", "number of ticks", ticks, "0 or more");
+    require_tensor(seeds.defined() && seeds.scalar_type() == at::kLong && seeds.dim() >= 1 &&
+                       seeds.size(-1) == words_for(ticks),
+                   "grow_packed_regions", "mask of seeds", seeds, "packed, int64 (..., channel, word)");
+    require_tensor(level.defined() && level.scalar_type() == at::kLong && level.sizes() == seeds.sizes(),
+                   "grow_packed_regions", "mask of the level", level,
+                   "the shape of the seeds, " + describe_tensor(seeds));
+    require_argument(pad_before >= 0, "grow_packed_regions", "padding before", pad_before, "0 or more ticks");
+    require_argument(pad_after >= 0, "grow_packed_regions", "padding after", pad_after, "0 or more ticks");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::grow_regions", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t,
+                                                        std::int64_t, std::int64_t)>();
+    return operation.call(seeds, level, ticks, pad_before, pad_after);
+}
 
 at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
                         std::int64_t pad_after) {
@@ -95,13 +113,9 @@ at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::i
                    "bool (..., channel, tick)");
     require_tensor(is_mask(level) && level.sizes() == seeds.sizes(), "grow_regions", "mask of the level",
                    level, "the shape of the seeds, " + describe_tensor(seeds));
-    require_argument(pad_before >= 0, "grow_regions", "padding before", pad_before, "0 or more ticks");
-    require_argument(pad_after >= 0, "grow_regions", "padding after", pad_after, "0 or more ticks");
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::grow_regions", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
-    return operation.call(seeds, level, pad_before, pad_after);
+    const std::int64_t ticks = seeds.size(-1);
+    return unpack_ticks(
+        grow_packed_regions(pack_ticks(seeds), pack_ticks(level), ticks, pad_before, pad_after), ticks);
 }
 
 at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
@@ -113,7 +127,8 @@ at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("grow_regions(Tensor seeds, Tensor level, int pad_before, int pad_after) -> Tensor");
+    library.def(
+        "grow_regions(Tensor seeds, Tensor level, int ticks, int pad_before, int pad_after) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {

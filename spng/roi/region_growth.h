@@ -9,11 +9,16 @@ namespace spng {
 
 /// Every maximal run of (level | seeds) along ticks that holds at least one seed, then widened by
 /// `pad_before` ticks towards earlier and `pad_after` towards later ones, as far as the row goes.
-/// @param seeds  bool (..., channel, tick)
-/// @param level  bool, shape of seeds: where a region may grow
-/// @return bool, shape of seeds
-/// Throws Error(Internal) when the shapes differ, a type is not bool or a padding is negative. One operator
-/// call: spng::grow_regions.
+/// @param seeds  packed masks (pack_ticks), int64 (..., channel, word)
+/// @param level  the same shape: where a region may grow
+/// @param ticks  of a row; bits past it are 0 in both and in the result
+/// @return int64, shape of seeds
+/// Throws Error(Internal) when a shape or type is another one or a padding is negative. One operator call:
+/// spng::grow_regions.
+at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                               std::int64_t pad_before, std::int64_t pad_after);
+
+/// The same on bool (..., channel, tick).
 at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
                         std::int64_t pad_after);
 

@@ -24,22 +24,27 @@ struct GrowthPass {
     }
 };
 
+// Masks are packed (bit_ticks.h): int64 (view, channel, word).
+
 /// x > pedestal + factor sigma + nominal, never for channels that are not good.
 /// @param image  (view, channel, tick) with its RMS (view, channel) as summary and, if it has one, its
-/// pedestal, from SPNGChannelRMS
-/// @return bool (view, channel, tick)
+/// pedestal, from
+///               SPNGChannelRMS
 /// Throws Error(Internal) when the image has no summary.
 at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
 
 /// The runs that contain a seed: samples above seed_factor where `confirmed`, or above lone_factor anywhere;
 /// runs extend while the growing image stays above grow_factor.
-/// @param confirmed  bool (view, channel, tick), or undefined: every sample above seed_factor is a seed
+/// @param confirmed  mask, or undefined: every sample above seed_factor is a seed
 at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
                        double lone_factor, double grow_factor, const at::Tensor& confirmed);
 
 /// Rows beside a row that is set, on the neighbouring channels of the same view; the row itself is included.
-/// @param mask    bool (view, channel, tick)
 /// @param cyclic  the last channel of a view is next to its first (wrapped planes)
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic);
+
+/// The mask as a tensor of the chain, unpacked: bool (view, channel, tick), with axes and channels of
+/// `image`.
+NamedTensor regions_like(const NamedTensor& image, const std::string& name, const at::Tensor& mask);
 
 } // namespace spng

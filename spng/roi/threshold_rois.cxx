@@ -3,6 +3,8 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/roi/region_growth.h"
 
+#include <ATen/TensorOperators.h>
+
 namespace spng {
 namespace {
 
@@ -25,21 +27,16 @@ Ports ThresholdROIs::process(const Ports& inputs) {
     for (const auto& pass : config().passes) {
         const at::Tensor grown =
             grown_seeds(images, pass, config().threshold_rms_factor, 0, config().grow_rms_factor, {});
-        mask = mask.defined() ? mask.logical_or(grown) : grown;
+        mask = mask.defined() ? mask | grown : grown;
     }
     if (config().weak_rms_factor > 0) {
-        mask = mask.logical_or_(above(image, config().weak_rms_factor));
+        mask = mask | above(image, config().weak_rms_factor);
     }
     if (config().pad > 0) {
-        mask = grow_regions(mask, mask, config().pad, config().pad);
+        mask = grow_packed_regions(mask, mask, image.data.size(2), config().pad, config().pad);
     }
-    NamedTensor regions;
-    regions.name = config().output;
-    regions.data = mask;
-    regions.summary = image.summary;
-    regions.axes = image.axes;
-    regions.channels = image.channels;
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(regions)})};
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
+                                              std::vector{regions_like(image, config().output, mask)})};
 }
 
 } // namespace spng
