@@ -15,8 +15,16 @@ import numpy as np
 from . import decon, detector, filters, frames, metrics, regions, response, roi
 
 VIEWS = "UVW"
-GROUP_SIZES = ((800,), (800,), (480, 480))  # channels transformed together: wrapped planes whole, collection by face
-PADDED_CHANNELS = (800, 800, 500)  # equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection
+GROUP_SIZES = (
+    (800,),
+    (800,),
+    (480, 480),
+)  # channels transformed together: wrapped planes whole, collection by face
+PADDED_CHANNELS = (
+    800,
+    800,
+    500,
+)  # equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection
 CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
 GAUSS_SCALE_MHZ = 0.12
 GAUSS_CUT_MHZ = 0.002  # high pass of induction views
@@ -66,7 +74,10 @@ class Chain:
         return out
 
     def apply(self, spectra: list[np.ndarray], found: list[np.ndarray], ticks: int) -> list[np.ndarray]:
-        """Charge [electrons] inside regions on pixels, baseline taken off. spectra, found per view -> (channel, tick)."""
+        """Charge [electrons] inside regions on pixels, baseline taken off.
+
+        spectra, found per view -> (channel, tick).
+        """
         out = []
         for view, (spectrum, region) in enumerate(zip(spectra, found)):
             waveform = decon.to_ticks(spectrum, gauss_filter(view), ticks)
@@ -83,7 +94,10 @@ class Chain:
 
 
 def gauss_filter(view: int) -> np.ndarray:
-    """Filter of the output waveform. Collection keeps its zero bin; induction loses the band where noise rules."""
+    """Filter of the output waveform.
+
+    Collection keeps its zero bin; induction loses the band where noise rules.
+    """
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     smooth = filters.low_pass(frequency, GAUSS_SCALE_MHZ)
     return smooth if view == detector.W else smooth * filters.high_pass(frequency, GAUSS_CUT_MHZ)

@@ -24,7 +24,8 @@ def unpack(words: np.ndarray, pixels: int) -> np.ndarray:
 def crossings_hit(cells: np.ndarray, masks: list[np.ndarray], target: int) -> np.ndarray:
     """X of the target view: whether the two other views cross on the channel in the same pixel.
 
-    cells (cell, 3) rows per view; masks three (channel, pixel) bool; target 0..2.  -> (channel of target, pixel) bool
+    cells (cell, 3) rows per view; masks three (channel, pixel) bool; target 0..2.  -> (channel of target,
+    pixel) bool
     """
     first, second = (view for view in range(3) if view != target)
     pairs = cells[np.argsort(cells[:, target], kind="stable")]
@@ -40,7 +41,10 @@ def crossings_hit(cells: np.ndarray, masks: list[np.ndarray], target: int) -> np
 
 
 def widen_channels(mask: np.ndarray, wires: int, cyclic: bool) -> np.ndarray:
-    """OR of each row with its `wires` neighbours on either side; wrapped planes are cyclic.  (..., channel, pixel) bool."""
+    """OR of each row with its `wires` neighbours on either side; wrapped planes are cyclic.
+
+    (..., channel, pixel) bool.
+    """
     out = mask.copy()
     for step in range(1, wires + 1):
         for shift in (step, -step):

@@ -28,9 +28,11 @@ def deconvolve(
 ) -> np.ndarray:
     """Deconvolve one group of channels.
 
-    samples (channel, tick) ADC; response (padded channel, padded tick//2 + 1) ADC/electron; channel_filter (padded
-    channel,).  Channels beyond the samples are zero padding and are cropped again; with equal numbers the axis is cyclic.
-    -> (channel, padded tick//2 + 1) complex: spectrum over time of the charge [electrons] at the response plane.
+    samples (channel, tick) ADC; response (padded channel, padded tick//2 + 1) ADC/electron; channel_filter
+    (padded channel,).  Channels beyond the samples are zero padding and are cropped again; with equal
+    numbers the axis is cyclic.
+    -> (channel, padded tick//2 + 1) complex: spectrum over time of the charge [electrons] at the response
+    plane.
     """
     channels = samples.shape[0]
     spectrum = np.fft.rfft(samples - lower_median(samples), padded_ticks, axis=1)
@@ -43,7 +45,10 @@ def deconvolve(
 def to_ticks(
     spectrum: np.ndarray, time_filter: np.ndarray, ticks: int = 6000, padded_ticks: int = PADDED_TICKS
 ) -> np.ndarray:
-    """Filter and return to ticks: roll by ROLL_TICKS, crop to `ticks`. spectrum (channel, f) -> (channel, tick)."""
+    """Filter and return to ticks:
+
+    roll by ROLL_TICKS, crop to `ticks`. spectrum (channel, f) -> (channel, tick).
+    """
     waveform = np.fft.irfft(spectrum * time_filter, padded_ticks, axis=-1)
     return np.roll(waveform, ROLL_TICKS, axis=-1)[..., :ticks]
 
@@ -53,8 +58,9 @@ def to_pixels(
 ) -> np.ndarray:
     """Filter and return to pixels of PIXEL_TICKS ticks, each the band-limited mean over its own ticks.
 
-    Only the lowest padded_ticks/PIXEL_TICKS frequencies are kept before the inverse transform, so a quarter of the work;
-    above 0.25 MHz the Wiener filters pass below 4 %, and dropping those frequencies avoids aliasing.
+    Only the lowest padded_ticks/PIXEL_TICKS frequencies are kept before the inverse transform, so a quarter
+    of the work; above 0.25 MHz the Wiener filters pass below 4 %, and dropping those frequencies avoids
+    aliasing.
     -> (channel, ticks/PIXEL_TICKS)
     """
     pixels = padded_ticks // PIXEL_TICKS

@@ -22,7 +22,7 @@ class WirePlane:
 
     tail, head (wire, 2)  end points (z, y) in mm
     channel    (wire,)    channel number read out by the wire
-    segment    (wire,)    0 for the wire attached to the electronics, 1, 2 for its continuations after wrapping
+    segment    (wire,)    0 for the wire attached to the electronics, 1, 2 for its continuations
     direction  (2,)       unit vector along the wires, (z, y)
     pitch_direction (2,)  unit vector across the wires with a positive z component
     pitch      mm         distance of neighbouring wires
@@ -82,9 +82,11 @@ def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane
 
 
 def pdhd_channel_order(anode: int) -> list[np.ndarray]:
-    """Channel numbers of the rows of the views U (800), V (800), W (960 = face 0 then face 1) of a PDHD anode.
+    """Channel numbers of the rows of the views U (800), V (800), W (960 = face 0 then face 1) of a PDHD
+    anode.
 
-    U and V join the two faces so that neighbouring rows are neighbouring wires also across the wrap (cyclic axis).
+    U and V join the two faces so that neighbouring rows are neighbouring wires also across the wrap (cyclic
+    axis).
     """
     u = np.arange(0, 800)
     v = np.concatenate([np.arange(1199, 799, -1), np.arange(1599, 1199, -1)])
@@ -93,11 +95,13 @@ def pdhd_channel_order(anode: int) -> list[np.ndarray]:
 
 
 def face_cells(planes: dict[tuple[int, int], WirePlane], face: int) -> np.ndarray:
-    """Cells of one face: crossings of V wire centre lines with the U wires, and the W wire nearest to each crossing.
+    """Cells of one face: crossings of V wire centre lines with the U wires, and the W wire nearest to each
+    crossing.
 
-    A crossing belongs to the face when it lies between the ends of its U wire (half open), which all end at the frame.
-    -> (cell, 3) int wire indices (u, v, w) in pitch order, sorted by u then v.  The W index is clamped to the plane.
-    Source: spng.md (RG) with wire centres in place of strip edges (D9).
+    A crossing belongs to the face when it lies between the ends of its U wire (half open), which all end at
+    the frame.
+    -> (cell, 3) int wire indices (u, v, w) in pitch order, sorted by u then v.  The W index is clamped to
+    the plane. Source: spng.md (RG) with wire centres in place of strip edges (D9).
     """
     plane_u, plane_v, plane_w = (planes[face, view] for view in (U, V, W))
     ends = np.stack([plane_v.wire_coordinate(plane_u.tail), plane_v.wire_coordinate(plane_u.head)])

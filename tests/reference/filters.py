@@ -1,4 +1,7 @@
-"""Frequency filters: zero phase, real, given by their values at the non-negative frequencies (spng.md 5.4)."""
+"""Frequency filters:
+
+zero phase, real, given by their values at the non-negative frequencies (spng.md 5.4).
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,9 @@ def channel_filter(channels: int, scale: float, power: float = 2.0) -> np.ndarra
 def pixel_average(ticks: int, factor: int = 4) -> np.ndarray:
     """Transfer function of the mean over a sample and its factor-1 successors. -> (ticks//2 + 1,) complex.
 
-    D(f) = (1/factor) sum_j exp(+2 pi i f j tick).  Sampled at every factor-th tick this makes pixel q the mean over its
-    own ticks factor q .. factor q + factor-1, so that masks on pixels line up with ticks without a shift of 1.5 ticks.
+    D(f) = (1/factor) sum_j exp(+2 pi i f j tick).  Sampled at every factor-th tick this makes pixel q the
+    mean over its own ticks factor q .. factor q + factor-1, so that masks on pixels line up with ticks
+    without a shift of 1.5 ticks.
     """
     phase = 2j * np.pi * np.arange(ticks // 2 + 1) / ticks
     return sum(np.exp(phase * step) for step in range(factor)) / factor

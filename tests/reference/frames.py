@@ -49,7 +49,10 @@ def write_frame(path: str | Path, frame: Frame, tag: str = "*", ident: int = 0) 
 
 
 def rows_of(frame: Frame, channel_order: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-    """Rows of `frame` in `channel_order` (channel,), zero where the frame has no such channel. -> (channel, tick)."""
+    """Rows of `frame` in `channel_order` (channel,), zero where the frame has no such channel.
+
+    -> (channel, tick).
+    """
     position = {int(channel): row for row, channel in enumerate(frame.channels)}
     out = np.zeros((len(channel_order), frame.samples.shape[1]), dtype=dtype)
     for row, channel in enumerate(channel_order):

@@ -1,8 +1,11 @@
-"""Ideal lines at fixed angles: bias, resolution, efficiency and purity per angle, beside the traditional chain's.
+"""Ideal lines at fixed angles: bias, resolution, efficiency and purity per angle, beside the traditional
+chain's.
 
-The lines are those of osp-linescan.json (its README): per plane one event with a line for each angle, 5000 e/mm, in the plane of
-the drift and the pitch direction, at most 1 m long, centres 155 mm apart.  Only the simulation differs (simulate.py).
-Run: python -m tests.reference.linescan WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 OSP-LINESCAN.json EVENTS
+The lines are those of osp-linescan.json (its README): per plane one event with a line for each angle, 5000
+e/mm, in the plane of the drift and the pitch direction, at most 1 m long, centres 155 mm apart.  Only the
+simulation differs (simulate.py).
+Run: python -m tests.reference.linescan WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 OSP-LINESCAN.json
+EVENTS
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ def lines(rng: np.random.Generator, plane: detector.WirePlane, angles: list[floa
 
 
 def line_merit(signal: np.ndarray, truth: np.ndarray, line: np.ndarray) -> tuple[float, float, float, float]:
-    """bias, resolution, efficiency, purity of one line. signal, truth, line = truth of the line alone (channel, tick)."""
+    """bias, resolution, efficiency, purity of one line.
+
+    signal, truth, line = truth of the line alone (channel, tick).
+    """
     charge = line.sum(axis=1)
     middle = np.median(charge[charge > 0.5 * charge.max()])
     alone = charge > 0.9 * truth.sum(axis=1)
@@ -59,7 +65,12 @@ def line_merit(signal: np.ndarray, truth: np.ndarray, line: np.ndarray) -> tuple
     true = metrics.any_tick(truth[rows] > metrics.TRUE_PIXEL_ELECTRONS)
     both = (region & true).sum()
     bias = float(np.mean(ratios) - 1) if ratios else np.nan
-    return bias, float(np.std(ratios)) if ratios else np.nan, both / max(true.sum(), 1), both / max(region.sum(), 1)
+    return (
+        bias,
+        float(np.std(ratios)) if ratios else np.nan,
+        both / max(true.sum(), 1),
+        both / max(region.sum(), 1),
+    )
 
 
 def main(arguments: list[str]) -> None:
@@ -80,11 +91,16 @@ def main(arguments: list[str]) -> None:
             alone = [simulate.true_charge(chain, ends[line : line + 1], view) for line in range(len(ends))]
             scores.append([line_merit(signal, truths[view], line) for line in alone])
         mean = np.nanmean(scores, axis=0)
-        print(f"\n| {name} angle | bias | traditional | resolution | traditional | efficiency | traditional | purity | traditional |")
-        print("|---|---|---|---|---|---|---|---|---|")
+        titles = [f"{quantity} | traditional" for quantity in ("bias", "resolution", "efficiency", "purity")]
+        print(f"\n| {name} angle | " + " | ".join(titles) + " |")
+        print("|---" * 9 + "|")
         for entry, row in zip(published[name], mean):
             pairs = zip(row, (entry[key] for key in ("bias", "res", "eff", "pur")))
-            print(f"| {entry['theta_xz_deg']} | " + " | ".join(f"{ours:.3f} | {theirs:.3f}" for ours, theirs in pairs) + " |")
+            print(
+                f"| {entry['theta_xz_deg']} | "
+                + " | ".join(f"{ours:.3f} | {theirs:.3f}" for ours, theirs in pairs)
+                + " |"
+            )
 
 
 if __name__ == "__main__":

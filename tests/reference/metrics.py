@@ -1,7 +1,7 @@
 """Figures of merit of a processed frame against the simulated truth.
 
-Definitions, which give the published numbers of the traditional chain on tracks10 (charge 0.942, 0.824, 1.015 and purity
-0.59, 0.59, 0.67 on U, V, W):
+Definitions, which give the published numbers of the traditional chain on tracks10 (charge 0.942, 0.824, 1.015
+and purity 0.59, 0.59, 0.67 on U, V, W):
   pixel         four consecutive ticks of a channel
   region pixel  at least one of its ticks has a non-zero output
   true pixel    at least one of its ticks has a true charge above 500 electrons
@@ -22,7 +22,9 @@ PIXEL_TICKS = 4
 
 @dataclass(frozen=True)
 class Merit:
-    """charge, efficiency, purity as defined above; charge_efficiency = true charge inside region pixels / true charge."""
+    """charge, efficiency, purity as defined above; charge_efficiency = true charge inside region pixels /
+    true charge.
+    """
 
     charge: float
     efficiency: float
@@ -51,7 +53,10 @@ def merit(signal: np.ndarray, truth: np.ndarray) -> Merit:
 
 
 def channel_ratios(signal: np.ndarray, truth: np.ndarray, minimum: float = 5000.0) -> np.ndarray:
-    """Output over true charge of every channel whose true charge exceeds `minimum` electrons. -> (selected channel,)."""
+    """Output over true charge of every channel whose true charge exceeds `minimum` electrons.
+
+    -> (selected channel,).
+    """
     charge = truth.sum(axis=1)
     selected = charge > minimum
     return signal[selected].sum(axis=1) / charge[selected]

@@ -1,7 +1,7 @@
 """Response of a channel to drifting charge: field response averaged over wire regions, times the electronics.
 
-Formulas: ../../shared/docs/spng.md 5.1 to 5.3, with the corrections D1 (fine time step), D4 (padded length) and D5
-(positions rounded, not truncated).
+Formulas: ../../shared/docs/spng.md 5.1 to 5.3, with the corrections D1 (fine time step), D4 (padded length)
+and D5 (positions rounded, not truncated).
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ ADC_BITS = 14
 
 
 def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
-    """Field response averaged over each wire's region. -> (wire = -10..10, sample) current in 1/ns per electron.
+    """Field response averaged over each wire's region. -> (wire = -10..10, sample) current in 1/ns per
+    electron.
 
-    The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is its mirror
-    image.  Each path stands for the interval half way to its neighbours, and a wire's region is half a pitch either way.
+    The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is
+    its mirror image.  Each path stands for the interval half way to its neighbours, and a wire's region is
+    half a pitch either way.
     """
     with bz2.open(path) as stream:
         planes = json.load(stream)["FieldResponse"]["planes"]
@@ -46,7 +48,9 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
     return overlap @ currents
 
 
-def cold_electronics(time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2) -> np.ndarray:
+def cold_electronics(
+    time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
+) -> np.ndarray:
     """Cold electronics impulse response [mV/fC] at `time_us`; zero outside 0 < t < 10 us (spng.md 5.2)."""
     r = np.asarray(time_us) / shaping_us
     fast = np.exp(-2.82833 * r)
@@ -61,9 +65,11 @@ def cold_electronics(time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_
 
 
 def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
-    """Keep every `factor`-th sample of a band-limited version of `waveform` (..., sample); length must divide.
+    """Keep every `factor`-th sample of a band-limited version of `waveform` (..., sample); length must
+    divide.
 
-    The lowest frequencies are kept; the new Nyquist bin is the mean of its positive and negative parts (real).
+    The lowest frequencies are kept; the new Nyquist bin is the mean of its positive and negative parts
+    (real).
     """
     length = waveform.shape[-1] // factor
     spectrum = np.fft.rfft(waveform)[..., : length // 2 + 1] / factor
@@ -75,13 +81,17 @@ def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
 def response_kernel(
     path: str | Path, plane: int, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
 ) -> np.ndarray:
-    """Response in ADC counts per electron at (wire -10..10, tick); positive for collected charge. -> (21, 300).
+    """Response in ADC counts per electron at (wire -10..10, tick); positive for collected charge. -> (21,
+    300).
 
-    Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the electron arrives at.
+    Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the
+    electron arrives at.
     """
     field = wire_region_average(path, plane)
     fine = (np.arange(500) + 0.5) * FINE_PERIOD_NS / 1000.0
-    volts_per_electron = cold_electronics(fine, gain_mv_per_fc, shaping_us) * 1e-3 / ELECTRONS_PER_FEMTOCOULOMB
+    volts_per_electron = (
+        cold_electronics(fine, gain_mv_per_fc, shaping_us) * 1e-3 / ELECTRONS_PER_FEMTOCOULOMB
+    )
     length = 1500  # 1000 + 500 - 1, padded to a multiple of the ratio of periods
     product = np.fft.rfft(field, length) * np.fft.rfft(volts_per_electron, length)
     convolved = np.fft.irfft(product, length) * FINE_PERIOD_NS
@@ -90,9 +100,11 @@ def response_kernel(
 
 
 def response_spectrum(kernel: np.ndarray, channels: int, ticks: int) -> np.ndarray:
-    """Two-dimensional spectrum of a centred kernel on a (channels, ticks) grid. -> (channels, ticks//2 + 1) complex.
+    """Two-dimensional spectrum of a centred kernel on a (channels, ticks) grid. -> (channels, ticks//2 + 1)
+    complex.
 
-    The wire of interest is moved to row 0 and negative wires wrap to the end, so the kernel shifts no channel.
+    The wire of interest is moved to row 0 and negative wires wrap to the end, so the kernel shifts no
+    channel.
     """
     wires, length = kernel.shape
     padded = np.zeros((channels, ticks))

@@ -9,7 +9,10 @@ CUT_CORRECTION = {3.0: 1.0136, 5.0: 1.0}
 
 
 def order_statistic(values: np.ndarray, fraction: float) -> np.ndarray:
-    """Sorted value number floor(fraction (n-1)) along the last axis, no interpolation. (..., n) -> (..., 1)."""
+    """Sorted value number floor(fraction (n-1)) along the last axis, no interpolation.
+
+    (..., n) -> (..., 1).
+    """
     index = int(fraction * (values.shape[-1] - 1))
     return np.partition(values, index, axis=-1)[..., index : index + 1]
 
@@ -19,11 +22,12 @@ def robust_levels(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lower level, median and noise RMS per channel that signals hardly move. (..., pixel) -> three (..., 1).
 
-    Lower level and median are the 16 and 50 % order statistics.  A first sigma comes from the 16, 50, 84 % order statistics
-    (root mean square of the two half widths); the RMS is that about the median of the samples within `cut` first sigmas of
-    it (spng.md 7), corrected for the lost tails.  A constant waveform gives 0.  `cut` is 3 or 5: 5 is the traditional
-    chain's; 3 stays within 10 to 30 % of the noise when 60 tracks overlap, where 5 gives 30 to 50 % too much.
-    Only every `stride`-th sample is looked at: neighbours are correlated, so little is lost.
+    Lower level and median are the 16 and 50 % order statistics.  A first sigma comes from the 16, 50, 84 %
+    order statistics (root mean square of the two half widths); the RMS is that about the median of the
+    samples within `cut` first sigmas of it (spng.md 7), corrected for the lost tails.  A constant waveform
+    gives 0.  `cut` is 3 or 5: 5 is the traditional chain's; 3 stays within 10 to 30 % of the noise when 60
+    tracks overlap, where 5 gives 30 to 50 % too much. Only every `stride`-th sample is looked at:
+    neighbours are correlated, so little is lost.
     """
     waveform = waveform[..., ::stride]
     low, median, high = (order_statistic(waveform, fraction) for fraction in (0.16, 0.50, 0.84))
@@ -39,8 +43,9 @@ def in_sigmas(
 ) -> np.ndarray:
     """(waveform - median)/RMS per channel (channel, pixel); 0 for a channel without noise (dead). Same shape.
 
-    With `cap`, no RMS exceeds cap times the lower median of the channels' RMS, and the centre is at most the lower level
-    plus the RMS: a channel that a track along the drift fills for most of the readout would hide it otherwise.
+    With `cap`, no RMS exceeds cap times the lower median of the channels' RMS, and the centre is at most
+    the lower level plus the RMS: a channel that a track along the drift fills for most of the readout would
+    hide it otherwise.
     """
     low, centre, rms = robust_levels(waveform, cut, stride)
     alive = rms > 0
@@ -75,15 +80,23 @@ def run_ends(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_in_runs(mask: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Number of `counted` samples in the run of `mask` that each sample belongs to; 0 outside. bool, bool -> int."""
+    """Number of `counted` samples in the run of `mask` that each sample belongs to; 0 outside.
+
+    bool, bool -> int.
+    """
     first, last = run_ends(mask)
-    total = np.concatenate([np.zeros_like(counted[..., :1], dtype=np.int32), np.cumsum(counted, axis=-1)], axis=-1)
+    total = np.concatenate(
+        [np.zeros_like(counted[..., :1], dtype=np.int32), np.cumsum(counted, axis=-1)], axis=-1
+    )
     inside = np.take_along_axis(total, last + 1, -1) - np.take_along_axis(total, first, -1)
     return np.where(mask, inside, 0)
 
 
 def grow_in_time(seeds: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Runs of (seeds | allowed) along the last axis that contain at least one seed.  bool, bool -> bool, same shapes."""
+    """Runs of (seeds | allowed) along the last axis that contain at least one seed.
+
+    bool, bool -> bool, same shapes.
+    """
     union = seeds | allowed
     return count_in_runs(union, seeds) > 0
 
@@ -98,7 +111,8 @@ def pad_in_time(mask: np.ndarray, samples: int) -> np.ndarray:
 
 
 def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Zero outside the mask; in each run subtract the line through its first and last sample. (..., tick) -> same.
+    """Zero outside the mask; in each run subtract the line through its first and last sample. (..., tick)
+    -> same.
 
     x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value (spng.md 5.10).
     """
@@ -114,9 +128,9 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Subtract each channel's mean outside the mask, then zero outside the mask. (..., tick) -> same.
 
-    For collection views: the ADC median sits above the true baseline when a channel is busy, and a filter without its zero bin
-    removes the mean of the signal; both offsets are what the samples without signal show.  No baseline is subtracted
-    from a channel whose mask is full.
+    For collection views: the ADC median sits above the true baseline when a channel is busy, and a filter
+    without its zero bin removes the mean of the signal; both offsets are what the samples without signal
+    show.  No baseline is subtracted from a channel whose mask is full.
     """
     quiet = ~mask
     count = quiet.sum(axis=-1, keepdims=True)

@@ -1,9 +1,12 @@
-"""A small simulation for tests and studies: straight tracks -> charge on wires -> ADC counts with noise, and the truth.
+"""A small simulation for tests and studies: straight tracks -> charge on wires -> ADC counts with noise,
+and the truth.
 
-Charge is spread by diffusion, collected on wires, convolved with the wire-averaged response (impact positions inside a
-wire region are not resolved) and digitised.  All tracks are on one face.  Geometry, drift and noise numbers of ProtoDUNE-HD.
+Charge is spread by diffusion, collected on wires, convolved with the wire-averaged response (impact
+positions inside a wire region are not resolved) and digitised.  All tracks are on one face.  Geometry,
+drift and noise numbers of ProtoDUNE-HD.
 
-Run: python -m tests.reference.simulate WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 TRACKS SEED ADC.npz TRUTH.npz
+Run: python -m tests.reference.simulate WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 TRACKS SEED ADC.npz
+TRUTH.npz
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ TRUTH_SMEAR_WIRES = (0.7377, 0.7158, 0.1398)
 
 @dataclass(frozen=True)
 class Depositions:
-    """Point charges at the response plane: time [us], y and z [mm], electrons, sigma along [us] and across [mm]."""
+    """Point charges at the response plane:
+
+    time [us], y and z [mm], electrons, sigma along [us] and across [mm].
+    """
 
     time: np.ndarray
     y: np.ndarray
@@ -68,10 +74,13 @@ def random_tracks(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.array(tracks)
 
 
-def drift(rng: np.random.Generator, tracks: np.ndarray, straggling: float = 0.15, spread: float = 0.2) -> Depositions:
+def drift(
+    rng: np.random.Generator, tracks: np.ndarray, straggling: float = 0.15, spread: float = 0.2
+) -> Depositions:
     """Deposit charge every STEP_MM along each track (start, end) and drift it to the response plane.
 
-    straggling: relative fluctuation of each step; spread: tracks differ by a factor uniform in 1.15 (1 -+ spread), 1 if 0.
+    straggling: relative fluctuation of each step; spread: tracks differ by a factor uniform in 1.15 (1 -+
+    spread), 1 if 0.
     """
     pieces = []
     for start, end in tracks:
@@ -94,7 +103,10 @@ _ERF_TABLE = _erf(_ERF_GRID)
 
 
 def _share(centre: np.ndarray, sigma: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Integrals of unit Gaussians over unit bins around integers. -> first bin (n,), shares (n, 2 reach + 1)."""
+    """Integrals of unit Gaussians over unit bins around integers.
+
+    -> first bin (n,), shares (n, 2 reach + 1).
+    """
     first = np.rint(centre).astype(np.int64) - reach
     edges = first[:, None] + np.arange(2 * reach + 2) - 0.5
     scaled = (edges - centre[:, None]) / (np.sqrt(2.0) * np.maximum(sigma, 1e-3)[:, None])
@@ -137,7 +149,10 @@ def charge_image(
 
 
 def convolve(charge: np.ndarray, kernel: np.ndarray, cyclic: bool) -> np.ndarray:
-    """Convolve charge (row, tick) with a centred response (wire, tick): noise-free ADC counts above the baseline."""
+    """Convolve charge (row, tick) with a centred response (wire, tick):
+
+    noise-free ADC counts above the baseline.
+    """
     rows, ticks = charge.shape
     padded_rows = rows if cyclic else rows + kernel.shape[0] - 1
     padded_ticks = ticks + kernel.shape[1]
@@ -146,15 +161,20 @@ def convolve(charge: np.ndarray, kernel: np.ndarray, cyclic: bool) -> np.ndarray
     return np.fft.irfft(np.fft.ifft(spectrum, axis=0), padded_ticks, axis=1)[:rows, :ticks]
 
 
-def noise(rng: np.random.Generator, path: str | Path, plane: int, rows: int, ticks: int = TICKS) -> np.ndarray:
+def noise(
+    rng: np.random.Generator, path: str | Path, plane: int, rows: int, ticks: int = TICKS
+) -> np.ndarray:
     """Noise in ADC counts with the measured amplitude spectrum of a plane. -> (rows, ticks).
 
-    The file gives mean amplitudes (plus a white part, in quadrature) of an unnormalised transform of 6000 samples, in MV.
+    The file gives mean amplitudes (plus a white part, in quadrature) of an unnormalised transform of 6000
+    samples, in MV.
     """
     with bz2.open(path) as stream:
         entry = next(item for item in json.load(stream) if item["plane"] == plane)
     frequency = np.fft.rfftfreq(ticks, TICK_US * 1000)
-    amplitude = np.hypot(np.interp(frequency, entry["freqs"], entry["amps"]), entry["const"]) * np.sqrt(ticks / 6000)
+    amplitude = np.hypot(np.interp(frequency, entry["freqs"], entry["amps"]), entry["const"]) * np.sqrt(
+        ticks / 6000
+    )
     volts_per_count = response_module.FULL_SCALE_V / 2**response_module.ADC_BITS
     amplitude *= 1e6 / volts_per_count * np.sqrt(2 / np.pi)  # Rayleigh: mean -> width of each component
     parts = rng.normal(size=(2, rows, len(frequency)))
@@ -176,7 +196,10 @@ def face_wires(chain: chain_module.Chain, view: int) -> tuple[WirePlane, np.ndar
 
 
 def smeared_charge(chain: chain_module.Chain, depositions: Depositions, view: int) -> np.ndarray:
-    """Truth of a view: charge at the collection plane, spread as the signal processing spreads it. -> (channel, tick)."""
+    """Truth of a view:
+
+    charge at the collection plane, spread as the signal processing spreads it. -> (channel, tick).
+    """
     plane, rows = face_wires(chain, view)
     smear = TRUTH_SMEAR_TICKS[view], TRUTH_SMEAR_WIRES[view]
     return charge_image(depositions, plane, rows, len(chain.order[view]), TRUTH_DELAY_TICKS, *smear)
@@ -197,7 +220,8 @@ def event(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """One event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick) each.
 
-    tracks (track, 2, 3) may be empty; `uniform` leaves out straggling and the spread of ionisation between tracks.
+    tracks (track, 2, 3) may be empty; `uniform` leaves out straggling and the spread of ionisation between
+    tracks.
     """
     rng = np.random.default_rng(seed)
     depositions = None
@@ -231,7 +255,9 @@ def main(arguments: list[str]) -> None:
         samples = np.concatenate(views)[order]
         if samples.dtype != np.int16:
             samples = samples.astype(np.float32)
-        frames.write_frame(path, frames.Frame(samples, channels[order], FRAME_START_US * 1000, TICK_US * 1000))
+        frames.write_frame(
+            path, frames.Frame(samples, channels[order], FRAME_START_US * 1000, TICK_US * 1000)
+        )
 
 
 if __name__ == "__main__":

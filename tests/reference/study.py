@@ -17,14 +17,23 @@ from . import decon, filters, frames, metrics, regions, roi, simulate
 
 Views = list[np.ndarray]
 Finder = Callable[[Views, np.ndarray, int], Views]
-SAMPLES = {"10 tracks a": (10, 901), "10 tracks b": (10, 902), "30 tracks": (30, 903), "60 tracks": (60, 904), "noise": (0, 905)}
+SAMPLES = {
+    "10 tracks a": (10, 901),
+    "10 tracks b": (10, 902),
+    "30 tracks": (30, 903),
+    "60 tracks": (60, 904),
+    "noise": (0, 905),
+}
 INFINITE = float("inf")
 RULE = regions.RegionRule()
 BARE = replace(RULE, long_pixels=(), beside=INFINITE, lone_seed=RULE.seed)
 
 
 def traditional_threshold(seed: float) -> Finder:
-    """The simple rule of spng.md 5.10b without coincidence: tight (80 kHz high pass) seeds grown in loose, PDSP filters."""
+    """The simple rule of spng.md 5.10b without coincidence:
+
+    tight (80 kHz high pass) seeds grown in loose, PDSP filters.
+    """
     wiener = ((0.1487880, 3.76194), (0.1596568, 4.36125))
 
     def find(spectra: Views, cells: np.ndarray, ticks: int) -> Views:
@@ -32,7 +41,9 @@ def traditional_threshold(seed: float) -> Finder:
         found = []
         for spectrum, shape in zip(spectra, wiener):
             tight, loose = (
-                decon.to_pixels(spectrum, filters.low_pass(frequency, *shape) * filters.high_pass(frequency, cut), ticks)
+                decon.to_pixels(
+                    spectrum, filters.low_pass(frequency, *shape) * filters.high_pass(frequency, cut), ticks
+                )
                 for cut in (0.080, 0.002)
             )
             tight, loose = (image / roi.robust_levels(image)[2] for image in (tight, loose))
@@ -65,8 +76,12 @@ VARIANTS: dict[str, Finder] = {
 
 
 def table(chain: chain_module.Chain, samples: dict[str, tuple[Views, Views]]) -> None:
-    """Print charge / efficiency / purity of every variant and sample, U and V (W is the same in all but the last line)."""
-    spectra = {name: chain.spectra([view.astype(float) for view in views]) for name, (views, _) in samples.items()}
+    """Print charge / efficiency / purity of every variant and sample, U and V (W is the same in all but the
+    last line).
+    """
+    spectra = {
+        name: chain.spectra([view.astype(float) for view in views]) for name, (views, _) in samples.items()
+    }
     for label, find in VARIANTS.items():
         cells = [label]
         for name, (views, truths) in samples.items():
@@ -83,7 +98,9 @@ def table(chain: chain_module.Chain, samples: dict[str, tuple[Views, Views]]) ->
 
 
 def wiener_filters(chain: chain_module.Chain, noise_file: Path) -> None:
-    """Print low passes fitted to S/(S+N), S and N the mean power of simulated tracks and noise after deconvolution."""
+    """Print low passes fitted to S/(S+N), S and N the mean power of simulated tracks and noise after
+    deconvolution.
+    """
     tracks = simulate.random_tracks(np.random.default_rng(911), 20)
     with_signal, _ = simulate.event(chain, noise_file, tracks, 912, add_noise=False)
     only_noise, _ = simulate.event(chain, noise_file, np.zeros((0, 2, 3)), 913)
