@@ -1,8 +1,8 @@
 #include "spng/dnn/model_probe.h"
 
 #include "spng/dnn/torch_script_model.h"
+#include "spng/io/data_path.h"
 #include "tests/dnn/fake_model.h"
-#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(ModelProbe, HaloLooksAtFewChannelsOnly) {
 }
 
 TEST(ModelProbe, StandInKnowsItsHalo) {
-    const auto model = load_torch_script(test::repo_root() / "data/dnnroi-standin.ts", c10::kCPU);
+    const auto model = load_torch_script(find_data_file("dnnroi-standin.ts"), c10::kCPU);
     ASSERT_EQ(model->metadata().halo, 4);
     // Counted from blocks of 4 samples: the fine branch sees 2 samples further, the pooled one a block.
     EXPECT_EQ(measured_halo(*model, {.multiple = 4}, {1, 3, 8, 64}, c10::kCPU), 4);
