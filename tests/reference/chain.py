@@ -15,16 +15,10 @@ import numpy as np
 from . import decon, detector, filters, frames, metrics, regions, response, roi
 
 VIEWS = "UVW"
-GROUP_SIZES = (
-    (800,),
-    (800,),
-    (480, 480),
-)  # channels transformed together: wrapped planes whole, collection by face
-PADDED_CHANNELS = (
-    800,
-    800,
-    500,
-)  # equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection
+# Channels transformed together: wrapped planes whole, collection by face.
+GROUP_SIZES = ((800,), (800,), (480, 480))
+# Equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection.
+PADDED_CHANNELS = (800, 800, 500)
 CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
 GAUSS_SCALE_MHZ = 0.12
 GAUSS_CUT_MHZ = 0.002  # high pass of induction views

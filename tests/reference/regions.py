@@ -17,54 +17,48 @@ from . import coincidence, decon, filters, roi
 class RegionRule:
     """Constants of the rule.  Thresholds are in sigmas of the named image, widths as named."""
 
-    # Noise level of every image.
-    rms_cut: float = 3.0  # sigmas within which samples count as noise (roi.robust_levels)
-    rms_stride: int = 4  # pixels: a quarter of the samples gives the same noise levels and costs a quarter
-    # Images of induction views. Below 2 kHz the noise rises as 1/f^2; 10 kHz keeps pulses up to 30 us whole.
-    smooth: tuple[float, float] = (
-        0.12,
-        2.0,
-    )  # MHz, power: low pass of tight and loose, the same as of the gauss filter
-    tight_cut_mhz: float = 0.010  # high pass of tight
-    loose_cut_mhz: float = 0.002  # high pass of loose
-    # Long pulses of steep tracks, from the loose image, the sum over a wire and its two neighbours.
-    long_clip: float = 5.0  # so that a short bright pulse does not look long
-    long_pixels: tuple[int, ...] = (
-        17,
-        51,
-    )  # running sums over 34 and 102 us (odd): tracks above 75 and 84 degrees
-    # Thresholds of induction views.
-    seed: float = 4.0  # of tight and long where the two other views cross
-    lone_seed: float = 5.0  # of tight and long anywhere: less than one noise pixel in a million
-    grow: float = 1.0  # a region goes on while tight, or loose for long pulses, is above
-    long_confirmed: float = 0.25  # share of a long pulse's pixels where the two other views must cross
-    witness: float = (
-        3.0  # tight pixels that count as hits when they confirm seeds of the other induction view
-    )
-    beside: float = -1.0  # of tight, on the wires beside a short pulse where the two other views cross
-    # Collection views.
+    # Noise level of every image: the samples within so many sigmas count as noise (roi.robust_levels), and
+    # every fourth pixel is enough to find it.
+    rms_cut: float = 3.0
+    rms_stride: int = 4
+    # Images of induction views. Low pass of tight and loose (MHz, power): the gauss filter's own. High passes
+    # (MHz): below 2 kHz the noise rises as 1/f^2; 10 kHz keeps pulses up to 30 us whole.
+    smooth: tuple[float, float] = (0.12, 2.0)
+    tight_cut_mhz: float = 0.010
+    loose_cut_mhz: float = 0.002
+    # Long pulses of steep tracks: the loose image is clipped, so that a short bright pulse does not look
+    # long, and summed over 34 and 102 us (odd numbers of pixels), for tracks above 75 and 84 degrees.
+    long_clip: float = 5.0
+    long_pixels: tuple[int, ...] = (17, 51)
+    # Seeds of tight and long: where the two other views cross, and anywhere (one noise pixel in a million).
+    seed: float = 4.0
+    lone_seed: float = 5.0
+    # A region goes on while tight, or loose for long pulses, is above.
+    grow: float = 1.0
+    # Share of a long pulse's pixels where the two other views must cross.
+    long_confirmed: float = 0.25
+    # Tight pixels above count as hits when they confirm seeds of the other induction view.
+    witness: float = 3.0
+    # Tight image on the wires beside a short pulse, where the two other views cross.
+    beside: float = -1.0
+    # Collection views. No channel is noisier than collection_cap times the view's median: the rest is signal.
     collection_seed: float = 5.0
     collection_grow: float = 2.0
-    collection_cap: float = (
-        3.0  # no channel is noisier than this times the view's median: the excess is signal
-    )
-    # Geometry.
-    tolerance_wires: int = 1  # crossings count one wire off: a cell is as wide as a wire
-    witness_pixels: int = 1  # the collection region is wider by this when it confirms
-    padding_ticks: int = (
-        3  # of the final region on either side: the baseline is taken at the foot of the pulse
-    )
+    collection_cap: float = 3.0
+    # Crossings count one wire off, since a cell is as wide as a wire.
+    tolerance_wires: int = 1
+    # The collection region is wider by so many pixels on either side when it confirms.
+    witness_pixels: int = 1
+    # The final region is wider by so many ticks on either side: its ends lie at the foot of the pulse.
+    padding_ticks: int = 3
 
 
-COLLECTION_WIENER = (
-    0.13623,
-    3.35324,
-)  # MHz, power: low pass of the tight image of collection views (spng.md 8.3)
+# Low pass (MHz, power) of the tight image of collection views (spng.md 8.3).
+COLLECTION_WIENER = (0.13623, 3.35324)
 
 
 def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict[str, np.ndarray]:
-    """Images of a wrapped induction view, in sigmas. spectrum (channel, f) -> tight, loose, long (channel,
-    pixel).
+    """Images of a wrapped induction view, in sigmas. spectrum (channel, f) -> three (channel, pixel).
 
     tight: each wire by itself.  loose: sum of a wire and its neighbours, since a steep track covers several
     wires at once while their slow noise is independent.  long: the largest of the running sums of the
@@ -85,10 +79,7 @@ def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict
 
 
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
-    """Region of a collection view:
-
-    tight seeds grown in time. spectrum (channel, f) -> (channel, pixel) bool.
-    """
+    """Tight seeds of a collection view, grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks)
     tight = roi.in_sigmas(waveform, rule.rms_cut, rule.rms_stride, rule.collection_cap)
@@ -122,8 +113,7 @@ def induction_cores(
 def find_regions(
     spectra: list[np.ndarray], cells: np.ndarray, ticks: int, rule: RegionRule = RegionRule()
 ) -> list[np.ndarray]:
-    """Regions of the views U, V, W from their deconvolved spectra (channel, f). -> three (channel, pixel)
-    bool.
+    """Regions of U, V, W from their deconvolved spectra (channel, f). -> three (channel, pixel) bool.
 
     cells (cell, 3): rows of the three views that cross.  U and V are wrapped planes (cyclic channel axis).
     """
