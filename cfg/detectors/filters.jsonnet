@@ -1,0 +1,69 @@
+// Filters of the public configurations, and the named sets of what finds regions, made from them. Detectors share them.
+local wc = import 'wirecell.jsonnet';
+
+local low_pass(sigma, power=2.0) = { sigma: sigma * wc.megahertz, power: power };
+local high_pass(tau) = tau * wc.megahertz;
+
+{
+    /// A Gaussian-like low pass: sigma in MHz.
+    low_pass:: low_pass,
+
+    /// Wiener-like low passes of the planes U, V, W (wire-cell-toolkit, cfg/pgrapher/experiment/*/sp-filters.jsonnet).
+    wiener:: {
+        // The toolkit's defaults until May 2019, tuned on MicroBooNE.
+        microboone: [low_pass(0.143854, 4.10358), low_pass(0.1498265, 4.2082), low_pass(0.1472005, 4.17455)],
+        pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
+        pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
+    },
+
+    // A filter set: the images of each kind of group (low pass for planes U, V, W, and high pass), how regions grow in
+    // them, and the Wiener-like filter of the tag `wiener`. Factors are in units of a channel's noise.
+
+    /// The traditional choice: Wiener-like images, 3 sigma with a tight high pass, 5 sigma on collection.
+    traditional(wiener):: {
+        wiener: wiener,
+        induction: {
+            images: {
+                tight: { low: wiener, high: high_pass(0.080) },
+                loose: { low: wiener, high: high_pass(0.002) },
+            },
+            noise: {},
+            passes: [{ seed: ['tight'], grow: 'loose' }],
+            witness: { threshold_rms_factor: 3.0, grow_rms_factor: 1.0 },
+            rois: { seed_rms_factor: 3.0, lone_seed_rms_factor: 4.0, grow_rms_factor: 1.0, neighbour_rms_factor: 2.0, pad: 1 },
+        },
+        collection: {
+            images: { tight: { low: wiener } },
+            noise: {},
+            passes: [{ seed: ['tight'], grow: 'tight' }],
+            witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
+        },
+    },
+
+    /// One low pass for all induction planes, the best bandwidth for the noise, and a search for long pulses
+    /// (docs/decisions/regions.md).
+    smooth(wiener):: {
+        local smooth = [low_pass(0.12), low_pass(0.12), low_pass(0.12)],
+        wiener: wiener,
+        induction: {
+            images: {
+                tight: { low: smooth, high: high_pass(0.010) },
+                loose: { low: smooth, high: high_pass(0.002) },
+            },
+            long_pulses: { clip: 5.0, samples: [17, 51], cut: 3.0, stride: 4 },
+            noise: { cut: 3.0, stride: 4 },
+            passes: [
+                { seed: ['tight'], grow: 'tight' },
+                { seed: ['long17', 'long51'], grow: 'loose', confirmed_fraction: 0.25 },
+            ],
+            witness: { threshold_rms_factor: 4.0, grow_rms_factor: 1.0, weak_rms_factor: 3.0 },
+            rois: { seed_rms_factor: 4.0, lone_seed_rms_factor: 5.0, grow_rms_factor: 1.0, neighbour_rms_factor: -1.0, pad: 1 },
+        },
+        collection: {
+            images: { tight: { low: wiener } },
+            noise: { cut: 3.0, stride: 4, cap: 3.0 },
+            passes: [{ seed: ['tight'], grow: 'tight' }],
+            witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
+        },
+    },
+}

@@ -1,0 +1,52 @@
+// MicroBooNE: one anode with one face of unwrapped wires.
+// Numbers: public uboonedata (WireCellData/pgrapher/experiment/uboone/params.jsonnet, where the gain of the stages behind the
+// preamplifier is `adc.gain`). The data files are those of the public wire-cell-data, as they are there; the folder that
+// holds them goes to -P or WIRECELL_PATH. The response is that of wires without shorts.
+local filters = import 'filters.jsonnet';
+local wc = import 'wirecell.jsonnet';
+
+{
+    name: 'microboone',
+    anodes: [0],
+    wires: 'microboone-celltree-wires-v2.1.json.bz2',
+    field_response(anode):: 'ub-10-half.json.bz2',
+    noise_spectra: 'microboone-noise-spectra-v2.json.bz2',
+
+    electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.2 },
+    digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
+    readout: { tick: 500 * wc.ns, nticks: 9595 },
+
+    // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic.
+    groups: [
+        {
+            name: 'induction',
+            kind: 'induction',
+            cyclic: false,
+            channels: 2400,
+            views: [
+                { name: 'U', plane: 0, faces: [0], order: [1] },
+                { name: 'V', plane: 1, faces: [0], order: [1] },
+            ],
+        },
+        {
+            name: 'collection',
+            kind: 'collection',
+            cyclic: false,
+            channels: 3456,
+            views: [{ name: 'W', plane: 2, faces: [0], order: [1] }],
+        },
+    ],
+
+    // Low pass along wires, in cycles per wire, and along ticks for the charge: the toolkit's defaults until May 2019.
+    wire_filter: {
+        induction: { sigma: 1.4 / std.sqrt(wc.pi) },
+        collection: { sigma: 3.0 / std.sqrt(wc.pi) },
+    },
+    gauss: filters.low_pass(0.111408),
+
+    filter_set: 'smooth',
+    filter_sets: {
+        smooth: filters.smooth(filters.wiener.microboone),
+        microboone: filters.traditional(filters.wiener.microboone),
+    },
+}

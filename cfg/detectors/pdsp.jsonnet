@@ -1,0 +1,18 @@
+// ProtoDUNE-SP: six anodes with two faces, the same wires as ProtoDUNE-HD but other electronics.
+// Numbers: public wire-cell-toolkit (cfg/pgrapher/experiment/pdsp/params.jsonnet). The data files are those of the public
+// wire-cell-data, as they are there; the folder that holds them goes to -P or WIRECELL_PATH.
+local wc = import 'wirecell.jsonnet';
+
+(import 'wrapped_anode.jsonnet') {
+    name: 'pdsp',
+    anodes: [0, 1, 2, 3, 4, 5],
+    wires: 'protodune-wires-larsoft-v4.json.bz2',
+    field_response(anode):: 'dune-garfield-1d565.json.bz2',
+    noise_spectra: 'protodune-noise-spectra-v1.json.bz2',
+
+    // The factor makes the area of the response what pulser calibration measured: 41.649 instead of 36.648 ADC tick / 1000 e.
+    electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.1365 },
+    // 0.2 V to 1.6 V
+    digitiser: { bits: 12, fullscale: 1.4 * wc.volt },
+    readout: { tick: 500 * wc.ns, nticks: 6000 },
+}
