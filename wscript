@@ -56,12 +56,13 @@ def build(bld):
         name="spng",
     )
 
-    def program(target, source, use="", install_path=None):
+    def program(target, source, use="", install_path=None, defines=()):
         if source:
             bld.program(
                 target=target,
                 source=source,
                 use=f"spng {libraries} {use}",
+                defines=list(defines),
                 rpath="$ORIGIN/../lib",
                 # The library registers its components when it is loaded, even if nothing refers to them by symbol.
                 linkflags="-Wl,--no-as-needed",
@@ -70,7 +71,8 @@ def build(bld):
 
     program("bin/wire-cell", bld.path.ant_glob("spng/app/main.cxx"), install_path="${BINDIR}")
     if bld.env.HAVE_GTEST and not bld.options.notests:
-        program("tests/spng_tests", bld.path.ant_glob("tests/**/*_test.cxx"), use="GTEST")
+        program("tests/spng_tests", bld.path.ant_glob("tests/**/*_test.cxx"), use="GTEST",
+                defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'])
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:
         for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")

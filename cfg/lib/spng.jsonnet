@@ -120,6 +120,16 @@ function(det, anode, filters='') {
     CoincidenceROIs(group)::
         node('SPNGCoincidenceROIs', group.name, set[group.kind].rois { passes: set[group.kind].passes, cyclic: group.cyclic }, 2, 1),
 
+    TorchService(group, model):: component('SPNGTorchService', group.name, {
+        model: if model == 'standin' then 'dnnroi-standin.ts' else model,
+        probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
+    }),
+
+    /// Inputs: the loose image, coincidence. model: standin, or a file
+    DNNROI(group, model)::
+        local service = spng.TorchService(group, model);
+        node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),
+
     NoTileMPCoincidence(group, groups, wire_tolerance=1)::
         local views = spng.ViewGroups(groups);
         node('SPNGNoTileMPCoincidence', group.name, {

@@ -111,4 +111,16 @@ inline std::int64_t find_bit_back(const std::uint64_t* words, std::int64_t begin
     return begin;
 }
 
+/// How many of the bits [begin, end) are set.
+inline std::int64_t count_bits(const std::uint64_t* words, std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    while (begin < end) {
+        const std::int64_t offset = begin % bits_per_word;
+        const std::int64_t length = std::min(end - begin, bits_per_word - offset);
+        count += std::popcount(words[begin / bits_per_word] & (last_word_bits(length) << offset));
+        begin += length;
+    }
+    return count;
+}
+
 } // namespace spng

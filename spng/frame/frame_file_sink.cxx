@@ -32,6 +32,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
             traces.summary = tensor.summary;
         }
         frame.traces.push_back(std::move(traces));
+        frame.notes.insert(tensor.notes.begin(), tensor.notes.end());
     }
     if (with_masks) {
         frame.channel_masks = event.masks;

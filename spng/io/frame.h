@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,9 +23,13 @@ struct TaggedTraces {
     std::optional<at::Tensor> summary; ///< (channel) float64: one number per row, such as its RMS
 };
 
+/// Provenance that a reader of the file should see: {"model": "dnnroi.ts"}.
+using FrameNotes = std::map<std::string, std::string>;
+
 struct Frame {
     int ident = 0; ///< the event's number in the file
     std::vector<TaggedTraces> traces;
+    FrameNotes notes;           ///< written, not read back
     ChannelMasks channel_masks; ///< ticks of channels that carry a mark ("bad", ...)
 };
 

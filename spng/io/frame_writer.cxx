@@ -7,6 +7,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -60,6 +63,13 @@ at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& 
     return array;
 }
 
+/// The bytes of a text, the one kind of member that holds no numbers; NumPy: json.loads(bytes(array)).
+at::Tensor text_array(const std::string& text) {
+    at::Tensor array = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
+    std::copy(text.begin(), text.end(), array.mutable_data_ptr<std::uint8_t>());
+    return array;
+}
+
 } // namespace
 
 FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level)
@@ -88,6 +98,10 @@ void FrameWriter::write(const Frame& frame) {
     }
     for (const auto& [name, array] : masks) {
         add(MemberKind::chanmask, name, array);
+    }
+    if (!frame.notes.empty()) {
+        m_archive.add("notes_" + std::to_string(frame.ident) + ".npy",
+                      text_array(nlohmann::json(frame.notes).dump()));
     }
     m_archive.mark_worth_keeping();
 }

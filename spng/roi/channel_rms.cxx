@@ -34,15 +34,16 @@ Ports ChannelRMS::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelRMS::rms");
     std::vector<NamedTensor> tensors = inputs[0]->tensors();
     for (auto& tensor : tensors) {
+        const at::Tensor measured = tensor.data.slice(-1, 0, std::nullopt, config().stride);
         if (config().rms == "robust") {
-            ChannelNoise noise = robust_noise(tensor.data, config().cut);
+            ChannelNoise noise = robust_noise(measured, config().cut);
             if (config().cap > 0) {
                 noise = capped(noise, config().cap);
             }
             tensor.summary = noise.rms;
             tensor.pedestal = noise.median;
         } else {
-            tensor.summary = plain_rms(tensor.data);
+            tensor.summary = plain_rms(measured);
         }
     }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};

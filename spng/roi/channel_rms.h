@@ -12,6 +12,7 @@ struct ChannelRMSConfig {
     std::string rms = "robust";
     double cut = 3;
     double cap = 0;
+    std::int64_t stride = 1;
     static constexpr auto fields() {
         using C = ChannelRMSConfig;
         return std::make_tuple(field(&C::rms, "rms", "", one_of("robust", "plain"),
@@ -21,7 +22,10 @@ struct ChannelRMSConfig {
                                      "robust: samples farther from the median than this are signal"),
                                field(&C::cap, "cap", "1", at_least(0),
                                      "robust: no channel is noisier than this times its view's median RMS, "
-                                     "the excess is signal; 0: no limit"));
+                                     "the excess is signal; 0: no limit"),
+                               field(&C::stride, "stride", "samples", at_least(1),
+                                     "the noise is measured on every so many samples: neighbours are "
+                                     "correlated, so little is lost"));
     }
 };
 

@@ -11,7 +11,7 @@
 namespace spng {
 
 struct CoincidenceROIsConfig {
-    std::vector<GrowthPass> passes = {{"tight", "tight"}, {"long", "loose"}};
+    std::vector<GrowthPass> passes = {{{"tight"}, "tight", 0}, {{"long17", "long51"}, "loose", 0.25}};
     double seed_rms_factor = 4;
     double lone_seed_rms_factor = 5;
     double grow_rms_factor = 1;

@@ -84,8 +84,8 @@ at::Tensor clipped_running_sum_composite(const at::Tensor& waveform, const at::T
     return (total.narrow(-1, samples, ticks) - total.narrow(-1, 0, ticks)).to(waveform.scalar_type());
 }
 
-NamedTensor with_noise(NamedTensor image, double cut) {
-    const ChannelNoise noise = robust_noise(image.data, cut);
+NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {
+    const ChannelNoise noise = robust_noise(image.data.slice(-1, 0, std::nullopt, stride), cut);
     image.summary = noise.rms;
     image.pedestal = noise.median;
     return image;
@@ -129,8 +129,10 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
 }
 
 void LongPulses::configured() {
-    if (config().samples % 2 == 0) {
-        refuse("samples", std::to_string(config().samples), "an odd number, so that the sum is centred");
+    for (const auto samples : config().samples) {
+        if (samples % 2 == 0) {
+            refuse("samples", std::to_string(samples), "odd numbers, so that the sums are centred");
+        }
     }
 }
 
@@ -140,17 +142,19 @@ Ports LongPulses::process(const Ports& inputs) {
         NVTX_SCOPED_RANGE("LongPulses::neighbours");
         loose.name = "loose";
         loose.data = sum_of_neighbours(loose.data, config().cyclic);
-        loose = with_noise(std::move(loose), config().cut);
+        loose = with_noise(std::move(loose), config().cut, config().stride);
     }
     NVTX_SCOPED_RANGE("LongPulses::running_sum");
-    NamedTensor long_image = loose;
-    long_image.name = "long";
-    long_image.unit = "sigma";
-    long_image.data =
-        clipped_running_sum(loose.data, loose.pedestal, loose.summary, config().clip, config().samples);
-    long_image = with_noise(std::move(long_image), config().cut);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
-                                              std::vector{std::move(loose), std::move(long_image)})};
+    std::vector<NamedTensor> images;
+    for (const auto samples : config().samples) {
+        NamedTensor image = loose;
+        image.name = "long" + std::to_string(samples);
+        image.unit = "sigma";
+        image.data = clipped_running_sum(loose.data, loose.pedestal, loose.summary, config().clip, samples);
+        images.push_back(with_noise(std::move(image), config().cut, config().stride));
+    }
+    images.push_back(std::move(loose));
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(images))};
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {

@@ -6,21 +6,25 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace spng {
 
 struct LongPulsesConfig {
     double clip = 4;
-    std::int64_t samples = 17;
+    std::vector<std::int64_t> samples = {17, 51};
     double cut = 3;
+    std::int64_t stride = 1;
     bool cyclic = false;
     static constexpr auto fields() {
         using C = LongPulsesConfig;
         return std::make_tuple(
             field(&C::clip, "clip", "sigma", above(0),
                   "samples are clipped here, so that a short bright pulse does not look long"),
-            field(&C::samples, "samples", "samples", at_least(1), "length of the running sum, odd"),
+            field(&C::samples, "samples", "samples", Range{.low = 1, .not_empty = true},
+                  "lengths of the running sums, odd"),
             field(&C::cut, "cut", "sigma", between(1, 10), "of the noise RMS, see SPNGChannelRMS"),
+            field(&C::stride, "stride", "samples", at_least(1), "noise is measured on every so many samples"),
             field(&C::cyclic, "cyclic", "", any(),
                   "the last channel of a view is next to its first (wrapped planes)"));
     }

@@ -5,8 +5,10 @@
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cummax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
@@ -87,14 +89,87 @@ at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tens
     return pack_ticks(behind.logical_or(ahead));
 }
 
+at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                              std::int64_t ticks, double fraction) {
+    const auto run_input = runs.contiguous();
+    const auto confirmed_input = confirmed.contiguous();
+    const auto lone_input = lone.contiguous();
+    auto kept = at::zeros(runs.sizes(), runs.options());
+    if (kept.numel() == 0) {
+        return kept;
+    }
+    const std::int64_t words = words_for(ticks);
+    const auto row_of = [words](const at::Tensor& mask, std::int64_t row) {
+        return reinterpret_cast<const std::uint64_t*>(mask.const_data_ptr<std::int64_t>()) + row * words;
+    };
+    auto* kept_words = reinterpret_cast<std::uint64_t*>(kept.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, runs.numel() / words, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            const auto* run = row_of(run_input, row);
+            for (std::int64_t first = find_bit(run, 0, ticks, true); first < ticks;) {
+                const std::int64_t past = find_bit(run, first, ticks, false);
+                const auto number =
+                    static_cast<double>(count_bits(row_of(confirmed_input, row), first, past));
+                if (number >= fraction * static_cast<double>(past - first) ||
+                    find_bit(row_of(lone_input, row), first, past, true) < past) {
+                    set_bits(kept_words + row * words, first, past);
+                }
+                first = find_bit(run, past, ticks, true);
+            }
+        }
+    });
+    return kept;
+}
+
+at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
+                                    const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
+    if (packed_runs.numel() == 0) {
+        return at::empty(packed_runs.sizes(), packed_runs.options());
+    }
+    const auto runs = unpack_ticks(packed_runs, ticks);
+    const auto tick = at::arange(ticks, packed_runs.options());
+    const auto gap = runs.logical_not();
+    // The closed ticks on both sides of each tick; -1 and `ticks` where there is none.
+    const auto before = latest_set(gap, tick, -1);
+    const auto past = latest_set(gap.flip(-1), tick, -1).flip(-1).neg().add(ticks - 1);
+    // Entry k counts the first k ticks, so the run (before, past) counts entry past less entry before + 1.
+    const auto in_run = [&](const at::Tensor& mask) {
+        const auto sums = at::constant_pad_nd(mask.to(at::kLong).cumsum(-1), {1, 0});
+        return sums.gather(-1, past).sub(sums.gather(-1, before.add(1)));
+    };
+    const auto number = in_run(unpack_ticks(packed_confirmed, ticks)).to(at::kDouble);
+    const auto length = past.sub(before).sub(1).to(at::kDouble);
+    const auto has_lone = in_run(unpack_ticks(packed_lone, ticks)).gt(0);
+    return pack_ticks(runs.logical_and(number.ge(length.mul(fraction)).logical_or(has_lone)));
+}
+
+void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {
+    require_tensor(mask.defined() && mask.scalar_type() == at::kLong && mask.dim() >= 1 &&
+                       mask.size(-1) == words_for(ticks),
+                   operation, name, mask, "packed, int64 (..., channel, word)");
+}
+
 } // namespace
+
+at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                          std::int64_t ticks, double fraction) {
+    require_argument(ticks >= 0, "confirmed_runs", "number of ticks", ticks, "0 or more");
+    for (const auto* mask : {&runs, &confirmed, &lone}) {
+        require_packed("confirmed_runs", "mask", *mask, ticks);
+        require_tensor(mask->sizes() == runs.sizes(), "confirmed_runs", "mask", *mask,
+                       "the shape of the runs");
+    }
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::confirmed_runs", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
+                                                        const at::Tensor&, std::int64_t, double)>();
+    return operation.call(runs, confirmed, lone, ticks, fraction);
+}
 
 at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
                                std::int64_t pad_before, std::int64_t pad_after) {
     require_argument(ticks >= 0, "grow_packed_regions", "number of ticks", ticks, "0 or more");
-    require_tensor(seeds.defined() && seeds.scalar_type() == at::kLong && seeds.dim() >= 1 &&
-                       seeds.size(-1) == words_for(ticks),
-                   "grow_packed_regions", "mask of seeds", seeds, "packed, int64 (..., channel, word)");
+    require_packed("grow_packed_regions", "mask of seeds", seeds, ticks);
     require_tensor(level.defined() && level.scalar_type() == at::kLong && level.sizes() == seeds.sizes(),
                    "grow_packed_regions", "mask of the level", level,
                    "the shape of the seeds, " + describe_tensor(seeds));
@@ -128,14 +203,18 @@ at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def(
+        "confirmed_runs(Tensor runs, Tensor confirmed, Tensor lone, int ticks, float fraction) -> Tensor");
+    library.def(
         "grow_regions(Tensor seeds, Tensor level, int ticks, int pad_before, int pad_after) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("confirmed_runs", confirmed_runs_cpu);
     library.impl("grow_regions", grow_regions_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("confirmed_runs", confirmed_runs_composite);
     library.impl("grow_regions", grow_regions_composite);
 }
 

@@ -22,6 +22,15 @@ at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level,
 at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
                         std::int64_t pad_after);
 
+/// Those maximal runs of `runs` that are confirmed along at least `fraction` of their length, or hold a
+/// sample of `lone`.
+/// @param runs, confirmed, lone  packed masks of one shape, int64 (..., channel, word)
+/// @param fraction  0 to 1
+/// @return int64, the same shape
+/// Throws Error(Internal) when shapes or types differ. One operator call: spng::confirmed_runs.
+at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                          std::int64_t ticks, double fraction);
+
 /// Each tick `factor` (> 0) times: the mask at the rate before rebinning. bool (..., tick) -> (..., tick *
 /// factor). Throws Error(Internal) for another type or factor.
 at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor);

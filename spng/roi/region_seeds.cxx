@@ -30,15 +30,31 @@ at::Tensor above(const NamedTensor& image, double factor, double nominal) {
                       at::where(image.channels->good, threshold, std::numeric_limits<double>::infinity()));
 }
 
+namespace {
+
+at::Tensor above_in_any(const TensorSet& images, const std::vector<std::string>& names, double factor) {
+    at::Tensor mask = above(images.at(names.front()), factor);
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        mask = mask | above(images.at(names[i]), factor);
+    }
+    return mask;
+}
+
+} // namespace
+
 at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
                        double lone_factor, double grow_factor, const at::Tensor& confirmed) {
-    const NamedTensor& seed_image = images.at(pass.seed);
-    at::Tensor seeds = above(seed_image, seed_factor);
-    if (confirmed.defined()) {
-        seeds = (seeds & confirmed) | above(seed_image, lone_factor);
+    const NamedTensor& growing = images.at(pass.grow);
+    const std::int64_t ticks = growing.data.size(2);
+    at::Tensor seeds = above_in_any(images, pass.seed, seed_factor);
+    const bool by_seed = confirmed.defined() && pass.confirmed_fraction == 0;
+    const bool by_run = confirmed.defined() && !by_seed;
+    const at::Tensor lone = confirmed.defined() ? above_in_any(images, pass.seed, lone_factor) : at::Tensor{};
+    if (by_seed) {
+        seeds = (seeds & confirmed) | lone;
     }
-    return grow_packed_regions(seeds, above(images.at(pass.grow), grow_factor), seed_image.data.size(2), 0,
-                               0);
+    const at::Tensor runs = grow_packed_regions(seeds, above(growing, grow_factor), ticks, 0, 0);
+    return by_run ? confirmed_runs(runs, confirmed, lone, ticks, pass.confirmed_fraction) : runs;
 }
 
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {

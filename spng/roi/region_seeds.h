@@ -13,14 +13,20 @@
 
 namespace spng {
 
-/// Seeds are looked for in one image and grow in another, or in the same.
+/// Seeds are looked for in one or more images and grow in another, or in the same.
 struct GrowthPass {
-    std::string seed;
+    std::vector<std::string> seed;
     std::string grow;
+    double confirmed_fraction = 0;
     static constexpr auto fields() {
+        using C = GrowthPass;
         return std::make_tuple(
-            field(&GrowthPass::seed, "seed", "", required(), "image in which seeds are looked for"),
-            field(&GrowthPass::grow, "grow", "", required(), "image in which they grow along ticks"));
+            field(&C::seed, "seed", "", required(), "images in which seeds are looked for"),
+            field(&C::grow, "grow", "", required(), "image in which they grow along ticks"),
+            field(&C::confirmed_fraction, "confirmed_fraction", "1", between(0, 1),
+                  "0: a seed must be confirmed; otherwise this part of the grown region, since among many "
+                  "samples of a long "
+                  "region some are confirmed by chance"));
     }
 };
 
@@ -33,9 +39,10 @@ struct GrowthPass {
 /// Throws Error(Internal) when the image has no summary.
 at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
 
-/// The runs that contain a seed: samples above seed_factor where `confirmed`, or above lone_factor anywhere;
-/// runs extend while the growing image stays above grow_factor.
-/// @param confirmed  mask, or undefined: every sample above seed_factor is a seed
+/// The runs that contain a seed, a sample above seed_factor; runs extend while the growing image stays above
+/// grow_factor. With `confirmed`, a seed or the run must be confirmed as the pass says, unless the run holds
+/// a sample above lone_factor.
+/// @param confirmed  mask, or undefined: nothing needs confirmation
 at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
                        double lone_factor, double grow_factor, const at::Tensor& confirmed);
 
