@@ -1,0 +1,40 @@
+"""The result as a page of docs/benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .tables import chain_tables, notes, operator_table
+
+
+def heading(result: dict) -> str:
+    """What was measured, where, with what."""
+    run, machine, program = result["run"], result["machine"], result["program"]
+    device = run["device"] if not run["device_name"] else f"{run['device']}, {run['device_name']}"
+    return f"""# Speed: {device}, {run['precision']}
+
+Written by `{result['command']}` (see [README.md](README.md)); do not edit.
+
+| | |
+| --- | --- |
+| date | {result['time']} |
+| commit | {program['commit']} ({program['build']}) |
+| machine | {machine['cpu']}, {result['cores']} of {machine['cores']} cores used, {machine['system']} |
+| LibTorch | {result['versions']['torch']}, {run['intra_op_threads']} threads per operation |
+| engine | {run['engine']}, {result['settings']['events_in_flight']} event in flight |
+| input | copies of the default event: one ProtoDUNE-HD anode, 2560 channels x 6000 ticks, int16 |
+"""
+
+
+def write_page(result: dict, path: Path) -> None:
+    """Write the page; its folder is made if needed."""
+    parts = [heading(result)]
+    for table in chain_tables(result):
+        parts.append(f"## {table.title}\n\n{table.markdown()}\n")
+        if table.title == "Summary":
+            parts.append("\n\n".join(notes(result)) + "\n")
+    if result["operators"]:
+        table = operator_table(result)
+        parts.append(f"## {table.title}\n\nEach alone, at the sizes of one anode.\n\n{table.markdown()}\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(parts), encoding="utf-8")

@@ -1,0 +1,112 @@
+"""From measurements to the result that is printed, stored as JSON (schema "spng-bench-2") and put on a page."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from dataclasses import asdict, dataclass, field
+
+from .machine_load import Load
+from .programs import Time
+from .roofline import BOUNDS, MACHINES
+from .statistics_of_calls import FILE_NODES, NodeFigures, chain_figures, node_figures, spread
+
+# What the program promises for one ProtoDUNE-HD anode of 6000 ticks on two cores, float32, without a model.
+BARS = {"chain_ms": 600.0, "chain_over_yardstick": 6.0, "coincidence_per_target_ms": 15.0, "process_peak_gb": 1.5,
+        "start_up_s": 3.0, "operations_per_event": 300.0}
+WORDS = {"chain_ms": "chain without file input and output, wall time of an event [ms]",
+         "chain_cpu_ms": "  the same, CPU time of all threads [ms]",
+         "first_event_ms": "  the same, first event [ms]",
+         "yardstick_ms": "yardstick: rfft2 + irfft2 of the same planes [ms]",
+         "yardstick_cpu_ms": "  the same, CPU time of all threads [ms]",
+         "chain_over_yardstick": "chain / yardstick, wall time",
+         "chain_over_yardstick_cpu": "chain / yardstick, CPU time",
+         "coincidence_per_target_ms": "coincidence of a target plane [ms]",
+         "operations_per_event": "leaf operations of an event, without files",
+         "process_peak_gb": "process peak [GB]",
+         "start_up_s": "start-up to first event [s]",
+         "with_files_ms": "an event with file input and output (not compressed) [ms]"}
+TARGET_PLANES = 2  # induction planes of an anode, for each of which coincidences are sought
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")  # how OpenMP's threads wait decides much on a shared machine
+
+
+@dataclass
+class Measurements:
+    """What was run."""
+
+    cores: int
+    own_command: str
+    command: list[str] = field(default_factory=list)
+    timings: list[dict] = field(default_factory=list)  # of the runs of the chain, as --timing wrote them
+    yardsticks: list[list[Time]] = field(default_factory=list)  # before each run of the chain
+    operators: dict[str, list[Time]] = field(default_factory=dict)
+    start_up: dict[str, float] = field(default_factory=dict)  # s
+    load: Load | None = None
+
+
+def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float]:
+    """The figures that have a bar, and those that explain them."""
+    chain = chain_figures(found.timings)
+    runs = [timing["run"] for timing in found.timings]
+    coincidence = sum(node.wall.median for node in nodes if node.type == "SPNGNoTileMPCoincidence")
+    summary = {"chain_ms": chain.wall.median, "chain_cpu_ms": chain.cpu, "first_event_ms": chain.first}
+    if found.yardsticks:
+        repetitions = [time for times in found.yardsticks for time in times]
+        wall = statistics.median(time.wall for time in repetitions)
+        cpu = statistics.median(time.cpu for time in repetitions)
+        summary |= {"yardstick_ms": wall, "yardstick_cpu_ms": cpu, "chain_over_yardstick": chain.wall.median / wall,
+                    "chain_over_yardstick_cpu": chain.cpu / cpu}
+    return summary | {
+        "coincidence_per_target_ms": coincidence / TARGET_PLANES,
+        "operations_per_event": chain.operations,
+        "process_peak_gb": max(run["process_peak_bytes"] for run in runs) * 1e-9,
+        "start_up_s": statistics.median(run["startup_seconds"] for run in runs),
+        "with_files_ms": chain.wall.median + sum(node.wall.median for node in nodes if node.type in FILE_NODES),
+    }
+
+
+def type_rows(nodes: list[NodeFigures], on_cuda: bool) -> list[dict]:
+    """One row per node type: what its nodes take together and the least time for it."""
+    rows: dict[str, dict] = {}
+    for node in nodes:
+        row = rows.setdefault(node.type, {"type": node.type, "nodes": 0, "wall_ms": 0.0, "cpu_ms": 0.0})
+        row["nodes"] += 1
+        row["wall_ms"] += node.wall.median
+        row["cpu_ms"] += node.cpu
+    for row in rows.values():
+        bound = BOUNDS.get(row["type"])
+        row["roofline_ms"] = None if bound is None else bound.cuda if on_cuda else bound.cpu
+        row["roofline_of"] = None if bound is None else bound.what
+    return sorted(rows.values(), key=lambda row: -row["wall_ms"])
+
+
+def result_of(found: Measurements) -> dict:
+    """Everything, as it goes into the JSON file."""
+    result: dict = {
+        "schema": "spng-bench-2",
+        "command": found.own_command,
+        "cores": found.cores,
+        "environment": {name: os.environ[name] for name in WAITING if name in os.environ},
+        "operators": {name: {"wall": asdict(spread([time.wall for time in times])),
+                             "cpu": statistics.median(time.cpu for time in times)}
+                      for name, times in found.operators.items()},
+    }
+    if found.timings:
+        last = found.timings[-1]
+        nodes = node_figures(found.timings)
+        result |= {key: last[key] for key in ("time", "program", "versions", "machine", "run", "settings")}
+        result |= {
+            "chain_command": found.command,
+            "load": asdict(found.load),
+            "load_text": found.load.text(),
+            "summary": summary_of(found, nodes),
+            "bars": BARS,
+            "start_up_s": found.start_up,
+            "chain": chain_figures(found.timings).json(),
+            "nodes": [node.json() for node in nodes],
+            "types": type_rows(nodes, last["run"]["device"].startswith("cuda")),
+            "roofline_machines": MACHINES,
+            "runs": [chain_figures([timing]).wall.median for timing in found.timings],
+            "yardstick_runs": [statistics.median(time.wall for time in times) for times in found.yardsticks],
+        }
+    return result
