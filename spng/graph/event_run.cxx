@@ -25,13 +25,15 @@ RunSummary RunState::finish() const {
 }
 
 EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
-    : m_graph(graph), m_state(state), m_index(index), m_on_edge(graph.edges().size()) {}
+    : m_graph(graph), m_state(state), m_index(index), m_stream(state.device()),
+      m_on_edge(graph.edges().size()) {}
 
 bool EventRun::run_vertex(std::size_t number) {
     if (!m_alive || m_state.abandoned(m_index)) {
         m_alive = false;
         return true;
     }
+    const EventStream::Guard on_stream(m_stream);
     const auto& vertex = m_graph.vertices()[number];
     Ports inputs;
     for (const std::size_t edge : vertex.input_edges) {

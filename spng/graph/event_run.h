@@ -2,6 +2,7 @@
 // One event on its way through the graph, and the state of a run that all its events share. Both engines are
 // loops over run_vertex(); they differ only in who calls it when.
 
+#include "spng/device/event_stream.h"
 #include "spng/graph/graph.h"
 #include "spng/graph/job.h"
 #include "spng/graph/node.h"
@@ -18,9 +19,10 @@ namespace spng {
 /// What a run knows about failures and its end. Thread-safe.
 class RunState {
 public:
-    explicit RunState(const RunOptions& options) : m_options(options) {}
+    RunState(const RunOptions& options, c10::Device device) : m_options(options), m_device(device) {}
 
     const RunOptions& options() const { return m_options; }
+    c10::Device device() const { return m_device; }
 
     /// The signal that stopped the run, or 0.
     int stop_signal() const {
@@ -42,6 +44,7 @@ public:
 private:
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     RunOptions m_options;
+    c10::Device m_device;
     std::atomic<std::uint64_t> m_done{0};
     std::atomic<std::uint64_t> m_first_failed{none};
     mutable std::mutex m_mutex;
@@ -67,6 +70,7 @@ private:
     const Graph& m_graph;
     RunState& m_state;
     std::uint64_t m_index;
+    EventStream m_stream;
     std::vector<TensorSetPtr>
         m_on_edge; ///< each written once and taken once, by nodes that run one after the other
     std::atomic<bool> m_alive{true};

@@ -1,6 +1,7 @@
 #include "spng/graph/job.h"
 
 #include "spng/device/context.h"
+#include "spng/device/event_stream.h"
 #include "spng/graph/engine.h"
 
 #include <ATen/Parallel.h>
@@ -120,11 +121,11 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 Job::~Job() = default;
 
 void Job::prepare(const RunOptions& options) {
-    const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
-    const int threads = context->config().threads;
+    const int threads = context().config().threads;
     at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
     try {
         m_environment.prepare_all();
+        wait_for_device(context().device());
     } catch (Error& error) {
         if (error.text().where.find(m_source) == std::string::npos) {
             error.add_where(m_source);
@@ -134,7 +135,7 @@ void Job::prepare(const RunOptions& options) {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    RunState state(options);
+    RunState state(options, context().device());
     if (m_engine == "TbbFlow") {
         run_tbb_flow(*m_graph, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {
@@ -142,6 +143,17 @@ RunSummary Job::run(const RunOptions& options) {
     }
     finish_nodes();
     return state.finish();
+}
+
+const Context& Job::context() const {
+    const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
+    if (context == nullptr) {
+        throw Error(ErrorKind::Configuration, {.what = "the job has no context",
+                                               .where = m_source,
+                                               .seen = "no component called " + std::string(context_name),
+                                               .expected = "one, without an instance name"});
+    }
+    return *context;
 }
 
 int Job::graph_threads(const RunOptions& options) const {
@@ -174,11 +186,10 @@ std::string Job::dot() const {
 }
 
 nlohmann::json Job::settings(const RunOptions& options) const {
-    const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
-    nlohmann::json settings = to_json(context->config());
+    nlohmann::json settings = to_json(context().config());
     settings["configuration"] = m_source;
     settings["engine"] = m_engine;
-    settings["device"] = context->device().str();
+    settings["device"] = context().device().str();
     settings["threads"] = at::get_num_threads();
     settings["graph_threads"] = graph_threads(options);
     settings["events_in_flight"] = m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1;

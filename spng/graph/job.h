@@ -15,6 +15,7 @@
 
 namespace spng {
 
+class Context;
 struct EngineConfig;
 
 struct RunOptions {
@@ -64,6 +65,7 @@ public:
     std::vector<instrument::NodeMeter*> meters() const;
 
 private:
+    const Context& context() const;
     int graph_threads(const RunOptions& options) const;
     /// All nodes are finished, whatever one of them throws; the first error is thrown at the end.
     void finish_nodes();
