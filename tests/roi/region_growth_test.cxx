@@ -1,5 +1,6 @@
 #include "spng/roi/region_growth.h"
 
+#include "spng/coincidence/bit_ticks.h"
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
 
@@ -34,8 +35,11 @@ std::string text_of(const at::Tensor& row) {
 
 at::Tensor composite_of(const at::Tensor& seeds, const at::Tensor& level, std::int64_t before,
                         std::int64_t after) {
-    return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, std::int64_t,
-                                   std::int64_t>("spng::grow_regions", seeds, level, before, after);
+    const std::int64_t ticks = seeds.size(-1);
+    const auto packed = testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
+                                                std::int64_t, std::int64_t, std::int64_t>(
+        "spng::grow_regions", pack_ticks(seeds), pack_ticks(level), ticks, before, after);
+    return unpack_ticks(packed, ticks);
 }
 
 struct Case {

@@ -1,0 +1,109 @@
+#include "spng/core/field.h"
+
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+struct Inner {
+    std::string name = "x";
+    static constexpr auto fields() {
+        return std::make_tuple(field(&Inner::name, "name", "", one_of("x", "y"), "which"));
+    }
+};
+
+struct Outer {
+    double factor = 3;
+    int count = 2;
+    bool flag = false;
+    std::vector<double> list = {1, 2};
+    std::vector<Inner> inners;
+    std::string file;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&Outer::factor, "threshold_rms_factor", "1", between(0, 10), "factor"),
+                               field(&Outer::count, "count", "", at_least(1), "count"),
+                               field(&Outer::flag, "flag", "", any(), "flag"),
+                               field(&Outer::list, "list", "ns", above(0), "list"),
+                               field(&Outer::inners, "inners", "", any(), "inners"),
+                               field(&Outer::file, "file", "", required(), "file"));
+    }
+};
+
+ErrorText refusal(const char* text) {
+    try {
+        parse<Outer>(nlohmann::json::parse(text), "SPNGThing:a");
+    } catch (const Error& error) {
+        EXPECT_EQ(error.exit_status(), 2);
+        return error.text();
+    }
+    ADD_FAILURE() << "accepted " << text;
+    return {};
+}
+
+TEST(Field, DefaultsStandWhereNothingIsGiven) {
+    const auto outer = parse<Outer>(R"({"file": "f", "count": 5.0})"_json, "here");
+    EXPECT_EQ(outer.factor, 3);
+    EXPECT_EQ(outer.count, 5);
+    EXPECT_EQ(outer.list, (std::vector<double>{1, 2}));
+    EXPECT_EQ(outer.file, "f");
+}
+
+TEST(Field, NestedStructsAndListsAreRead) {
+    const auto outer = parse<Outer>(
+        R"({"file": "f", "list": [4], "inners": [{"name": "y"}, {}], "flag": true})"_json, "here");
+    ASSERT_EQ(outer.inners.size(), 2u);
+    EXPECT_EQ(outer.inners[0].name, "y");
+    EXPECT_EQ(outer.inners[1].name, "x");
+    EXPECT_EQ(outer.list, std::vector<double>{4});
+    EXPECT_TRUE(outer.flag);
+}
+
+TEST(Field, UnknownKeyNamesTheNearest) {
+    const auto text = refusal(R"({"file": "f", "treshold_rms_factor": 3})");
+    EXPECT_EQ(text.what, "unknown configuration key 'treshold_rms_factor'");
+    EXPECT_EQ(text.where, "SPNGThing:a");
+    EXPECT_EQ(text.mend, "did you mean 'threshold_rms_factor'?");
+}
+
+TEST(Field, WrongTypeNamesKeyAndBothTypes) {
+    const auto text = refusal(R"({"file": "f", "count": "two"})");
+    EXPECT_EQ(text.where, "SPNGThing:a, key count");
+    EXPECT_EQ(text.seen, "\"two\" (string)");
+    EXPECT_EQ(text.expected, "integer");
+    EXPECT_EQ(refusal(R"({"file": "f", "count": 1.5})").expected, "integer");
+    EXPECT_EQ(refusal(R"({"file": "f", "inners": [{"name": 1}]})").where, "SPNGThing:a, key inners[0].name");
+}
+
+TEST(Field, RangesHoldForNumbersElementsAndChoices) {
+    EXPECT_EQ(refusal(R"({"file": "f", "threshold_rms_factor": 11})").expected, "0 <= value <= 10");
+    EXPECT_EQ(refusal(R"({"file": "f", "count": 0})").expected, ">= 1");
+    EXPECT_EQ(refusal(R"({"file": "f", "list": [1, 0]})").where, "SPNGThing:a, key list[1]");
+    EXPECT_EQ(refusal(R"({"file": "f", "list": [1, 0]})").expected, "> 0 [ns]");
+    EXPECT_EQ(refusal(R"({"file": "f", "inners": [{"name": "z"}]})").expected, "one of 'x', 'y'");
+}
+
+TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
+    EXPECT_EQ(refusal(R"({})").what, "missing configuration key 'file'");
+    EXPECT_EQ(refusal(R"({"file": ""})").where, "SPNGThing:a, key file");
+}
+
+TEST(Field, DescriptionCarriesDefaultsAndMembers) {
+    const auto rows = describe_fields<Outer>();
+    ASSERT_EQ(rows.size(), 6u);
+    EXPECT_EQ(rows[0].name, "threshold_rms_factor");
+    EXPECT_EQ(rows[0].type, "number");
+    EXPECT_EQ(rows[0].default_value, 3);
+    EXPECT_EQ(rows[3].type, "array of number");
+    ASSERT_EQ(rows[4].members.size(), 1u);
+    EXPECT_EQ(rows[4].members[0].name, "name");
+}
+
+TEST(NearestName, FindsTyposSwapsAndDroppedPrefixes) {
+    const std::vector<std::string> names{"SPNGDecon", "SPNGApplyROI", "SPNGThresholdROIs"};
+    EXPECT_EQ(nearest_name("SPNGDecno", names), "SPNGDecon");
+    EXPECT_EQ(nearest_name("ThresholdROIs", names), "SPNGThresholdROIs");
+    EXPECT_EQ(nearest_name("completely_different_name", names), "");
+}
+
+} // namespace
+} // namespace spng

@@ -1,0 +1,86 @@
+#include "spng/decon/deconvolution.h"
+
+#include "spng/core/error.h"
+#include "spng/core/fft_size.h"
+
+#include <ATen/ops/fft_fft.h>
+#include <ATen/ops/fft_irfft.h>
+#include <ATen/ops/fft_rfft.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t channels = 10, ticks = 32;
+
+/// A response over three wires and two ticks, wire of interest in row 0: K[wire][tick].
+at::Tensor response(std::int64_t rows) {
+    at::Tensor kernel = at::zeros({rows, ticks}, at::kDouble);
+    kernel[0][0] = 2.0;
+    kernel[0][1] = 1.0;
+    kernel[1][0] = 0.25;
+    kernel[rows - 1][0] = 0.25;
+    return kernel;
+}
+
+TEST(Deconvolution, ReturnsThePointChargeThatMadeTheWaveforms) {
+    // 7 electrons at channel 3, tick 5, written out by hand: the response of each wire, placed there.
+    at::Tensor waveforms = at::zeros({1, channels, ticks}, at::kDouble);
+    waveforms[0][3][5] = 14.0;
+    waveforms[0][3][6] = 7.0;
+    waveforms[0][2][5] = 1.75;
+    waveforms[0][4][5] = 1.75;
+    for (const std::int64_t rows : {channels, channels + 2}) { // cyclic, and padded to a linear convolution
+        const at::Tensor spectrum = at::fft_fft(at::fft_rfft(response(rows)), std::nullopt, 0);
+        const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({rows}, at::kDouble)).unsqueeze(0);
+        const at::Tensor charge = at::fft_irfft(deconvolve(waveforms, kernel), ticks);
+        ASSERT_EQ(charge.sizes(), (at::IntArrayRef{1, channels, ticks}));
+        at::Tensor expected = at::zeros_like(charge);
+        expected[0][3][5] = 7.0;
+        EXPECT_LT((charge - expected).abs().max().item<double>(), 1e-12) << rows << " rows";
+    }
+}
+
+TEST(Deconvolution, ChargeAtTheEdgeStaysThereWhenPaddedAndWrapsWhenCyclic) {
+    // Charge on the last channel induces on the first one only where the plane is wrapped.
+    at::Tensor waveforms = at::zeros({1, channels, ticks}, at::kDouble);
+    waveforms[0][channels - 1][5] = 2.0;
+    waveforms[0][channels - 1][6] = 1.0;
+    waveforms[0][channels - 2][5] = 0.25;
+    waveforms[0][0][5] = 0.25;
+    const at::Tensor spectrum = at::fft_fft(at::fft_rfft(response(channels)), std::nullopt, 0);
+    const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({channels}, at::kDouble)).unsqueeze(0);
+    const at::Tensor charge = at::fft_irfft(deconvolve(waveforms, kernel), ticks);
+    at::Tensor expected = at::zeros_like(charge);
+    expected[0][channels - 1][5] = 1.0;
+    EXPECT_LT((charge - expected).abs().max().item<double>(), 1e-12);
+}
+
+TEST(Deconvolution, ExactZerosOfTheResponseGiveNothing) {
+    at::Tensor spectrum = at::ones({2, 3}, at::kComplexDouble);
+    spectrum[1][2] = 0;
+    const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({2}, at::kDouble));
+    EXPECT_EQ(at::real(kernel)[1][2].item<double>(), 0);
+    EXPECT_EQ(at::real(kernel)[0][0].item<double>(), 1);
+}
+
+TEST(Deconvolution, ShapesThatDoNotFitAreRefused) {
+    const at::Tensor waveforms = at::zeros({1, channels, ticks}, at::kDouble);
+    EXPECT_THROW(deconvolve(waveforms, at::ones({1, channels - 1, ticks / 2 + 1}, at::kComplexDouble)),
+                 Error);
+    EXPECT_THROW(deconvolve(waveforms, at::ones({1, channels, ticks / 2}, at::kComplexDouble)), Error);
+}
+
+TEST(FastFftSize, IsTheSmallestSmoothMultiple) {
+    EXPECT_EQ(fast_fft_size(6299, 4), 6300);
+    EXPECT_EQ(fast_fft_size(500), 500);
+    EXPECT_EQ(fast_fft_size(6301), 6400);
+    EXPECT_EQ(fast_fft_size(11), 12);
+    EXPECT_EQ(fast_fft_size(1), 1);
+    EXPECT_EQ(fast_fft_size(5, 4), 8);
+}
+
+} // namespace
+} // namespace spng

@@ -1,0 +1,93 @@
+#include "spng/frame/channel_selection.h"
+
+#include "spng/frame/row_scatter.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace spng {
+namespace {
+
+at::Tensor rows(std::vector<std::int64_t> numbers) {
+    return at::tensor(numbers, at::kLong).unsqueeze(0);
+}
+at::Tensor ids(std::vector<int> numbers) {
+    return at::tensor(numbers, at::kInt).unsqueeze(0);
+}
+
+std::vector<double> row(const at::Tensor& tensor, std::int64_t channel) {
+    const at::Tensor values = tensor[0][channel].to(at::kDouble).contiguous();
+    return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
+}
+
+using Row = std::vector<double>;
+
+TEST(ChannelSelection, RowsAreGatheredAndMissingOnesAreZero) {
+    const at::Tensor samples = at::tensor({1, 2, 3, 4, 5, 6}, at::kShort).view({2, 3});
+    const auto selected =
+        select_channels(samples, rows({1, -1, 0}), ids({11, 12, 10}), {}, std::nullopt, false);
+    EXPECT_EQ(selected.waveforms.scalar_type(), at::kShort);
+    EXPECT_EQ(row(selected.waveforms, 0), (Row{4, 5, 6}));
+    EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
+    EXPECT_EQ(row(selected.waveforms, 2), (Row{1, 2, 3}));
+    EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{0});
+    EXPECT_EQ(selected.missing, (std::vector<ChannelRange>{{12, 0, 3}}));
+}
+
+TEST(ChannelSelection, OneValueThatIsNotFiniteEmptiesItsRowOnly) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+        at::Tensor samples = at::full({2, 3}, 7.0f);
+        samples[1][2] = bad;
+        const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt, false);
+        EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
+        EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
+        EXPECT_EQ(selected.not_finite, (std::vector<ChannelRange>{{11, 0, 3}}));
+    }
+}
+
+TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
+    const at::Tensor samples = at::full({2, 6}, 9, at::kShort);
+    const auto selected =
+        select_channels(samples, rows({0, 1}), ids({10, 11}), {{10, 3, 6}, {10, 0, 3}}, std::nullopt, false);
+    EXPECT_EQ(row(selected.waveforms, 0), (Row{0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(row(selected.good.unsqueeze(-1), 0), Row{0});
+    EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{1});
+}
+
+TEST(ChannelSelection, ShorterBadRangesAreBridged) {
+    const at::Tensor samples = at::tensor({10, 99, 99, 40, 50, 99}, at::kShort).view({1, 6});
+    const auto selected =
+        select_channels(samples, rows({0}), ids({10}), {{10, 1, 3}, {10, 5, 6}}, std::nullopt, false);
+    EXPECT_EQ(row(selected.waveforms, 0), (Row{10, 20, 30, 40, 50, 50}));
+}
+
+TEST(ChannelSelection, SaturatedRunsAreListedAndKept) {
+    const at::Tensor samples = at::tensor({5, 4095, 4095, 5, 0, 5}, at::kShort).view({1, 6});
+    const auto selected = select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, false);
+    EXPECT_EQ(row(selected.waveforms, 0), (Row{5, 4095, 4095, 5, 0, 5}));
+    EXPECT_EQ(selected.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
+}
+
+TEST(RowScatter, RowsGoToTheirChannelsAndCoarseSamplesAreRepeated) {
+    const at::Tensor fine = at::tensor({1.f, 2.f, 3.f, 4.f, 5.f}, at::kFloat).view({1, 1, 5});
+    const at::Tensor coarse = at::tensor({6.f, 7.f}, at::kFloat).view({1, 1, 2});
+    const at::Tensor frame = scatter_rows({{fine, ids({12}), 1}, {coarse, ids({10}), 2}}, {10, 11, 12}, 5);
+    const at::Tensor expected =
+        at::tensor({6.f, 6.f, 7.f, 7.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 1.f, 2.f, 3.f, 4.f, 5.f}, at::kFloat)
+            .view({3, 5});
+    EXPECT_TRUE(frame.equal(expected)) << frame;
+}
+
+TEST(RowScatter, MasksBecomeIntegers) {
+    const at::Tensor mask = at::tensor({1, 0}, at::kInt).to(at::kBool).view({1, 1, 2});
+    const at::Tensor frame = scatter_rows({{mask, ids({10}), 2}}, {10}, 4);
+    EXPECT_EQ(frame.scalar_type(), at::kShort);
+    EXPECT_TRUE(frame.equal(at::tensor({1, 1, 0, 0}, at::kShort).view({1, 4})));
+}
+
+} // namespace
+} // namespace spng

@@ -1,0 +1,73 @@
+"""The chain on a CUDA device against the CPU. Skipped where there is no device; what must hold without one is tested too."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+
+ROOT = Path(__file__).resolve().parents[2]
+ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
+
+
+def device_count() -> int:
+    """CUDA devices by the driver, as the program counts them."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+needs_device = pytest.mark.skipif(device_count() == 0, reason="no CUDA device on this machine")
+needs_none = pytest.mark.skipif(device_count() > 0, reason="there is a CUDA device on this machine")
+
+
+def signal(output: Path, *arguments: str) -> np.ndarray:
+    done = wire_cell.run("-c", "pipeline.jsonnet", "-A", f"input={ADC}", "-A", f"output={output}", *arguments)
+    assert done.returncode == 0, done.stderr
+    with np.load(output) as arrays:
+        return arrays["frame_signal_0"].astype(np.float64)
+
+
+@needs_device
+def test_cuda_equals_cpu(tmp_path: Path) -> None:
+    """Regions agree on 99.9 % of the samples in a region, values within 1e-4 of the RMS where both have a region."""
+    cpu = signal(tmp_path / "cpu.npz", "-A", "device=cpu")
+    cuda = signal(tmp_path / "cuda.npz", "-A", "device=cuda")
+    either = (cpu != 0) | (cuda != 0)
+    both = (cpu != 0) & (cuda != 0)
+    assert both.sum() >= 0.999 * either.sum()
+    assert np.abs(cpu - cuda)[both].max() <= 1e-4 * cpu[both].std()
+
+
+@needs_device
+def test_cuda_repeats_to_the_byte(tmp_path: Path) -> None:
+    first = signal(tmp_path / "first.npz", "-A", "device=cuda", "-A", "precision=exact")
+    again = signal(tmp_path / "again.npz", "-A", "device=cuda", "-A", "precision=exact")
+    assert np.array_equal(first, again)
+
+
+@needs_none
+def test_cuda_without_a_device_is_refused_in_one_block(tmp_path: Path) -> None:
+    done = wire_cell.run("-c", "pipeline.jsonnet", "-A", f"input={ADC}", "-A", f"output={tmp_path / 'x.npz'}", "-A", "device=cuda")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the CUDA device asked for is not there")
+    assert "0 CUDA devices on this machine" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_none
+def test_auto_takes_the_cpu_and_loads_no_cuda(tmp_path: Path) -> None:
+    """The report names the CPU, and libtorch_cuda is not among the libraries that were opened."""
+    done = wire_cell.run("-c", "pipeline.jsonnet", "--check", env={**os.environ, "LD_DEBUG": "files"})
+    assert done.returncode == 0
+    assert "libtorch_cpu.so" in done.stderr and "libtorch_cuda.so" not in done.stderr
