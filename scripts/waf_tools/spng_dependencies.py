@@ -37,7 +37,7 @@ PARTS = (
     Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev", "libarchive",
          "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),
     Part("boost", "BOOST", ("boost",), ("boost_program_options",),
-         "libboost-program-options-dev libboost-graph-dev", "libboost-devel", "",
+         "libboost-program-options-dev", "libboost-devel", "",
          ("boost/version.hpp", r'BOOST_LIB_VERSION "([\d_]+)')),
     Part("tbb", "TBB", ("oneapi", "tbb"), ("tbb",), "libtbb-dev", "tbb-devel", "tbb",
          ("oneapi/tbb/version.h", r"TBB_VERSION_(?:MAJOR|MINOR) (\d+)")),
