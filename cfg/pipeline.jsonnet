@@ -28,6 +28,7 @@ local list(value) =
 /// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, images, regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
+/// dead_is_hit  true: dead channels count as hit when the other views ask for coincidence
 /// filters    named set of filters and thresholds of the detector; empty: its default
 function(
     input='data/tracks10-adc.tar.bz2',
@@ -46,6 +47,7 @@ function(
     tags='signal',
     dump='',
     batch=true,
+    dead_is_hit=false,
     filters='',
 )
     local det =
@@ -94,7 +96,7 @@ function(
             },
             images: behind('images', group, pg.fan.fanin_node(std.length(image_names), 'images-' + group.name)),
             regions: behind('regions', group, spng.ThresholdROIs(group)),
-            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups)),
+            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, boolean(dead_is_hit))),
             roi:
                 if !is_induction(group) then self.regions
                 else behind('roi', group, if model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model)),

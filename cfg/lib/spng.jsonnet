@@ -130,13 +130,14 @@ function(det, anode, filters='') {
         local service = spng.TorchService(group, model);
         node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),
 
-    NoTileMPCoincidence(group, groups, wire_tolerance=1)::
+    NoTileMPCoincidence(group, groups, dead_is_hit=false, wire_tolerance=1)::
         local views = spng.ViewGroups(groups);
         node('SPNGNoTileMPCoincidence', group.name, {
             groups: wc.tn(views),
             input_groups: [each.name for each in groups],
             target_group: group.name,
             wire_tolerance: wire_tolerance,
+            dead_is_hit: dead_is_hit,
         }, std.length(groups), 1, [views]),
 
     /// Inputs: waveform, regions.
