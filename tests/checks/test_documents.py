@@ -1,0 +1,191 @@
+"""The documents say what the program does: links, commands, tables and examples are checked against it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.wire_cell import ROOT, needs_program, run
+from wcblib import command_line, help_text, waf
+
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "spng" / "README.md", *(ROOT / "docs").rglob("*.md"),
+                    *(ROOT / "profiling").rglob("*.md")])
+GUIDE = ROOT / "docs" / "user-guide.md"
+CHAIN = ROOT / "spng" / "README.md"
+JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
+DETECTORS = re.findall(r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE)
+NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--version", "--help")
+
+
+def text_of(path: Path) -> str:
+    """The file as text."""
+    return path.read_text(encoding="utf-8")
+
+
+def name_of(path: Path) -> str:
+    """For the names of test cases."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text_of(path), re.MULTILINE | re.DOTALL)
+
+
+def anchors(path: Path) -> set[str]:
+    """What links to headings of a document may say after the #."""
+    headings = re.findall(r"^#+ (.+)$", text_of(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Document and words of every shell command, comments removed, `a && b` as two."""
+    for path in DOCUMENTS:
+        for block in blocks(path, "sh"):
+            for line in block.replace("\\\n", " ").splitlines():
+                words: list[str] = []
+                for word in [*shlex.split(line, comments=True), "&&"]:
+                    if word != "&&":
+                        words.append(word)
+                    elif words:
+                        yield name_of(path), words
+                        words = []
+
+
+def program_arguments(words: list[str]) -> list[str] | None:
+    """What stands behind wire-cell, also where another program starts it; None for other commands."""
+    for position, word in enumerate(words):
+        if word == "wire-cell" or word.endswith("/wire-cell"):
+            return words[position + 1:]
+    return None
+
+
+WIRE_CELL_COMMANDS = sorted({(where, *found) for where, words in commands() if (found := program_arguments(words))})
+WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if words[0] == "./wcb"})
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_links(path: Path) -> None:
+    """Files and headings that links, pictures and the boxes of diagrams point to are there."""
+    prose = re.sub(r"^```(?!mermaid).*?^```", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'^\s*click \w+ href "([^"]+)"', prose, re.MULTILINE)
+    broken = []
+    for target in targets:
+        if target.startswith(("http://", "https://")):
+            continue
+        place, _, anchor = target.partition("#")
+        file = (path.parent / place).resolve() if place else path
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert not broken
+
+
+def test_commands_were_found() -> None:
+    assert len(WIRE_CELL_COMMANDS) >= 10 and len(WCB_COMMANDS) >= 5
+
+
+@needs_program
+@pytest.mark.parametrize("command", WIRE_CELL_COMMANDS, ids=" ".join)
+def test_wire_cell_commands(command: tuple[str, ...], tmp_path: Path) -> None:
+    """They parse, and their jobs configure."""
+    arguments = list(command[1:])
+    if not set(arguments) & set(NOT_RUN):
+        arguments.append("--check")
+    done = run(*arguments, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", WCB_COMMANDS, ids=" ".join)
+def test_wcb_commands(command: tuple[str, ...]) -> None:
+    """The command exists, and the help knows its options."""
+    words = list(command[1:])
+    if words and not words[0].startswith("-"):
+        assert words.pop(0) in command_line.OWN + waf.COMMANDS
+    for word in words:
+        option = word.split("=")[0]
+        stem = re.sub(r"-(include|lib|libs)$", "", option)
+        assert option in help_text.help_text() or stem in help_text.help_text(), option
+
+
+@needs_program
+def test_node_reference_is_the_programs() -> None:
+    expected = run("--describe", "all").stdout
+    assert text_of(ROOT / "docs" / "nodes.md") == expected, "wire-cell --describe all > docs/nodes.md"
+
+
+@needs_program
+@pytest.mark.parametrize("path", JOBS, ids=name_of)
+def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
+    done = run("--check", path, folder=tmp_path)
+    assert done.returncode == 0 and "valid" in done.stdout, done.stderr
+
+
+@needs_program
+@pytest.mark.parametrize("argument", [
+    *(f"detname={name}" for name in DETECTORS), "batch=false", "model=standin", "engine=TbbFlow", "filters=pdsp", "filters=pdhd",
+    "tags=signal,gauss,wiener,loose,mp2,mp3,roi", "tags=roi",
+    "dump=adc,decon,gauss,images,regions,coincidence,roi,signal",
+])
+def test_main_job_with(argument: str, tmp_path: Path) -> None:
+    done = run("--check", "-c", "cfg/pipeline.jsonnet", "-A", argument, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_job_arguments_are_those_of_the_job() -> None:
+    """The guide's table, the job's comments and its parameters name the same arguments with the same defaults."""
+    job = text_of(ROOT / "cfg" / "pipeline.jsonnet")
+    parameters = dict(re.findall(r"^    (\w+)=(.*),$", job[job.index("\nfunction("):job.index("\n)")], re.MULTILINE))
+    parameters = {name: value.strip("'") for name, value in parameters.items()}
+    table = re.findall(r"^\| `(\w+)` \|(.*?)\|", text_of(GUIDE).split("## Exit statuses")[0], re.MULTILINE)
+    assert {name: value.strip(" `") for name, value in table} == parameters
+    assert set(re.findall(r"^/// (\w+)  ", job, re.MULTILINE)) == set(parameters)
+
+
+@needs_program
+def test_chain_table_names_every_node() -> None:
+    listed = re.findall(r"^  (\w+) ", run("--list").stdout.split("\nservice\n")[0], re.MULTILINE)
+    table = text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]
+    assert listed and not [name for name in [*listed, "FrameFileSource", "FrameFileSink"] if not re.search(rf"\b{name}\b", table)]
+
+
+def test_chain_table_names_every_range() -> None:
+    used = {found for path in (ROOT / "spng").rglob("*.cxx") for found in re.findall(r'NVTX_SCOPED_RANGE\("(.+?)"\)', text_of(path))}
+    named = set(re.findall(r"`(\w+::\w+)`", text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]))
+    assert used == named
+
+
+@needs_program
+def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
+    """The nodes of the drawing and the edges between them, fans left out."""
+    drawn = run("--dot", "-", "-c", "cfg/pipeline.jsonnet", folder=tmp_path).stdout
+    labels = {node: ":".join(filter(None, label.split("\\n")))
+              for node, label in re.findall(r'^  (n\d+) \[label="(.*?)"', drawn, re.MULTILINE)}
+    after: dict[str, list[str]] = {}
+    for tail, head in re.findall(r"(n\d+) -> (n\d+)", drawn):
+        after.setdefault(tail, []).append(head)
+
+    def beyond_fans(node: str) -> Iterator[str]:
+        for head in after.get(node, []):
+            if re.match("SPNGFan(out|in)TensorSets", labels[head]):
+                yield from beyond_fans(head)
+            else:
+                yield labels[head].removesuffix(":anode0")
+
+    expected = {(labels[node].removesuffix(":anode0"), head) for node in labels
+                if not re.match("SPNGFan(out|in)TensorSets", labels[node]) for head in beyond_fans(node)}
+    diagram = blocks(CHAIN, "mermaid")[0]
+    boxes = dict(re.findall(r"\b(\w+)\[([\w:-]+)\]", diagram))
+    seen = {(boxes[tail], boxes[head]) for tail, head in
+            re.findall(r"^\s*(\w+)(?:\[.*?\])? -->\|.*?\| (\w+)", diagram, re.MULTILINE)}
+    assert seen == expected
+
+
+def test_example_is_compiled() -> None:
+    """The code of the chain's page stands in the test that is compiled and run."""
+    example = text_of(ROOT / "tests" / "graph" / "example_node_test.cxx")
+    shown = blocks(CHAIN, "cpp")
+    assert len(shown) == 3 and all(block in example for block in shown)
