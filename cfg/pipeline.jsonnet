@@ -23,6 +23,7 @@ local list(value) =
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// model      none: regions from thresholds and coincidence; standin: an untrained network for tests; or a model file
 /// nevents    stop after so many events; -1: all
+/// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
 /// precision  exact or fast (TF32 on CUDA)
 /// dtype      float32 or float64
 /// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
@@ -151,6 +152,6 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, precision: precision, dtype: dtype, threads: number(threads) },
+        data: { device: device, precision: precision, dtype: dtype, threads: number(threads), verbosity: number(verbosity) },
     };
     pg.main(graph, engine, uses=[context])

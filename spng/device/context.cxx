@@ -1,5 +1,6 @@
 #include "spng/device/context.h"
 
+#include "spng/core/log.h"
 #include "spng/core/registry.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/host_buffers.h"
@@ -79,6 +80,9 @@ c10::Device choose(const std::string& asked) {
 } // namespace
 
 void Context::prepare(Environment&) {
+    if (config().verbosity > 0) {
+        log::set_level(config().verbosity == 1 ? "info" : config().verbosity == 2 ? "debug" : "trace");
+    }
     m_device = choose(config().device);
     m_real = config().dtype == "float64" ? c10::kDouble : c10::kFloat;
     const bool fast = config().precision == "fast";

@@ -15,6 +15,7 @@ struct ContextConfig {
     std::string precision = "exact";
     std::string dtype = "float32";
     int threads = 0;
+    int verbosity = 0;
     static constexpr auto fields() {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
@@ -25,7 +26,9 @@ struct ContextConfig {
             field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
                   "floating type of the whole chain"),
             field(&ContextConfig::threads, "threads", "", between(0, 1024),
-                  "threads inside one operation on the CPU; 0: cores / threads of the graph"));
+                  "threads inside one operation on the CPU; 0: cores / threads of the graph"),
+            field(&ContextConfig::verbosity, "verbosity", "", between(0, 3),
+                  "log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace"));
     }
 };
 
