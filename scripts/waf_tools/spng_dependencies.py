@@ -32,7 +32,7 @@ PARTS = (
     Part("fmt", "FMT", ("fmt",), ("fmt",), "libfmt-dev", "fmt", "fmt", ("fmt/core.h", r"FMT_VERSION (\d+)")),
     Part("spdlog", "SPDLOG", ("spdlog",), ("spdlog",), "libspdlog-dev", "spdlog", "spdlog",
          ("spdlog/version.h", r"SPDLOG_VER_(?:MAJOR|MINOR|PATCH) (\d+)")),
-    Part("jsonnet", "JSONNET", ("libjsonnet.h", "libjsonnet_fmt.h"), ("jsonnet",), "libjsonnet-dev", "libjsonnet", "",
+    Part("jsonnet", "JSONNET", ("libjsonnet.h", "libjsonnet_fmt.h"), ("jsonnet",), "libjsonnet-dev", "-", "",
          ("libjsonnet.h", r'LIB_JSONNET_VERSION "v?([\d.]+)')),
     Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev", "libarchive",
          "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),

@@ -23,7 +23,7 @@ class Package:
     """One line of the list."""
 
     apt: str
-    conda: str
+    conda: str  # "-" where conda-forge has none
     sign: str  # "command:g++", "header:fmt/core.h" or "module:ensurepip"
     purpose: str
 
@@ -91,9 +91,9 @@ def report(missing: list[Package], reason: str) -> str:
     """What is missing, with the names in apt and conda-forge."""
     width = max(len(package.apt) for package in missing)
     lines = [f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing]
-    conda = " ".join(dict.fromkeys(package.conda for package in missing))
+    conda = " ".join(dict.fromkeys(package.conda for package in missing if package.conda != "-"))
     return (f"system packages are missing and nothing was installed ({reason}):\n" + "\n".join(lines) +
             "\nTo mend, one of:\n"
             f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
-            f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"
+            + (f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n" if conda else "") +
             "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for what you have elsewhere")
