@@ -1,0 +1,25 @@
+// Deconvolution and the return to ticks alone, tapped: what a known charge comes back as.
+local det = import 'detectors/pdhd.jsonnet';
+local pg = import 'pgraph.jsonnet';
+local make_spng = import 'spng.jsonnet';
+
+/// Both filters left out, so that deconvolution inverts the response.
+local without_filters = {
+    WireFilter(kind):: self.Torch1DSpectrum('one', []),
+    TimeFilter(name, group, plane):: self.Torch1DSpectrum('one', []),
+};
+
+/// output    stem of the dumped files, OUTPUT-GROUP.npz
+/// filtered  true: with the detector's filters
+function(input, output, dtype, filtered, device='cpu')
+    local spng = make_spng(det, 0) + (if filtered == 'true' then {} else without_filters);
+    local unpack = spng.FrameToTorchSetFanout(det.groups);
+    local branch(group) = pg.pipeline([
+        spng.Decon(group),
+        spng.Apply1DSpectrum('gauss', group),
+        spng.TensorTap(group.name, output + '-' + group.name + '.npz'),
+        spng.Discard(group.name),
+    ]);
+    local context = { type: 'SPNGContext', data: { device: device, dtype: dtype, threads: 2 } };
+    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource(input), unpack]), pg.crossline([branch(group) for group in det.groups])),
+            uses=[context])

@@ -1,0 +1,175 @@
+"""The result depends on neither the engine, nor the threads, nor the form of the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+from tests.support.wire_cell import difference
+
+pytestmark = wire_cell.needs_program
+
+TICKS = 600
+EVENT_STARTS = {4: 900, 0: 2000, 7: 3000, 2: 4500}  # event number: its first tick in the default event; in the file's order
+THREADS_LIMIT = 1e-6  # of the RMS: sums in another order
+MASKS = ("mp2", "mp3", "roi")
+WAVEFORMS = ("signal", "gauss", "wiener", "loose")
+
+
+def cut(first: int) -> tuple[np.ndarray, np.ndarray]:
+    """600 ticks of the default event: int16 (channel, tick) and channel numbers."""
+    samples, channels, _ = wire_cell.default_adc()
+    return np.ascontiguousarray(samples[:, first:first + TICKS]), channels
+
+
+@pytest.fixture(name="inputs", scope="module")
+def fixture_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with adc.npz, four events, and one.npz, the first of them."""
+    folder = tmp_path_factory.mktemp("inputs")
+    arrays: wire_cell.Arrays = {}
+    for ident, first in EVENT_STARTS.items():
+        arrays.update(wire_cell.event(*cut(first), ident, start_ns=500.0 * first))
+    wire_cell.write_arrays(folder / "adc.npz", arrays)
+    wire_cell.write_arrays(folder / "one.npz", {name: array for name, array in arrays.items() if name.endswith("_4")})
+    return folder
+
+
+@pytest.fixture(name="serial", scope="module")
+def fixture_serial(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output of the serial engine with its two threads inside operations."""
+    folder = tmp_path_factory.mktemp("serial")
+    wire_cell.job(folder, input=inputs / "adc.npz", threads=2)
+    return folder / "output.npz"
+
+
+@pytest.fixture(name="every_tag", scope="module")
+def fixture_every_tag(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
+    """All tags of one event."""
+    return wire_cell.job(tmp_path_factory.mktemp("tags"), input=inputs / "one.npz", threads=2,
+                         tags=",".join(WAVEFORMS + MASKS))
+
+
+def names_without_ident(arrays: wire_cell.Arrays) -> set[str]:
+    """Names of arrays of an event, its number cut off."""
+    return {name.rpartition("_")[0] for name in arrays}
+
+
+class TestEngines:
+    """Same bytes."""
+
+    def test_output_is_in_input_order(self, inputs: Path, serial: Path) -> None:
+        output = wire_cell.read_arrays(serial)
+        frames = [name for name in output if name.startswith("frame_")]
+        assert frames == [f"frame_signal_{ident}" for ident in EVENT_STARTS]
+        given = wire_cell.read_arrays(inputs / "adc.npz")
+        for ident in EVENT_STARTS:
+            assert output[f"frame_signal_{ident}"].any()
+            np.testing.assert_array_equal(output[f"tickinfo_signal_{ident}"], given[f"tickinfo_*_{ident}"])
+
+    def test_repeated_run(self, inputs: Path, serial: Path, tmp_path: Path) -> None:
+        wire_cell.job(tmp_path, input=inputs / "adc.npz", threads=2)
+        assert (tmp_path / "output.npz").read_bytes() == serial.read_bytes()
+
+    @pytest.mark.parametrize("graph_threads", [1, 2, 4])
+    def test_parallel_engine(self, inputs: Path, serial: Path, tmp_path: Path, graph_threads: int) -> None:
+        """Two events in flight are the engine's default."""
+        wire_cell.job(tmp_path, "-t", str(graph_threads), input=inputs / "adc.npz", engine="TbbFlow", threads=2)
+        assert (tmp_path / "output.npz").read_bytes() == serial.read_bytes()
+
+    def test_threads_inside_operations(self, inputs: Path, serial: Path, tmp_path: Path) -> None:
+        output, expected = wire_cell.job(tmp_path, input=inputs / "adc.npz", threads=1), wire_cell.read_arrays(serial)
+        for ident in EVENT_STARTS:
+            name = f"frame_signal_{ident}"
+            np.testing.assert_array_equal(output[name] != 0, expected[name] != 0)
+            found = difference(output[name], expected[name])
+            assert found < THREADS_LIMIT, f"event {ident}: max|difference|/RMS = {found:.2e}"
+
+
+class TestTags:
+    """What the output can hold."""
+
+    def test_all_are_there(self, every_tag: wire_cell.Arrays) -> None:
+        expected = {f"{part}_{tag}" for part in ("frame", "channels", "tickinfo") for tag in WAVEFORMS + MASKS}
+        assert names_without_ident(every_tag) - {"summary_roi"} == expected | {"summary_wiener"}
+        for tag in WAVEFORMS + MASKS:
+            assert every_tag[f"frame_{tag}_4"].shape == (2560, TICKS)
+            np.testing.assert_array_equal(every_tag[f"channels_{tag}_4"], np.arange(2560))
+            np.testing.assert_array_equal(every_tag[f"tickinfo_{tag}_4"], [500.0 * EVENT_STARTS[4], 500.0, 0.0])
+
+    def test_signal_is_the_default_outputs(self, every_tag: wire_cell.Arrays, serial: Path) -> None:
+        np.testing.assert_array_equal(every_tag["frame_signal_4"], wire_cell.read_arrays(serial)["frame_signal_4"])
+
+    @pytest.mark.parametrize("tag", MASKS)
+    def test_masks(self, every_tag: wire_cell.Arrays, tag: str) -> None:
+        mask = every_tag[f"frame_{tag}_4"]
+        assert mask.dtype == np.int16 and set(np.unique(mask)) == {0, 1}
+        by_pixel = mask.reshape(2560, -1, 4)
+        np.testing.assert_array_equal(by_pixel, np.repeat(by_pixel[..., :1], 4, axis=-1))
+        assert mask[:1600].any() and (mask[1600:].any() == (tag == "roi"))
+
+    def test_masks_and_waveforms_agree(self, every_tag: wire_cell.Arrays) -> None:
+        outside = every_tag["frame_roi_4"] == 0
+        assert not every_tag["frame_signal_4"][outside].any() and not every_tag["frame_wiener_4"][outside].any()
+        assert every_tag["frame_gauss_4"][outside].any()
+        assert not (every_tag["frame_mp2_4"] & every_tag["frame_mp3_4"]).any()
+        assert not every_tag["frame_loose_4"][1600:].any() and every_tag["frame_loose_4"][:1600].any()
+
+    def test_wiener_carries_the_noise(self, every_tag: wire_cell.Arrays) -> None:
+        """Imaging needs it: electrons, for every channel."""
+        summary = every_tag["summary_wiener_4"]
+        assert summary.shape == (2560,) and (summary > 50).all() and (summary < 5000).all()
+        assert difference(every_tag["frame_wiener_4"], every_tag["frame_signal_4"]) > 0.1
+
+    def test_one_node_per_view(self, inputs: Path, every_tag: wire_cell.Arrays, tmp_path: Path) -> None:
+        output = wire_cell.job(tmp_path, input=inputs / "one.npz", threads=2, batch="false", tags=",".join(WAVEFORMS + MASKS))
+        assert output.keys() == every_tag.keys()
+        for tag in MASKS:
+            np.testing.assert_array_equal(output[f"frame_{tag}_4"], every_tag[f"frame_{tag}_4"])
+        for name in [f"frame_{tag}_4" for tag in WAVEFORMS] + ["summary_wiener_4"]:
+            found = difference(output[name], every_tag[name])
+            assert found < THREADS_LIMIT, f"{name}: max|difference|/RMS = {found:.2e}"
+
+
+class TestForms:
+    """Files in other forms hold the same."""
+
+    @pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tar.bz2"])
+    def test_archives(self, inputs: Path, serial: Path, tmp_path: Path, ending: str) -> None:
+        """In and out in one go."""
+        wire_cell.write_arrays(tmp_path / f"adc{ending}", wire_cell.read_arrays(inputs / "adc.npz"))
+        output = wire_cell.job(tmp_path, input=f"adc{ending}", output=f"output{ending}", threads=2)
+        expected = wire_cell.read_arrays(serial)
+        assert list(output) == list(expected)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(output[name], array)
+            assert output[name].dtype == array.dtype
+
+    def test_encodings_of_samples(self, serial: Path, tmp_path: Path) -> None:
+        """Types, orders of axes and bytes, and channels in any order: events of one file."""
+        samples, channels = cut(EVENT_STARTS[4])
+        shuffled = np.random.default_rng(4).permutation(len(channels))
+        encoded = [np.asfortranarray(samples), samples.astype(">i2"), samples.astype(np.float32),
+                   np.asfortranarray(samples.astype(">f4")), samples.astype(np.float64)]
+        arrays: wire_cell.Arrays = {}
+        for ident, array in enumerate(encoded):
+            arrays.update(wire_cell.event(array, channels, ident))
+        arrays.update(wire_cell.event(samples[shuffled], channels[shuffled], len(encoded)))
+        wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
+        output = wire_cell.job(tmp_path, input="adc.npz", threads=2)
+        expected = wire_cell.read_arrays(serial)["frame_signal_4"]
+        for ident in range(len(encoded) + 1):
+            np.testing.assert_array_equal(output[f"frame_signal_{ident}"], expected, err_msg=f"event {ident}")
+
+    def test_two_tags(self, serial: Path, tmp_path: Path) -> None:
+        """The tag is chosen by name; without a name it is an error that says which there are."""
+        samples, channels = cut(EVENT_STARTS[4])
+        arrays = {**wire_cell.event(samples, channels, 0, "raw"), **wire_cell.event(samples[:, ::-1], channels, 0, "backward")}
+        wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
+        output = wire_cell.job(tmp_path, input="adc.npz", intag="raw", threads=2)
+        np.testing.assert_array_equal(output["frame_signal_0"], wire_cell.read_arrays(serial)["frame_signal_4"])
+        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc.npz", "-A",
+                                  "output=other.npz", folder=tmp_path, status=1)
+        assert "'raw'" in block and "'backward'" in block and "intag" in block and not (tmp_path / "other.npz").exists()

@@ -1,0 +1,117 @@
+"""What Python tests share: the program, its runs and error blocks, frame files in every format, the default event."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import os
+import re
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("SPNG_WIRE_CELL", ROOT / "build" / "bin" / "wire-cell"))
+DATA = ROOT / "data"
+ADC = DATA / "tracks10-adc.tar.bz2"
+TRUTH = DATA / "tracks10-truth.npz"
+PIPELINE = "cfg/pipeline.jsonnet"
+ENDINGS = (".npz", ".tar", ".tar.gz", ".tar.bz2")
+
+Arrays = dict[str, np.ndarray]
+
+needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+
+def run(*arguments: str | Path, folder: Path | None = None, seconds: float = 300, **options: Any) -> subprocess.CompletedProcess:
+    """Run wire-cell to its end. A status below 0, death by a signal, is never right."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=seconds,
+                          check=False, **options)
+    assert done.returncode >= 0, done.stderr
+    return done
+
+
+def job(folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any) -> Arrays:
+    """Run a job in `folder` with its arguments as -A name=value; the arrays of its output file, `output.npz` unless given."""
+    given = {"output": "output.npz", "device": device, **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    done = run("-c", job_file, *flags, *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return read_arrays(folder / str(given["output"]))
+
+
+def refused(*arguments: str | Path, folder: Path, status: int) -> str:
+    """Run what must fail with one readable block; the block."""
+    done = run(*arguments, folder=folder)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    assert done.stderr.startswith("error: "), done.stderr
+    labels = re.findall(r"^  (where|seen|expected|mend): ", done.stderr, re.MULTILINE)
+    assert labels and len(labels) == len(set(labels)), f"not one block: {done.stderr}"
+    return done.stderr
+
+
+def read_arrays(path: Path) -> Arrays:
+    """All arrays of a frame file of any format, by their names without ending."""
+    if path.suffix == ".npz":
+        with np.load(path) as archive:
+            return {name: archive[name] for name in archive.files}
+    with tarfile.open(path) as archive:
+        return {
+            member.name.removesuffix(".npy"): np.load(io.BytesIO(archive.extractfile(member).read()))
+            for member in archive.getmembers()
+        }
+
+
+def write_arrays(path: Path, arrays: Arrays) -> Path:
+    """Write arrays as the format that the file's name says, in their order. Numpy keeps Fortran order and byte order."""
+    if path.suffix == ".npz":
+        np.savez(path, **arrays)
+        return path
+    mode = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2"}[path.suffix]
+    with tarfile.open(path, mode) as archive:
+        for name, array in arrays.items():
+            stream = io.BytesIO()
+            np.save(stream, array)
+            member = tarfile.TarInfo(f"{name}.npy")
+            member.size = stream.tell()
+            stream.seek(0)
+            archive.addfile(member, stream)
+    return path
+
+
+def event(samples: np.ndarray, channels: np.ndarray, ident: int = 0, tag: str = "*", start_ns: float = 0.0,
+          tick_ns: float = 500.0) -> Arrays:
+    """The arrays of one event of a frame file. samples (channel, tick), channels (channel,)."""
+    return {
+        f"frame_{tag}_{ident}": samples,
+        f"channels_{tag}_{ident}": np.asarray(channels, dtype=np.int32),
+        f"tickinfo_{tag}_{ident}": np.array([start_ns, tick_ns, 0.0]),
+    }
+
+
+def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
+    """ADC counts of the default event: (channel, tick) int16, channel numbers, start [ns]."""
+    arrays = read_arrays(ADC)
+    return np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"], float(arrays["tickinfo_*_0"][0])
+
+
+def description(name: str, folder: Path) -> Path:
+    """A detector file of data/ (`name`.json.gz or .json.bz2) as .json.bz2, which the reference reads."""
+    kept = DATA / f"{name}.json.bz2"
+    if kept.exists():
+        return kept
+    path = folder / kept.name
+    path.write_bytes(bz2.compress(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()), 1))
+    return path
+
+
+def difference(seen: np.ndarray, expected: np.ndarray) -> float:
+    """Largest |seen - expected| in units of the RMS of `expected`."""
+    assert seen.shape == expected.shape, (seen.shape, expected.shape)
+    rms = np.sqrt(np.mean(np.abs(expected) ** 2, dtype=np.float64))
+    return float(np.abs(seen - expected).max() / rms)
