@@ -1,8 +1,8 @@
 """./wcb bench: every step and the whole chain, the own operators, and what the chain is held against.
 
-Set-up and build if needed. Then, in turn, the chain's yardstick (one real two-dimensional transform there and back of the
-same planes) and the main job on copies of the frame in data/, one event in flight; then the programs of build/bench.
-Prints tables and writes out/bench/bench.json. Times never decide about success: the exit status is 0 when all ran.
+Set-up and build if needed. Then, in turn, the chain's yardstick (one real two-dimensional transform there and back of
+the same planes) and the main job on copies of the frame in data/, one event in flight; then the programs of
+build/bench. Prints tables and writes out/bench/bench.json. Times never decide about success: the exit status is 0 when all ran.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ def command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="wcb bench", description=__doc__, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=6, help="events of a run of the chain (default 6)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of the chain, each after one of the yardstick (default 3)")
+    parser.add_argument("--runs", type=int, default=3,
+                        help="runs of the chain, each after one of the yardstick (default 3)")
     parser.add_argument("--quick", action="store_true", help="one run of three events, no operators")
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or auto (default cpu)")
     parser.add_argument("--dtype", default="float32", help="float32 or float64 (default float32)")
     parser.add_argument("--model", default="none", help="none, standin or a model file (default none)")
     parser.add_argument("--engine", default="Pgrapher", help="Pgrapher or TbbFlow (default Pgrapher)")
-    parser.add_argument("--only", metavar="WORD", default="", help="only operators with WORD in their name, and no chain")
+    parser.add_argument("--only", metavar="WORD", default="",
+                        help="only operators with WORD in their name, and no chain")
     parser.add_argument("--page", type=Path, help="also write this page (Markdown), such as docs/benchmarks/cpu.md")
     parser.add_argument("--build", type=Path, metavar="FOLDER",
                         help="measure the programs of this build folder as they are; no set-up, no build")

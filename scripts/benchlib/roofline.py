@@ -1,8 +1,8 @@
 """Least times of the steps for one ProtoDUNE-HD anode of 6000 ticks, to be read beside measured ones.
 
 Computed, not measured: the minimal memory traffic and arithmetic of each step, with perfect fusion inside it. The CPU
-bound is that of two Zen 4 cores with 59 GB/s and 195 GFLOP/s (torch copy and sgemm as measured there), the CUDA bound that
-of an H200 with 4.3 TB/s. On another machine they scale with its memory bandwidth.
+bound is that of two Zen 4 cores with 59 GB/s and 195 GFLOP/s (torch copy and sgemm as measured there), the CUDA bound
+that of an H200 with 4.3 TB/s. On another machine they scale with its memory bandwidth.
 """
 
 from __future__ import annotations

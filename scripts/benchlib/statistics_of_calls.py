@@ -26,7 +26,7 @@ def spread(values: list[float]) -> Spread:
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """A node, or everything between file input and output. Times per event in ms, without the first event unless said."""
+    """A node, or all between file input and output. Times per event in ms, without the first event unless said."""
 
     name: str
     type: str
@@ -70,8 +70,9 @@ def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigure
             if key == "wall_ns":
                 firsts.append(first)
     some = nodes_of_runs[0]
-    return NodeFigures(name, kind, is_nested(some[0]), statistics.median(firsts), spread(walls), statistics.median(cpus),
-                       sum(node["leaf_operations"] / len(per_event(node, "wall_ns")) for node in some),
+    operations = sum(node["leaf_operations"] / len(per_event(node, "wall_ns")) for node in some)
+    return NodeFigures(name, kind, is_nested(some[0]), statistics.median(firsts), spread(walls),
+                       statistics.median(cpus), operations,
                        max(node["cpu_peak_bytes"] for nodes in nodes_of_runs for node in nodes))
 
 
@@ -91,6 +92,6 @@ def node_figures(timings: list[dict]) -> list[NodeFigures]:
 
 
 def chain_figures(timings: list[dict]) -> NodeFigures:
-    """All nodes but file input and output. With one event in flight their calls do not overlap, so the sum is the wall time."""
+    """All nodes but file input and output. With one event in flight calls do not overlap: the sum is the wall time."""
     return figures("the chain", "", [[node for node in timing["nodes"]
                                       if node["type"] not in FILE_NODES and not is_nested(node)] for timing in timings])

@@ -21,8 +21,13 @@ class Table:
         """In columns."""
         lines = [self.heads, *self.rows]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.heads))]
-        return "\n".join("  ".join([line[0].ljust(widths[0]), *(word.rjust(width) for word, width in
-                                                                  zip(line[1:], widths[1:]))]).rstrip() for line in lines)
+        return "\n".join(self.in_columns(line, widths) for line in lines)
+
+    @staticmethod
+    def in_columns(line: list[str], widths: list[int]) -> str:
+        """Words to the left, numbers to the right."""
+        numbers = [word.rjust(width) for word, width in zip(line[1:], widths[1:])]
+        return "  ".join([line[0].ljust(widths[0]), *numbers]).rstrip()
 
     def markdown(self) -> str:
         """As GitHub and GitLab show it."""
@@ -80,11 +85,11 @@ def start_up_table(result: dict) -> Table:
 def notes(result: dict) -> list[str]:
     """How to read the figures."""
     runs = ", ".join(number(value, 0) for value in result["runs"])
-    lines = [f"The machine meanwhile: {result['load_text']}. Where that is not about nothing, wall times are upper limits.",
+    lines = [f"The machine meanwhile: {result['load_text']}. Wall times taken next to other programs are upper limits.",
              f"Chain, median of each run: {runs} ms; yardstick, run in turn with it: "
              + (", ".join(number(value, 0) for value in result["yardstick_runs"]) or "not measured") + " ms.",
-             "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the first "
-             "event of each run out. Memory is the growth of tensor memory during a call.",
+             "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
+             "first event of each run out. Memory is the growth of tensor memory during a call.",
              f"Roofline: computed, not measured, for {result['roofline_machines']}; for all nodes of a step together."]
     if result["environment"]:
         lines.append("Set in the environment: " + ", ".join(f"{k}={v}" for k, v in result["environment"].items()) + ".")
