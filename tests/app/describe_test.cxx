@@ -76,9 +76,10 @@ TEST(Describe, ReferenceIsMarkdown) {
 TEST(Describe, Schema) {
     const auto schema = spng::app::schema_of_type(example_registry(), "SPNGExample");
     EXPECT_EQ(schema["additionalProperties"], false);
-    EXPECT_EQ(schema["properties"]["factor"],
-              nlohmann::json::parse(
-                  R"json({"type": "number", "default": 2.5, "description": "this | that [us] (>= 0)"})json"));
+    EXPECT_EQ(
+        schema["properties"]["factor"],
+        nlohmann::json::parse(
+            R"json({"type": "number", "minimum": 0, "default": 2.5, "description": "this | that [us]"})json"));
     EXPECT_EQ(schema["properties"]["sizes"]["items"], nlohmann::json::parse(R"({"type": "integer"})"));
     EXPECT_EQ(schema["properties"]["views"]["items"]["properties"]["label"]["type"], "string");
     EXPECT_EQ(spng::app::schema_of_type(example_registry(), "all").size(), 2U);

@@ -18,14 +18,14 @@
 namespace spng {
 namespace {
 
-using Noise = std::tuple<at::Tensor, at::Tensor>;
+using Noise = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 Noise noise_composite(const at::Tensor& waveforms, double cut) {
     return testing::call_composite<Noise, const at::Tensor&, double>("spng::robust_noise", waveforms, cut);
 }
 
 at::Tensor robust_composite(const at::Tensor& waveforms, double cut = 5) {
-    return std::get<1>(noise_composite(waveforms, cut));
+    return std::get<2>(noise_composite(waveforms, cut));
 }
 
 /// What is left of the RMS of a unit Gaussian cut at 5 and at 3: sqrt(1 - 2 c phi(c) / erf(c / sqrt 2)).
@@ -52,6 +52,8 @@ TEST(RobustRms, AHandMadeRow) {
     const auto row = at::tensor({4., 1000., -3., 0., 6., 2., -1., 5., 1., -2., 3.}, at::kDouble);
     expect_near(robust_rms(row), {std::sqrt(8.5) / left_at_5}, 1e-14);
     expect_near(robust_composite(row), {std::sqrt(8.5) / left_at_5}, 1e-14);
+    expect_near(robust_noise(row).low, {-2}, 0);
+    expect_near(std::get<0>(noise_composite(row, 5)), {-2}, 0);
     expect_near(robust_rms(row.to(at::kFloat)), {std::sqrt(8.5) / left_at_5}, 1e-7);
 }
 
@@ -116,7 +118,7 @@ TEST(RobustRms, RandomRowsAgreeWithASort) {
         expect_near(robust_composite(waveforms, 3), expected_at_3, 1e-12);
         const auto median = std::get<0>(waveforms.median(-1));
         EXPECT_TRUE(robust_noise(waveforms).median.equal(median));
-        EXPECT_TRUE(std::get<0>(noise_composite(waveforms, 5)).equal(median));
+        EXPECT_TRUE(std::get<1>(noise_composite(waveforms, 5)).equal(median));
         ASSERT_EQ(robust_rms(waveforms).sizes(), (std::vector<std::int64_t>{2, 4}));
     }
 }
