@@ -7,9 +7,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.support.wire_cell import ROOT, needs_program, run
+from tests.support.wire_cell import ROOT, job, needs_program, run
 from wcblib import command_line, help_text, waf
 
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "spng" / "README.md", *(ROOT / "docs").rglob("*.md"),
@@ -189,3 +190,17 @@ def test_example_is_compiled() -> None:
     example = text_of(ROOT / "tests" / "graph" / "example_node_test.cxx")
     shown = blocks(CHAIN, "cpp")
     assert len(shown) == 3 and all(block in example for block in shown)
+
+
+@needs_program
+def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
+    """One run with all tags: types, sizes, the summary of `wiener`, masks of 0 and 1."""
+    tags = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
+    written = job(tmp_path, tags=",".join(tags))
+    for tag in tags:
+        samples = written[f"frame_{tag}_0"]
+        assert samples.shape == (2560, 6000) and samples.any(), tag
+        assert samples.dtype == ("int16" if tag in ("mp2", "mp3", "roi") else "float32"), tag
+        assert samples.dtype != "int16" or set(np.unique(samples)) == {0, 1}, tag
+    assert written["summary_wiener_0"].shape == (2560,) and (written["summary_wiener_0"] > 0).all()
+    assert not np.any(written["frame_signal_0"][written["frame_roi_0"] == 0]), "signal outside the regions"
