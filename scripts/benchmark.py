@@ -2,7 +2,8 @@
 
 Set-up and build if needed. Then, in turn, the chain's yardstick (one real two-dimensional transform there and back of
 the same planes) and the main job on copies of the frame in data/, one event in flight; then the programs of
-build/bench. Prints tables and writes out/bench/bench.json. Times never decide about success: the exit status is 0 when all ran.
+build/bench. Prints tables and writes out/bench/bench.json. Times never decide about success: the exit status is 0
+when all ran.
 """
 
 from __future__ import annotations
