@@ -70,7 +70,7 @@ def node_table(result: dict) -> Table:
 
 def operator_table(result: dict) -> Table:
     """Own operators and heavy sub-steps alone."""
-    rows = [[name, number(times["wall"]["median"], 3), number(times["wall"]["minimum"], 3)]
+    rows = [[name, f"{times['wall']['median']:.3g}", f"{times['wall']['minimum']:.3g}"]
             for name, times in result["operators"].items()]
     return Table("Operators", ["operator (wall time in ms)", "median of 3", "min"], rows)
 
