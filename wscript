@@ -64,15 +64,19 @@ def build(bld):
                 use=f"spng {libraries} {use}",
                 defines=list(defines),
                 rpath="$ORIGIN/../lib",
-                # The library registers its components when it is loaded, even if nothing refers to them by symbol.
+                # The library registers its components when loaded, even if nothing names a symbol of it.
                 linkflags="-Wl,--no-as-needed",
                 install_path=install_path,
             )
 
     program("bin/wire-cell", bld.path.ant_glob("spng/app/main.cxx"), install_path="${BINDIR}")
     if bld.env.HAVE_GTEST and not bld.options.notests:
-        program("tests/spng_tests", bld.path.ant_glob("tests/**/*_test.cxx"), use="GTEST",
-                defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'])
+        program(
+            "tests/spng_tests",
+            bld.path.ant_glob("tests/**/*_test.cxx"),
+            use="GTEST",
+            defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
+        )
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:
         for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
@@ -82,9 +86,13 @@ def build(bld):
 def install_files(bld):
     """Headers, configuration and data; the program finds the latter two from its own place."""
     include_folder = "${PREFIX}/include"
-    bld.install_files(f"{include_folder}/WireCellSpng",
-                      bld.path.ant_glob("spng/instrument/WireCellSpng/*.h"))
-    bld.install_files(include_folder, bld.path.ant_glob("spng/**/*.h", excl="spng/instrument/WireCellSpng/**"),
-                      relative_trick=True)
+    bld.install_files(f"{include_folder}/WireCellSpng", bld.path.ant_glob("spng/instrument/WireCellSpng/*.h"))
+    bld.install_files(
+        include_folder,
+        bld.path.ant_glob("spng/**/*.h", excl="spng/instrument/WireCellSpng/**"),
+        relative_trick=True,
+    )
     for folder in ("cfg", "data"):
-        bld.install_files("${PREFIX}/share/wirecell", bld.path.ant_glob(f"{folder}/**/*"), relative_trick=True)
+        bld.install_files(
+            "${PREFIX}/share/wirecell", bld.path.ant_glob(f"{folder}/**/*"), relative_trick=True
+        )

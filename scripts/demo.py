@@ -20,8 +20,12 @@ TIMING = FOLDER / "timing.json"
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="wcb demo", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="wcb demo",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default auto)")
     setup.add_options(parser)
     options = parser.parse_args()
@@ -35,20 +39,49 @@ def main() -> int:
 
     say("\n3/4 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    command = [str(build_folder() / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={ADC}",
-               "-A", f"output={SIGNAL}", "-A", f"device={options.device}", "--timing", str(TIMING)]
+    command = [
+        str(build_folder() / "bin" / "wire-cell"),
+        "-c",
+        "cfg/pipeline.jsonnet",
+        "-A",
+        f"input={ADC}",
+        "-A",
+        f"output={SIGNAL}",
+        "-A",
+        f"device={options.device}",
+        "--timing",
+        str(TIMING),
+    ]
     say("  " + " ".join(command))
     status = run(command)
     if status:
         return status
 
     say("\n4/4 Pictures")
-    status = run([str(VENV / "bin" / "python"), str(ROOT / "scripts" / "demo_plots.py"), "--adc", str(ADC), "--signal",
-                  str(SIGNAL), "--truth", str(TRUTH), "--out", str(FOLDER)])
+    status = run(
+        [
+            str(VENV / "bin" / "python"),
+            str(ROOT / "scripts" / "demo_plots.py"),
+            "--adc",
+            str(ADC),
+            "--signal",
+            str(SIGNAL),
+            "--truth",
+            str(TRUTH),
+            "--out",
+            str(FOLDER),
+        ]
+    )
     if status:
         return status
-    say(f"\nSignals   {SIGNAL}\nTiming    {TIMING}\nPictures  {FOLDER}/plane-u.png, plane-v.png, plane-w.png, waveforms.png")
-    say("\nNext: ./wcb test; or your own frame:\n  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz")
+    say(
+        f"\nSignals   {SIGNAL}\nTiming    {TIMING}\n"
+        f"Pictures  {FOLDER}/plane-u.png, plane-v.png, plane-w.png, waveforms.png"
+    )
+    say(
+        "\nNext: ./wcb test; or your own frame:\n"
+        "  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz"
+    )
     return 0
 
 

@@ -1,9 +1,9 @@
 """Pictures of one frame: ADC, signal and truth per plane, and some waveforms with their regions of interest.
 
-    demo_plots.py --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER [--planes U:800,V:800,W:960]
+    demo_plots.py --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER
 
-Reads the field's frame files (.npz, .tar, .tar.gz, .tar.bz2) with members frame_<tag>_<ident> (channel, tick),
-channels_<tag>_<ident> and tickinfo_<tag>_<ident> = [start ns, tick ns, first tick].
+Reads the field's frame files (.npz, .tar, .tar.gz, .tar.bz2) with members frame_<tag>_<ident> (channel,
+tick), channels_<tag>_<ident> and tickinfo_<tag>_<ident> = [start ns, tick ns, first tick].
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ ROI_COLOUR = "#ffe9b0"
 SIGNAL_COLOUR = "#b5179e"
 TRUTH_COLOUR = "#222222"
 ADC_COLOUR = "#1d4e89"
-CHARGE_COLOURS = LinearSegmentedColormap.from_list("charge", ["#ffffff", "#f9a655", "#d9376e", "#6a1b9a", "#1a0033"])
+CHARGE_COLOURS = LinearSegmentedColormap.from_list(
+    "charge", ["#ffffff", "#f9a655", "#d9376e", "#6a1b9a", "#1a0033"]
+)
 IMAGE_ROWS = 900  # time bins of a picture; more would be averaged away by the screen
 
 
@@ -54,21 +56,35 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         with np.load(path) as archive:
             return {name: archive[name] for name in archive.files}
     with tarfile.open(path) as archive:
-        return {Path(member.name).stem: np.load(io.BytesIO(archive.extractfile(member).read()))
-                for member in archive if member.name.endswith(".npy")}
+        return {
+            Path(member.name).stem: np.load(io.BytesIO(archive.extractfile(member).read()))
+            for member in archive
+            if member.name.endswith(".npy")
+        }
 
 
 def read_frame(path: Path, tag: str | None = None) -> Frame:
     """The first frame of a file, or the first with the tag. Channels come in ascending order."""
     arrays = read_arrays(path)
-    names = [name for name in arrays if name.startswith("frame_") and (tag is None or name.startswith(f"frame_{tag}_"))]
+    names = [
+        name
+        for name in arrays
+        if name.startswith("frame_") and (tag is None or name.startswith(f"frame_{tag}_"))
+    ]
     if not names:
-        raise SystemExit(f"no frame{f' with tag {tag}' if tag else ''} in {path}; it holds {', '.join(arrays)}")
+        raise SystemExit(
+            f"no frame{f' with tag {tag}' if tag else ''} in {path}; it holds {', '.join(arrays)}"
+        )
     name = names[0].removeprefix("frame_")
     channels = arrays[f"channels_{name}"]
     start, tick, first = arrays[f"tickinfo_{name}"]
     order = np.argsort(channels, kind="stable")
-    return Frame(arrays[f"frame_{name}"][order].astype(np.float32), channels[order], (start + first * tick) / 1e3, tick / 1e3)
+    return Frame(
+        arrays[f"frame_{name}"][order].astype(np.float32),
+        channels[order],
+        (start + first * tick) / 1e3,
+        tick / 1e3,
+    )
 
 
 def without_baseline(frame: Frame) -> Frame:
@@ -78,7 +94,7 @@ def without_baseline(frame: Frame) -> Frame:
 
 
 def picture_of(samples: np.ndarray) -> np.ndarray:
-    """(time bin, channel): in each bin the sample that is farthest from zero, so that thin tracks stay visible."""
+    """(time bin, channel): in each bin the sample farthest from zero, so that thin tracks stay visible."""
     step = max(1, samples.shape[1] // IMAGE_ROWS)
     bins = samples[:, : samples.shape[1] // step * step].reshape(samples.shape[0], -1, step)
     index = np.abs(bins).argmax(axis=2)[..., None]
@@ -88,20 +104,39 @@ def picture_of(samples: np.ndarray) -> np.ndarray:
 def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path: Path) -> None:
     """One page for a plane: ADC, signal and truth side by side on the same axes."""
     # The scales end below the brightest samples, so that ordinary tracks have colour too.
-    charge_limit = np.percentile(signal.samples[signal.samples > 0], 97) if (signal.samples > 0).any() else 1.0
+    charge_limit = (
+        np.percentile(signal.samples[signal.samples > 0], 97) if (signal.samples > 0).any() else 1.0
+    )
     adc_limit = max(20.0, float(np.percentile(np.abs(adc.samples), 99.7)))
-    panels = [("raw ADC, baseline taken off", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
-              ("signal: charge in regions of interest", signal, CHARGE_COLOURS, 0.0, charge_limit, "electrons per tick")]
+    panels = [
+        ("raw ADC, baseline taken off", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
+        (
+            "signal: charge in regions of interest",
+            signal,
+            CHARGE_COLOURS,
+            0.0,
+            charge_limit,
+            "electrons per tick",
+        ),
+    ]
     if truth is not None:
         panels.append(("true charge", truth, CHARGE_COLOURS, 0.0, charge_limit, "electrons per tick"))
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(5.4 * len(panels), 6.6), sharex=True, sharey=True,
-                                layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(5.4 * len(panels), 6.6), sharex=True, sharey=True, layout="constrained"
+    )
     for axis, (title, frame, colours, low, high, unit) in zip(axes, panels):
         times = frame.times()
-        image = axis.imshow(picture_of(frame.samples), origin="lower", aspect="auto", cmap=colours, vmin=low, vmax=high,
-                            interpolation="nearest",
-                            extent=(frame.channels[0] - 0.5, frame.channels[-1] + 0.5, times[0], times[-1] + frame.tick_us))
+        image = axis.imshow(
+            picture_of(frame.samples),
+            origin="lower",
+            aspect="auto",
+            cmap=colours,
+            vmin=low,
+            vmax=high,
+            interpolation="nearest",
+            extent=(frame.channels[0] - 0.5, frame.channels[-1] + 0.5, times[0], times[-1] + frame.tick_us),
+        )
         axis.set_title(title)
         axis.set_xlabel("channel")
         figure.colorbar(image, ax=axis, label=unit, pad=0.02, extend="both" if low < 0 else "max")
@@ -136,7 +171,9 @@ def shade_regions(axis: plt.Axes, times: np.ndarray, samples: np.ndarray, tick_u
 def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: Path) -> None:
     """Two channels of each plane: ADC above, charge with its regions and the truth below."""
     figure = plt.figure(figsize=(5.4 * len(planes), 9.5), layout="constrained")
-    figure.suptitle("Waveforms: raw ADC above, charge below; shaded: regions of interest", fontsize=15, fontweight="bold")
+    figure.suptitle(
+        "Waveforms: raw ADC above, charge below; shaded: regions of interest", fontsize=15, fontweight="bold"
+    )
     columns = figure.subfigures(1, len(planes))
     for column, (plane, adc, signal, truth) in zip(np.atleast_1d(columns), planes):
         axes = column.subplots(4, 1, height_ratios=[1, 1.5, 1, 1.5])
@@ -165,12 +202,16 @@ def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: P
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--adc", type=Path, required=True, help="frame file with the raw ADC")
     parser.add_argument("--signal", type=Path, required=True, help="frame file that wire-cell wrote")
     parser.add_argument("--tag", help="tag of the signal; default: the first one of the file")
     parser.add_argument("--truth", type=Path, help="frame file with the true charge")
-    parser.add_argument("--planes", default="U:800,V:800,W:960", help="names and numbers of channels, in channel order")
+    parser.add_argument(
+        "--planes", default="U:800,V:800,W:960", help="names and numbers of channels, in channel order"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder of the pictures")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

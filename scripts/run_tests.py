@@ -53,9 +53,13 @@ def read_junit(path: Path) -> Outcome:
 
 
 def first_line(element: xml.Element) -> str:
-    """The first telling line of a failure's or skip's message; GoogleTest puts file:line and 'Skipped' before it."""
+    """The first telling line of a message; GoogleTest puts file:line and 'Skipped' before it."""
     text = element.get("message") or element.text or ""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and line.strip() not in ("Skipped", "Failed")]
+    lines = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and line.strip() not in ("Skipped", "Failed")
+    ]
     if len(lines) > 1 and lines[0].rsplit(":", 1)[-1].isdigit():
         lines = lines[1:]
     return lines[0] if lines else ""
@@ -67,8 +71,15 @@ def run_google_tests(program: Path, only: str) -> Outcome:
     report.unlink(missing_ok=True)
     command = [str(program), f"--gtest_output=xml:{report}"] + ([f"--gtest_filter=*{only}*"] if only else [])
     finished, running, kept = [], "", []
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                          errors="replace", stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        stderr=subprocess.STDOUT,
+    ) as process:
         for line in process.stdout:
             running, kept = follow(line.rstrip("\n"), running, kept, finished)
     try:
@@ -80,7 +91,7 @@ def run_google_tests(program: Path, only: str) -> Outcome:
 
 
 def follow(line: str, running: str, kept: list[str], finished: list[str]) -> tuple[str, list[str]]:
-    """Show progress: one line per suite, and the whole output of a test that fails. Returns (running test, its output)."""
+    """Show a line per suite and all output of a test that fails. Returns (running test, its output)."""
     mark, text = line[:12], line[13:]
     if mark == "[ RUN      ]":
         return text, []
@@ -102,10 +113,23 @@ def run_pytest(only: str) -> Outcome:
     folders = [name for name in PYTHON_TESTS if any((ROOT / name).glob("**/test_*.py"))]
     if not folders:
         return Outcome()
-    command = [str(VENV / "bin" / "python"), "-m", "pytest", "-q", "--color=no", f"--junitxml={report}", *folders]
+    command = [
+        str(VENV / "bin" / "python"),
+        "-m",
+        "pytest",
+        "-q",
+        "--color=no",
+        f"--junitxml={report}",
+        *folders,
+    ]
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    status = subprocess.run(command + (["-k", only] if only else []), cwd=ROOT, stdin=subprocess.DEVNULL, check=False,
-                            env=environment).returncode
+    status = subprocess.run(
+        command + (["-k", only] if only else []),
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        env=environment,
+    ).returncode
     try:
         outcome = read_junit(report)
     except (OSError, xml.ParseError):
@@ -117,8 +141,12 @@ def run_pytest(only: str) -> Outcome:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="wcb test", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="wcb test",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--only", metavar="WORD", default="", help="run only tests with WORD in their name")
     setup.add_options(parser)
     options = parser.parse_args()

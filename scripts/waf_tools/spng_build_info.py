@@ -29,8 +29,13 @@ inline constexpr const char* cuda_include = "{cuda_include}"; ///< folder of CUD
 def git_commit(folder):
     """'9f4652a-dirty', or 'unknown' outside a git checkout."""
     try:
-        answer = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=folder, text=True,
-                                capture_output=True, check=False)
+        answer = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+            cwd=folder,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
     except FileNotFoundError:
         return "unknown"
     return answer.stdout.strip() or "unknown"
@@ -40,9 +45,16 @@ def build(bld):
     """Make the header again only when its content changes, before anything that may include it."""
     env = bld.env
     bld.env.BUILD_INFO = TEMPLATE.format(
-        version=Context.g_module.VERSION, commit=git_commit(bld.path.abspath()), mode=env.BUILD_MODE,
-        compiler=f"{env.CXX_NAME} {'.'.join(env.CC_VERSION)}", flags=" ".join(env.CXXFLAGS), torch=env.TORCH_VERSION,
-        torch_cuda=env.TORCH_CUDA, cuda_include=env.CUDA_INCLUDE, nvtx=1 if env.WITH_NVTX == "yes" else 0)
+        version=Context.g_module.VERSION,
+        commit=git_commit(bld.path.abspath()),
+        mode=env.BUILD_MODE,
+        compiler=f"{env.CXX_NAME} {'.'.join(env.CC_VERSION)}",
+        flags=" ".join(env.CXXFLAGS),
+        torch=env.TORCH_VERSION,
+        torch_cuda=env.TORCH_CUDA,
+        cuda_include=env.CUDA_INCLUDE,
+        nvtx=1 if env.WITH_NVTX == "yes" else 0,
+    )
 
     def write(task):
         task.outputs[0].write(task.env.BUILD_INFO)

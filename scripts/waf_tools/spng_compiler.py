@@ -10,10 +10,10 @@ FLAGS = {
 
 def configure(cfg):
     if cfg.env.CXX_NAME == "gcc" and int(cfg.env.CC_VERSION[0]) < 12:
-        cfg.fatal(f"g++ {'.'.join(cfg.env.CC_VERSION)} is too old for C++20: g++ 12 or newer is needed (apt: g++-12)")
+        cfg.fatal(f"g++ {'.'.join(cfg.env.CC_VERSION)} is too old: g++ 12 or newer is needed (apt: g++-12)")
     mode = cfg.options.build_mode
-    # at::parallel_for is inlined from LibTorch's headers and runs serially in code that is compiled without OpenMP. Thread
-    # sanitizer does not know libgomp's synchronisation and would report every parallel loop.
+    # at::parallel_for is inlined from LibTorch's headers and runs serially in code that is compiled without
+    # OpenMP. Thread sanitizer does not know libgomp's synchronisation and would report every parallel loop.
     openmp = [] if mode == "tsan" else ["-fopenmp"]
     flags = FLAGS[mode]
     cfg.env.BUILD_MODE = mode
@@ -21,6 +21,6 @@ def configure(cfg):
     cfg.env.CXXFLAGS = ["-std=c++20", "-pthread", "-Wall", "-Wextra"] + openmp + flags + cfg.env.CXXFLAGS
     cfg.env.DEFINES += ["NDEBUG"] if mode == "release" else ["SPNG_DEBUG=1"]
     cfg.env.LINKFLAGS += ["-pthread"] + openmp + [flag for flag in flags if flag.startswith("-fsanitize")]
-    # A symbol that no linked library has is an error now, not at the user's first run. (Sanitizers add some late.)
+    # A symbol that no library has is an error now, not at the user's first run. Sanitizers add some late.
     cfg.env.LINKFLAGS_COMPLETE = ["-Wl,-z,defs"] if mode in ("release", "debug") else []
     cfg.env.LIB_SYSTEM = ["dl", "pthread"]

@@ -1,8 +1,8 @@
 """The parts besides LibTorch: where they are, and one folder with links to exactly their headers.
 
-The torch wheel ships headers of another fmt than the one that Debian's spdlog was built with, and a prefix given
-for one part often holds other versions of the others. So no whole prefix goes onto the include path: each part's
-own header folder is linked into build/parts/include, and only this folder is searched, before LibTorch's.
+The torch wheel ships headers of another fmt than the one that Debian's spdlog was built with, and a prefix
+given for one part often holds other versions of the others. So no whole prefix goes onto the include path: each
+part's own header folder is linked into build/parts/include, the only folder searched before LibTorch's.
 """
 
 import os
@@ -17,42 +17,43 @@ from spng_options import folders
 
 @dataclass(frozen=True)
 class Part:
-    name: str                  # as in --with-NAME
-    uselib: str                # waf's variable suffix
-    headers: tuple             # entries of an include folder that belong to the part; the first must exist
-    libraries: tuple           # what is linked
+    name: str  # as in --with-NAME
+    uselib: str  # waf's variable suffix
+    headers: tuple  # entries of an include folder that belong to the part; the first must exist
+    libraries: tuple  # what is linked
     apt: str
     conda: str
     pkg_config: str = ""
-    version: tuple = ()        # (header, expression whose groups are the version)
-    optional: bool = False     # its absence leaves something out instead of ending configure
+    version: tuple = ()  # (header, expression whose groups are the version)
+    optional: bool = False  # its absence leaves something out instead of ending configure
 
 
+# fmt: off
 PARTS = (
-    Part("fmt", "FMT", ("fmt",), ("fmt",), "libfmt-dev", "fmt", "fmt", ("fmt/core.h", r"FMT_VERSION (\d+)")),
+    Part("fmt", "FMT", ("fmt",), ("fmt",), "libfmt-dev", "fmt", "fmt",
+         ("fmt/core.h", r"FMT_VERSION (\d+)")),
     Part("spdlog", "SPDLOG", ("spdlog",), ("spdlog",), "libspdlog-dev", "spdlog", "spdlog",
          ("spdlog/version.h", r"SPDLOG_VER_(?:MAJOR|MINOR|PATCH) (\d+)")),
     Part("jsonnet", "JSONNET", ("libjsonnet.h", "libjsonnet_fmt.h"), ("jsonnet",), "libjsonnet-dev", "-", "",
          ("libjsonnet.h", r'LIB_JSONNET_VERSION "v?([\d.]+)')),
-    Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev", "libarchive",
-         "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),
-    Part("boost", "BOOST", ("boost",), ("boost_program_options",),
-         "libboost-program-options-dev", "libboost-devel", "",
-         ("boost/version.hpp", r'BOOST_LIB_VERSION "([\d_]+)')),
+    Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev",
+         "libarchive", "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),
+    Part("boost", "BOOST", ("boost",), ("boost_program_options",), "libboost-program-options-dev",
+         "libboost-devel", "", ("boost/version.hpp", r'BOOST_LIB_VERSION "([\d_]+)')),
     Part("tbb", "TBB", ("oneapi", "tbb"), ("tbb",), "libtbb-dev", "tbb-devel", "tbb",
          ("oneapi/tbb/version.h", r"TBB_VERSION_(?:MAJOR|MINOR) (\d+)")),
-    Part("nlohmann-json", "NLOHMANN", ("nlohmann",), (), "nlohmann-json3-dev", "nlohmann_json", "nlohmann_json",
-         ("nlohmann/json.hpp", r"\|  version (\d+\.\d+\.\d+)")),
-    Part("gtest", "GTEST", ("gtest", "gmock"), ("gmock", "gtest", "gtest_main"), "libgtest-dev libgmock-dev", "gtest",
-         "gtest", optional=True),
-    Part("benchmark", "BENCHMARK", ("benchmark",), ("benchmark", "benchmark_main"), "libbenchmark-dev", "benchmark",
-         "benchmark", optional=True),
+    Part("nlohmann-json", "NLOHMANN", ("nlohmann",), (), "nlohmann-json3-dev", "nlohmann_json",
+         "nlohmann_json", ("nlohmann/json.hpp", r"\|  version (\d+\.\d+\.\d+)")),
+    Part("gtest", "GTEST", ("gtest", "gmock"), ("gmock", "gtest", "gtest_main"),
+         "libgtest-dev libgmock-dev", "gtest", "gtest", optional=True),
+    Part("benchmark", "BENCHMARK", ("benchmark",), ("benchmark", "benchmark_main"),
+         "libbenchmark-dev", "benchmark", "benchmark", optional=True),
 )
-
+# fmt: on
 
 SYSTEM_INCLUDES = ("/usr/local/include", "/usr/include")
 
-# Libraries with the same interface: where the left one is not there, the right one does, and configure says so.
+# Libraries with the same interface: where the left one is absent, the right one does, and configure says so.
 SAME_INTERFACE = {"gojsonnet": "jsonnet"}
 
 
@@ -86,17 +87,24 @@ def configure(cfg):
 
 
 def locate(cfg, part):
-    """(include folder, library folder or '' for the compiler's own, library names), or a text that says what is missing."""
+    """(include folder, library folder or '' for the compiler's, library names), or what is missing."""
     options, stem = cfg.options, "with_" + part.name.replace("-", "_")
     root = getattr(options, stem, None)
     if root == "no":
         return "left out with =no"
     libraries = folders(getattr(options, f"{stem}_libs", None)) or list(part.libraries)
-    given = [[root] if root not in (None, "yes") else [], folders(getattr(options, f"{stem}_include", None)),
-             folders(getattr(options, f"{stem}_lib", None))]
+    given = [
+        [root] if root not in (None, "yes") else [],
+        folders(getattr(options, f"{stem}_include", None)),
+        folders(getattr(options, f"{stem}_lib", None)),
+    ]
     include_given = given[1] + [os.path.join(folder, "include") for folder in given[0]]
     library_given = given[2] + [os.path.join(folder, "lib") for folder in given[0]]
-    if part.name == "boost" and options.boost_mt and find_libraries(cfg, [f"{libraries[0]}-mt"], library_given) is not None:
+    if (
+        part.name == "boost"
+        and options.boost_mt
+        and find_libraries(cfg, [f"{libraries[0]}-mt"], library_given) is not None
+    ):
         libraries = [f"{libraries[0]}-mt"]
 
     for names in [libraries] + [[SAME_INTERFACE.get(name, name) for name in libraries]]:
@@ -106,27 +114,35 @@ def locate(cfg, part):
             library_folder = find_libraries(cfg, names, library_given or library_folders) if names else ""
             if include_folder and library_folder is not None:
                 if names != libraries:
-                    cfg.env.append_value("NOTES", [f"lib{libraries[0]} was not found: lib{names[0]}, with the same "
-                                                   "interface, is taken"])
+                    cfg.env.append_value(
+                        "NOTES",
+                        [
+                            f"lib{libraries[0]} was not found: lib{names[0]}, with the same "
+                            "interface, is taken"
+                        ],
+                    )
                 return include_folder, library_folder, names
     wanted = " or ".join([part.headers[0]] + [f"lib{name}.so" for name in libraries])
     return f"no {wanted} in " + (", ".join(include_given + library_given) or "the usual folders")
 
 
 def usual_places(cfg, part):
-    """(include folders, library folders) to try in this order; no library folders stands for the compiler's own."""
+    """(include folders, library folders) to try in order; no library folder means the compiler's own."""
     include_folder, library_folder = (pkg_config(part, name) for name in ("includedir", "libdir"))
     if include_folder and include_folder not in SYSTEM_INCLUDES:
         yield [include_folder], [library_folder]
     if os.environ.get("CONDA_PREFIX"):
-        yield [os.path.join(os.environ["CONDA_PREFIX"], "include")], [os.path.join(os.environ["CONDA_PREFIX"], "lib")]
+        yield (
+            [os.path.join(os.environ["CONDA_PREFIX"], "include")],
+            [os.path.join(os.environ["CONDA_PREFIX"], "lib")],
+        )
     yield list(SYSTEM_INCLUDES), []
     # The field often installs into the same prefix that holds the parts.
     yield [os.path.join(cfg.env.PREFIX, "include")], [os.path.join(cfg.env.PREFIX, "lib")]
 
 
 def find_libraries(cfg, libraries, library_folders):
-    """The folder that has them all, '' if none is given and the compiler finds them by itself, None if they are not there."""
+    """The folder that has them all; '' if the compiler finds them by itself; None if they are absent."""
     multiarch = f"{os.uname().machine}-linux-gnu"
     for folder in library_folders:
         for place in (folder, os.path.join(folder, multiarch)):
@@ -141,8 +157,16 @@ def first_with(places, entry):
 
 def pkg_config(part, variable):
     try:
-        return subprocess.run(["pkg-config", f"--variable={variable}", part.pkg_config], capture_output=True, text=True,
-                              check=False).stdout.strip() if part.pkg_config else ""
+        return (
+            subprocess.run(
+                ["pkg-config", f"--variable={variable}", part.pkg_config],
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stdout.strip()
+            if part.pkg_config
+            else ""
+        )
     except FileNotFoundError:
         return ""
 
@@ -154,8 +178,9 @@ def has_library(folder, name):
 def compiler_finds(cfg, name):
     """Ask the compiler for the file, so that multiarch folders need not be guessed."""
     for suffix in (".so", ".a"):
-        answer = subprocess.run(cfg.env.CXX + [f"-print-file-name=lib{name}{suffix}"], capture_output=True, text=True,
-                                check=False).stdout.strip()
+        answer = subprocess.run(
+            cfg.env.CXX + [f"-print-file-name=lib{name}{suffix}"], capture_output=True, text=True, check=False
+        ).stdout.strip()
         if os.path.isabs(answer):
             return True
     return False
@@ -183,12 +208,20 @@ def describe(part, include_folder, library_folder, libraries):
             if version.isdigit():  # fmt: 90100 is 9.1.0
                 version = f"{int(version) // 10000}.{int(version) // 100 % 100}.{int(version) % 100}"
     files = ", ".join(f"lib{name}" for name in libraries) or "headers only"
-    return f"{part.name}: {version or 'found'} ({include_folder}; {files}{' in ' + library_folder if library_folder else ''})"
+    place = f" in {library_folder}" if library_folder else ""
+    return f"{part.name}: {version or 'found'} ({include_folder}; {files}{place})"
 
 
 def report_missing(cfg, missing):
     """One block: what is missing, its names in apt and conda-forge, and the option."""
-    lines = [f"  {part.name}: {reason}\n      apt: {part.apt}   conda-forge: {part.conda}   or: --with-{part.name}=DIR"
-             for part, reason in missing]
+    lines = [
+        f"  {part.name}: {reason}\n"
+        f"      apt: {part.apt}   conda-forge: {part.conda}   or: --with-{part.name}=DIR"
+        for part, reason in missing
+    ]
     Logs.error("")
-    cfg.fatal("missing parts:\n" + "\n".join(lines) + "\n  To mend: ./wcb setup installs them with root or sudo; or give their folders")
+    cfg.fatal(
+        "missing parts:\n"
+        + "\n".join(lines)
+        + "\n  To mend: ./wcb setup installs them with root or sudo; or give their folders"
+    )

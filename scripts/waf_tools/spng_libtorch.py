@@ -1,7 +1,7 @@
 """LibTorch, and the CUDA headers that come with it or are given.
 
-Only libtorch_cpu and libc10 are linked. CUDA is a plugin that the program loads when a CUDA device is asked for
-(design.md 3.6), so the same build works with a CPU-only LibTorch and on a machine without a GPU.
+Only libtorch_cpu and libc10 are linked. CUDA is a plugin that the program loads when a CUDA device is asked
+for (design.md 3.6), so the same build works with a CPU-only LibTorch and on a machine without a GPU.
 """
 
 import glob
@@ -46,7 +46,7 @@ def has_libtorch(folder):
 
 
 def locate(cfg):
-    """(include folders, library folders) of LibTorch, from the options or from the places where it usually is."""
+    """(include folders, library folders) of LibTorch, from the options or its usual places."""
     options = cfg.options
     include_folders = folders(options.with_libtorch_include)
     library_folders = folders(options.with_libtorch_lib)
@@ -60,13 +60,19 @@ def locate(cfg):
             break
     if not any(map(has_libtorch, library_folders)):
         looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
-        cfg.fatal("LibTorch not found: no libtorch_cpu.so with libc10.so in " + (looked or "any usual place") + "\n"
-                  "  To mend: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
-                  "  include/ and lib/, for example the folder of Python's torch package)")
-    roots = [folder for folder in include_folders if os.path.exists(os.path.join(folder, "ATen", "Version.h"))]
+        cfg.fatal(
+            "LibTorch not found: no libtorch_cpu.so with libc10.so in " + (looked or "any usual place") + "\n"
+            "  To mend: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
+            "  include/ and lib/, for example the folder of Python's torch package)"
+        )
+    roots = [
+        folder for folder in include_folders if os.path.exists(os.path.join(folder, "ATen", "Version.h"))
+    ]
     if not roots:
-        cfg.fatal("LibTorch's headers not found: no ATen/Version.h in " + ", ".join(include_folders) + "\n"
-                  "  To mend: give --with-libtorch=DIR or --with-libtorch-include=A,B")
+        cfg.fatal(
+            "LibTorch's headers not found: no ATen/Version.h in " + ", ".join(include_folders) + "\n"
+            "  To mend: give --with-libtorch=DIR or --with-libtorch-include=A,B"
+        )
     include_folders += [os.path.join(root, API_INCLUDE) for root in roots]
     return unique(include_folders), unique(library_folders)
 
@@ -78,7 +84,11 @@ def unique(paths):
 
 def usual_places(cfg):
     """The checkout's virtual environment, an active one, conda, and the LIBTORCH variable."""
-    roots = [os.path.join(cfg.path.abspath(), ".venv"), os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX")]
+    roots = [
+        os.path.join(cfg.path.abspath(), ".venv"),
+        os.environ.get("VIRTUAL_ENV"),
+        os.environ.get("CONDA_PREFIX"),
+    ]
     found = [os.environ["LIBTORCH"]] if os.environ.get("LIBTORCH") else []
     for root in filter(None, roots):
         found += sorted(glob.glob(os.path.join(root, "lib", "python3*", "site-packages", "torch"))) + [root]
@@ -95,27 +105,34 @@ def read_version(cfg, include_folders):
                     numbers = re.findall(r"#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)", stream.read())
                 if len(numbers) == 3:
                     if tuple(map(int, numbers[:2])) < OLDEST:
-                        cfg.fatal(f"LibTorch {'.'.join(numbers)} in {folder} is too old: 2.11 or newer is needed")
+                        cfg.fatal(
+                            f"LibTorch {'.'.join(numbers)} in {folder} is too old: 2.11 or newer is needed"
+                        )
                     return ".".join(numbers)
     cfg.fatal("LibTorch's version not found: no torch/version.h in " + ", ".join(include_folders))
 
 
 def refuse_old_abi(cfg, library_folder):
-    """libc10 shows which std::string it was built with; the old one cannot be linked with C++20 code of g++ 12."""
+    """libc10 shows which std::string it was built with; the old one does not link with code of g++ 12."""
     with open(os.path.join(library_folder, "libc10.so"), "rb") as stream:
         if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
-            cfg.fatal(f"LibTorch in {library_folder} was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0).\n"
-                      "  To mend: take one with the new ABI; every wheel and archive since 2.7 has it")
+            cfg.fatal(
+                f"LibTorch in {library_folder} was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0).\n"
+                "  To mend: take one with the new ABI; every wheel and archive since 2.7 has it"
+            )
 
 
 def cuda_libraries(cfg):
-    """Folders where the CUDA plugin finds CUPTI and NVRTC when it opens them at run time; nothing of them is linked."""
+    """Folders where the CUDA plugin finds CUPTI and NVRTC when it opens them; nothing of them is linked."""
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
     places = folders(cfg.options.with_cuda_lib) + sorted(glob.glob(os.path.join(site, "nvidia", "*", "lib")))
     if cfg.options.with_cuda not in (None, "yes", "no"):
         places.insert(0, os.path.join(cfg.options.with_cuda, "lib"))
-    return [place for place in places if any(glob.glob(os.path.join(place, f"lib{name}.so*"))
-                                             for name in ("cudart", "cupti", "nvrtc"))]
+    return [
+        place
+        for place in places
+        if any(glob.glob(os.path.join(place, f"lib{name}.so*")) for name in ("cudart", "cupti", "nvrtc"))
+    ]
 
 
 def note_absent_folders(cfg):
@@ -140,7 +157,9 @@ def cuda_headers(cfg, torch_includes):
     places.append(os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"))
 
     def first_with(name):
-        return next((os.path.abspath(place) for place in places if os.path.exists(os.path.join(place, name))), "")
+        return next(
+            (os.path.abspath(place) for place in places if os.path.exists(os.path.join(place, name))), ""
+        )
 
     cfg.env.CUDA_INCLUDE = "" if without_cuda else first_with("cuda_runtime_api.h")
     cfg.env.CUPTI_INCLUDE = "" if without_cuda else first_with("cupti.h")
@@ -148,14 +167,18 @@ def cuda_headers(cfg, torch_includes):
         cfg.env.DEFINES_CUDA = ["SPNG_CUDA_HEADERS=1"]
     if cfg.env.CUPTI_INCLUDE:
         cfg.env.DEFINES_CUDA += ["SPNG_CUPTI_HEADERS=1"]
-    cfg.env.CXXFLAGS_CUDA = system_includes(unique(filter(None, [cfg.env.CUDA_INCLUDE, cfg.env.CUPTI_INCLUDE])))
+    cfg.env.CXXFLAGS_CUDA = system_includes(
+        unique(filter(None, [cfg.env.CUDA_INCLUDE, cfg.env.CUPTI_INCLUDE]))
+    )
 
     cfg.env.WITH_NVTX = "no" if options.with_nvtx == "no" else "yes"
     if cfg.env.WITH_NVTX == "yes":
         cfg.env.NVTX_INCLUDE = first_with("nvtx3/nvToolsExt.h")
         if not cfg.env.NVTX_INCLUDE:
-            cfg.fatal("--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"
-                      "  To mend: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR with the NVTX3 headers")
+            cfg.fatal(
+                "--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"
+                "  To mend: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR"
+            )
         cfg.env.CXXFLAGS_NVTX = system_includes([cfg.env.NVTX_INCLUDE])
         # SPNG_NVTX is this project's name, HAVE_NVTX the toolkit's.
         cfg.env.DEFINES_NVTX = ["SPNG_NVTX=1", "HAVE_NVTX=1"]

@@ -1,4 +1,4 @@
-"""Do all parts compile and link together? A mixture of compilers or versions shows here and not in the 50th file."""
+"""Do all parts compile and link together? A mixture of versions shows here and not in the 50th file."""
 
 # One symbol of each part, through headers that compile quickly.
 PROGRAM = """
@@ -12,8 +12,8 @@ extern "C" {
 }
 int main() {
     const boost::program_options::unknown_option error("x");
-    return archive_version_number() + jsonnet_version()[0] + int(spdlog::level::from_str("info")) + error.what()[0] +
-           tbb::info::default_concurrency() + int(c10::Device("cpu").index());
+    return archive_version_number() + jsonnet_version()[0] + int(spdlog::level::from_str("info")) +
+           error.what()[0] + tbb::info::default_concurrency() + int(c10::Device("cpu").index());
 }
 """
 
@@ -21,6 +21,11 @@ LIBRARIES = "FMT TORCH JSONNET ARCHIVE BOOST SPDLOG TBB SYSTEM"
 
 
 def configure(cfg):
-    cfg.check_cxx(fragment=PROGRAM, use=LIBRARIES, execute=False, mandatory=True,
-                  msg="Checking that all parts compile and link together",
-                  errmsg="no: the compiler's messages are in config.log in the build folder")
+    cfg.check_cxx(
+        fragment=PROGRAM,
+        use=LIBRARIES,
+        execute=False,
+        mandatory=True,
+        msg="Checking that all parts compile and link together",
+        errmsg="no: the compiler's messages are in config.log in the build folder",
+    )

@@ -22,33 +22,66 @@ PARTS = {
 }
 
 # Parts of the field's toolkit that this project does not use.
-FIELD_PARTS = ("root fftw fftwthreads eigen eigen3 hdf5 h5cpp zlib protobuf grpc triton zmq libzmq czmq libczmq "
-               "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool").split()
+FIELD_PARTS = (
+    "root fftw fftwthreads eigen eigen3 hdf5 h5cpp zlib protobuf grpc triton zmq libzmq czmq libczmq "
+    "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool"
+).split()
 FIELD_FLAGS = "--tests --alltests".split()
-FIELD_VALUES = ("--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --docs "
-                "--boost-toolset --boost-linkage_autodetect").split()
+FIELD_VALUES = (
+    "--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --docs "
+    "--boost-toolset --boost-linkage_autodetect"
+).split()
 
 BUILD_MODES = ("release", "debug", "asan", "tsan")
 
 
 def options(opt):
     group = opt.add_option_group("SPNG options of configure")
-    group.add_option("--build-mode", choices=BUILD_MODES, default="release", dest="build_mode",
-                     help="release (default), debug, asan (address and undefined) or tsan (threads)")
-    group.add_option("--with-nvtx", nargs="?", const="yes", default="no", metavar="yes|no|DIR", dest="with_nvtx",
-                     help="compile the NVTX ranges in (NVTX3 headers, no library); DIR holds include/nvtx3")
+    group.add_option(
+        "--build-mode",
+        choices=BUILD_MODES,
+        default="release",
+        dest="build_mode",
+        help="release (default), debug, asan (address and undefined) or tsan (threads)",
+    )
+    group.add_option(
+        "--with-nvtx",
+        nargs="?",
+        const="yes",
+        default="no",
+        metavar="yes|no|DIR",
+        dest="with_nvtx",
+        help="compile the NVTX ranges in (NVTX3 headers, no library); DIR holds include/nvtx3",
+    )
     for name, text in PARTS.items():
         stem = "with_" + name.replace("-", "_")
         group.add_option(f"--with-{name}", nargs="?", const="yes", metavar="DIR", dest=stem, help=text)
-        for suffix, meaning in (("include", "header folders"), ("lib", "library folders"), ("libs", "library names")):
-            spellings = [f"--with-{name}-{suffix}"] + ([f"--with-{name}-includes"] if suffix == "include" else [])
+        for suffix, meaning in (
+            ("include", "header folders"),
+            ("lib", "library folders"),
+            ("libs", "library names"),
+        ):
+            spellings = [f"--with-{name}-{suffix}"] + (
+                [f"--with-{name}-includes"] if suffix == "include" else []
+            )
             group.add_option(*spellings, metavar="A,B", dest=f"{stem}_{suffix}", help=f"{name}: {meaning}")
     group.add_option("--with-boost", metavar="DIR", dest="with_boost", help="Boost 1.74 or newer")
-    group.add_option("--boost-include", "--boost-includes", metavar="DIR", dest="with_boost_include",
-                     help="boost: header folder")
-    group.add_option("--boost-libs", "--boost-lib", metavar="DIR", dest="with_boost_lib", help="boost: library folder")
-    group.add_option("--boost-mt", action="store_true", dest="boost_mt",
-                     help="prefer libboost_*-mt; without such files the plain ones are taken")
+    group.add_option(
+        "--boost-include",
+        "--boost-includes",
+        metavar="DIR",
+        dest="with_boost_include",
+        help="boost: header folder",
+    )
+    group.add_option(
+        "--boost-libs", "--boost-lib", metavar="DIR", dest="with_boost_lib", help="boost: library folder"
+    )
+    group.add_option(
+        "--boost-mt",
+        action="store_true",
+        dest="boost_mt",
+        help="prefer libboost_*-mt; without such files the plain ones are taken",
+    )
 
     group = opt.add_option_group("SPNG options of build")
     group.add_option("--notests", action="store_true", dest="notests", help="leave tests and benchmarks out")
@@ -56,10 +89,18 @@ def options(opt):
     group = opt.add_option_group("Options of the field that mean nothing here: accepted, noted, ignored")
     for name in FIELD_PARTS:
         for suffix in ("", "-include", "-lib", "-libs"):
-            group.add_option(f"--with-{name}{suffix}", nargs="?", const="yes", metavar="...", help="no meaning here",
-                             dest=f"ignored:--with-{name}{suffix}")
+            group.add_option(
+                f"--with-{name}{suffix}",
+                nargs="?",
+                const="yes",
+                metavar="...",
+                help="no meaning here",
+                dest=f"ignored:--with-{name}{suffix}",
+            )
     for flag in FIELD_FLAGS:
-        group.add_option(flag, action="store_const", const="yes", help="no meaning here", dest=f"ignored:{flag}")
+        group.add_option(
+            flag, action="store_const", const="yes", help="no meaning here", dest=f"ignored:{flag}"
+        )
     for value in FIELD_VALUES:
         group.add_option(value, metavar="...", help="no meaning here", dest=f"ignored:{value}")
 
@@ -81,8 +122,11 @@ def refuse_unknown(opt):
 
 def ignored_options(options):
     """Names of the options given that mean nothing here, as the user wrote them."""
-    return [key.split(":", 1)[1] for key, value in vars(options).items()
-            if key.startswith("ignored:") and value is not None]
+    return [
+        key.split(":", 1)[1]
+        for key, value in vars(options).items()
+        if key.startswith("ignored:") and value is not None
+    ]
 
 
 def folders(text):

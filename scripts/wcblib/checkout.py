@@ -31,9 +31,11 @@ def say(text: str = "") -> None:
 
 
 def run(command: list[str], **keywords) -> int:
-    """Run in the checkout's root without standard input; returns the exit status (128 + signal when killed)."""
+    """Run in the root without standard input; returns the exit status (128 + signal when killed)."""
     try:
-        status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, **keywords).returncode
+        status = subprocess.run(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, **keywords
+        ).returncode
     except FileNotFoundError:
         fail(f"program not found: {command[0]}")
     return status if status >= 0 else 128 - status

@@ -1,4 +1,4 @@
-"""The text of ./wcb --help: all commands, options and variables, without waf and without a virtual environment."""
+"""The text of ./wcb --help: commands, options, variables; needs neither waf nor a virtual environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = """\
 wcb [command] [options]
 
 Two commands do everything, resume where they stopped and need only Debian 12's python3:
-  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures, print where they are
+  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures
   test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: some)
 
 Set-up:
@@ -85,6 +85,15 @@ def help_text() -> str:
     parts = "".join(f"  --with-{name + '=DIR':{width + 8}}  {text}\n" for name, text in rows.items())
     ignored = [f"--with-{name}" for name in spng_options.FIELD_PARTS]
     ignored += list(spng_options.FIELD_FLAGS) + list(spng_options.FIELD_VALUES)
-    note = textwrap.fill(" ".join(ignored), 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    return (HEAD + PART_OPTIONS + parts + "\nOptions of the field's toolkit that mean nothing here: accepted and noted.\n"
-            + note + "\n" + TAIL)
+    note = textwrap.fill(
+        " ".join(ignored), 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )
+    return (
+        HEAD
+        + PART_OPTIONS
+        + parts
+        + "\nOptions of the field's toolkit that mean nothing here: accepted and noted.\n"
+        + note
+        + "\n"
+        + TAIL
+    )

@@ -11,12 +11,27 @@ from .checkout import one_at_a_time, say
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Options of setup, which demo and test take too."""
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--full", dest="mode", action="store_const", const="full",
-                        help="all Python packages, CUDA's too (default: 2.8 GB to download, 5.0 GB on disk)")
-    choice.add_argument("--slim", dest="mode", action="store_const", const="slim",
-                        help="leave out what only a GPU or Python's torch needs (0.6 GB, 0.7 GB); tests of these skip")
-    choice.add_argument("--without-torch", dest="mode", action="store_const", const="without-torch",
-                        help="no torch at all: build with ./wcb configure --with-libtorch=DIR (50 MB, 0.2 GB)")
+    choice.add_argument(
+        "--full",
+        dest="mode",
+        action="store_const",
+        const="full",
+        help="all Python packages, CUDA's too (default: 2.8 GB to download, 5.0 GB on disk)",
+    )
+    choice.add_argument(
+        "--slim",
+        dest="mode",
+        action="store_const",
+        const="slim",
+        help="leave out what only a GPU or Python's torch needs (0.6 GB, 0.7 GB); tests of these skip",
+    )
+    choice.add_argument(
+        "--without-torch",
+        dest="mode",
+        action="store_const",
+        const="without-torch",
+        help="no torch at all: build with ./wcb configure --with-libtorch=DIR (50 MB, 0.2 GB)",
+    )
     parser.add_argument("--no-system", action="store_true", help="do not look at the system packages")
 
 

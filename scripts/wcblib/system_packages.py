@@ -1,7 +1,7 @@
 """System packages: which are missing, and how to get them.
 
-With root (or sudo that asks nothing) and apt they are installed, after the line is shown. Otherwise nothing is
-installed: what exists is used, and what is missing is listed with its names.
+With root (or sudo that asks nothing) and apt they are installed, after the line is shown. Otherwise nothing
+is installed: what exists is used, and what is missing is listed with its names.
 """
 
 from __future__ import annotations
@@ -52,10 +52,13 @@ def read_list(path: Path = LIST) -> list[Package]:
 
 
 def rights() -> list[str] | None:
-    """The prefix that gives root's rights: [] as root, ['sudo', '-n'] where sudo asks nothing, None without."""
+    """What gives root's rights: [] as root, ['sudo', '-n'] where sudo asks nothing, None without."""
     if os.geteuid() == 0:
         return []
-    if shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0:
+    if (
+        shutil.which("sudo")
+        and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
+    ):
         return ["sudo", "-n"]
     return None
 
@@ -68,14 +71,25 @@ def ensure() -> None:
         return
     prefix = rights() if shutil.which("apt-get") else None
     if prefix is None:
-        fail(report(missing, "no apt-get" if not shutil.which("apt-get") else "neither root nor sudo without a password"))
+        fail(
+            report(
+                missing,
+                "no apt-get" if not shutil.which("apt-get") else "neither root nor sudo without a password",
+            )
+        )
 
     names = [package.apt for package in missing]
     apt = prefix + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     install = apt + ["install", "-y", "--no-install-recommends", *names]
     say(f"System packages: {len(names)} missing. This installs them:\n  {' '.join(install)}")
-    known = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", *names], capture_output=True,
-                           check=False).returncode == 0
+    known = (
+        subprocess.run(
+            ["apt-get", "install", "--simulate", "--no-install-recommends", *names],
+            capture_output=True,
+            check=False,
+        ).returncode
+        == 0
+    )
     if not known:
         say("  (the package lists are absent or old: apt-get update first)")
         if run(apt + ["update"]):
@@ -90,10 +104,19 @@ def ensure() -> None:
 def report(missing: list[Package], reason: str) -> str:
     """What is missing, with the names in apt and conda-forge."""
     width = max(len(package.apt) for package in missing)
-    lines = [f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing]
+    lines = [
+        f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing
+    ]
     conda = " ".join(dict.fromkeys(package.conda for package in missing if package.conda != "-"))
-    return (f"system packages are missing and nothing was installed ({reason}):\n" + "\n".join(lines) +
-            "\nTo mend, one of:\n"
-            f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
-            + (f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n" if conda else "") +
-            "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for what you have elsewhere")
+    return (
+        f"system packages are missing and nothing was installed ({reason}):\n"
+        + "\n".join(lines)
+        + "\nTo mend, one of:\n"
+        f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
+        + (
+            f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"
+            if conda
+            else ""
+        )
+        + "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for what you have elsewhere"
+    )

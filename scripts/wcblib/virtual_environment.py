@@ -1,7 +1,7 @@
 """The checkout's virtual environment: made from requirements.txt, resumed where it stopped, repaired.
 
-A package counts as installed only when pip has written its INSTALLER file, which it does last; so a package whose
-unpacking was interrupted is done again, and finished ones are not.
+A package counts as installed only when pip has written its INSTALLER file, which it does last; so a package
+whose unpacking was interrupted is done again, and finished ones are not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MODES = {"full": ("base", "torch", "gpu"), "slim": ("base", "torch"), "without-t
 # What --slim keeps of the torch package: LibTorch for the CPU and its headers.
 SLIM_KEPT = ("include", "lib", "share", "version.py", "__init__.py")
 SLIM_LIBRARIES = ("libtorch_cpu.so", "libc10.so", "libgomp.so")
-SLIM_MODULE = 'raise ImportError("Python\'s torch was left out by ./wcb setup --slim; ./wcb setup --full brings it")\n'
+SLIM_MODULE = (
+    'raise ImportError("Python\'s torch was left out by ./wcb setup --slim; ./wcb setup --full brings it")\n'
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ def read_stamp() -> dict:
 def is_ready(mode: str | None) -> bool:
     """Whether the environment is complete; mode None accepts the one that was chosen before."""
     stamp = read_stamp()
-    return bool(stamp) and mode in (None, stamp["mode"]) and stamp["fingerprint"] == fingerprint(stamp["mode"])
+    return (
+        bool(stamp) and mode in (None, stamp["mode"]) and stamp["fingerprint"] == fingerprint(stamp["mode"])
+    )
 
 
 def ensure(mode: str | None) -> None:
@@ -96,7 +100,7 @@ def ensure(mode: str | None) -> None:
 def make_environment() -> None:
     """Create .venv, or create it anew when its Python or pip does not run."""
     if sys.version_info < OLDEST_PYTHON:
-        fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed (Debian 12's python3 is 3.11)")
+        fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed")
     python = VENV / "bin" / "python"
     if python.exists() and run([str(python), "-m", "pip", "--version"], capture_output=True) == 0:
         return
@@ -119,8 +123,10 @@ def torch_folder() -> Path:
 def is_installed(item: Requirement) -> bool:
     """Whether pip finished this very version."""
     record = f"{item.name.replace('-', '_')}-{item.version}.dist-info"
-    return any(folder.name.lower() == record and (folder / "INSTALLER").exists()
-               for folder in site_packages().glob("*.dist-info"))
+    return any(
+        folder.name.lower() == record and (folder / "INSTALLER").exists()
+        for folder in site_packages().glob("*.dist-info")
+    )
 
 
 def install(items: list[Requirement], mode: str) -> None:
@@ -129,10 +135,15 @@ def install(items: list[Requirement], mode: str) -> None:
         return
     download = sum(item.download for item in items)
     disk = sum(item.slim_disk if mode == "slim" else item.disk for item in items)
-    say(f"Python packages: {len(items)} to install into {VENV}: {size(download)} to download, {size(disk)} on disk.")
+    say(
+        f"Python packages: {len(items)} to install into {VENV}: "
+        f"{size(download)} to download, {size(disk)} on disk."
+    )
     if mode == "full" and any(item.name == "torch" for item in items):
-        say("  Most of it is CUDA for PyTorch. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.7 GB.")
-    check_space(sum(item.disk for item in items) + max(item.download for item in items))  # slim prunes afterwards
+        say("  Most of it is CUDA. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.7 GB.")
+    check_space(
+        sum(item.disk for item in items) + max(item.download for item in items)
+    )  # slim prunes afterwards
     done = 0.0
     for batch in batches(items):
         amount = sum(item.download for item in batch)
@@ -151,10 +162,21 @@ def batches(items: list[Requirement]) -> list[list[Requirement]]:
 
 def pip_install(batch: list[Requirement]) -> None:
     """One call of pip. --no-deps, because requirements.txt is the closed list."""
-    command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--no-deps", "--no-input",
-               "--disable-pip-version-check", "--retries", "10"] + ([] if sys.stdout.isatty() else ["--quiet"])
+    command = [
+        str(VENV / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--retries",
+        "10",
+    ] + ([] if sys.stdout.isatty() else ["--quiet"])
     if run(command + [f"{item.name}=={item.version}" for item in batch]):
-        fail("pip failed; see its message above. What is done is kept: run the same command again to go on", 1)
+        fail(
+            "pip failed; see its message above. What is done is kept: run the same command again to go on", 1
+        )
 
 
 def check_space(needed_mb: float) -> None:
@@ -178,7 +200,7 @@ def is_pruned() -> bool:
 def prune_torch() -> None:
     """Take what only a GPU or Python needs out of the torch package.
 
-    The module that says so is written first, so that after an interruption --full knows that torch is not whole.
+    The module that says so is written first: after an interruption --full then knows that torch is not whole.
     """
     folder = torch_folder()
     (folder / "__init__.py").write_text(SLIM_MODULE, encoding="utf-8")

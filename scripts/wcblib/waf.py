@@ -11,8 +11,8 @@ from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")
 
-# Runs in the checkout's root with the caller's folder as the first argument: ./wcb does the same from every folder,
-# and relative paths in --prefix and the like are the caller's.
+# Runs in the checkout's root with the caller's folder as the first argument: ./wcb does the same from every
+# folder, and relative paths in --prefix and the like are the caller's.
 ENTRY = """
 import os, signal, sys, waflib
 from waflib import Context, Options, Scripting
@@ -29,13 +29,20 @@ def find_python(use_venv: bool) -> str:
     """A Python that can import waflib: the virtual environment's, else the one running."""
     candidates = ([str(VENV / "bin" / "python")] if use_venv else []) + [sys.executable]
     for python in candidates:
-        if os.path.exists(python) and subprocess.run([python, "-c", "import waflib.Scripting"], capture_output=True,
-                                                     check=False).returncode == 0:
+        if (
+            os.path.exists(python)
+            and subprocess.run(
+                [python, "-c", "import waflib.Scripting"], capture_output=True, check=False
+            ).returncode
+            == 0
+        ):
             return python
     if use_venv:
         waf = next(item for item in virtual_environment.read_requirements() if item.name == "waflib")
-        fail("waf is not there yet. To mend: ./wcb setup (see ./wcb setup --help for its sizes), or put\n"
-             f"  waflib=={waf.version} where {sys.executable} finds it and give --no-venv")
+        fail(
+            "waf is not there yet. To mend: ./wcb setup (see ./wcb setup --help for its sizes), or put\n"
+            f"  waflib=={waf.version} where {sys.executable} finds it and give --no-venv"
+        )
     fail(f"--no-venv: {sys.executable} cannot import waflib")
 
 
@@ -63,7 +70,11 @@ def main(arguments: list[str]) -> int:
     use_venv = "--no-venv" not in arguments
     python = find_python(use_venv)
     environment = dict(os.environ, WAFLOCK=lock_name(), PYTHONDONTWRITEBYTECODE="1")
-    command = [python, "-c", ENTRY, os.getcwd()] + with_values([argument for argument in arguments if argument != "--no-venv"])
+    command = [python, "-c", ENTRY, os.getcwd()] + with_values(
+        [argument for argument in arguments if argument != "--no-venv"]
+    )
     with one_at_a_time(lock_name().lstrip(".")):
-        status = subprocess.run(command, cwd=ROOT, env=environment, check=False, stdin=subprocess.DEVNULL).returncode
+        status = subprocess.run(
+            command, cwd=ROOT, env=environment, check=False, stdin=subprocess.DEVNULL
+        ).returncode
     return status if status >= 0 else 128 - status

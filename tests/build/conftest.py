@@ -27,9 +27,20 @@ def run_wcb():
     """A function that runs ./wcb with arguments and environment variables."""
 
     def run(*arguments: str, **variables: str) -> Run:
-        environment = {name: value for name, value in os.environ.items() if name not in ("CONDA_PREFIX", "LIBTORCH", "CXX")}
-        done = subprocess.run([sys.executable, str(ROOT / "wcb"), *arguments], env=environment | variables, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False, cwd=ROOT)
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("CONDA_PREFIX", "LIBTORCH", "CXX")
+        }
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "wcb"), *arguments],
+            env=environment | variables,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            cwd=ROOT,
+        )
         return Run(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -40,8 +51,15 @@ def configure(run_wcb, tmp_path):
     """A function that configures into a folder of its own and leaves the checkout's build alone."""
 
     def run(*arguments: str, **variables: str) -> Run:
-        return run_wcb("configure", f"--out={tmp_path / 'build'}", *arguments, WAFLOCK=f".lock-{tmp_path.name}",
-                       NO_LOCK_IN_RUN="1", NO_LOCK_IN_TOP="1", **variables)
+        return run_wcb(
+            "configure",
+            f"--out={tmp_path / 'build'}",
+            *arguments,
+            WAFLOCK=f".lock-{tmp_path.name}",
+            NO_LOCK_IN_RUN="1",
+            NO_LOCK_IN_TOP="1",
+            **variables,
+        )
 
     return run
 
@@ -59,7 +77,7 @@ def torch_folder() -> Path:
 
 @pytest.fixture
 def made_up_torch(torch_folder, tmp_path):
-    """A function that makes a LibTorch folder with links to the real CPU parts; files given by path replace them."""
+    """Makes a LibTorch folder with links to the real CPU parts; files given by path replace them."""
 
     def make(replaced: dict[str, bytes] | None = None) -> Path:
         folder = tmp_path / "libtorch"

@@ -28,11 +28,13 @@ def test_the_line_of_the_talk_works_unchanged(configure, torch_folder, tmp_path)
         (prefix / "lib" / library.name).symlink_to(library)
     for folder in ("include", "lib"):
         (prefix / "targets" / "x86_64-linux" / folder).symlink_to(cuda / folder)
-    line = ("--prefix=$PREFIX --boost-mt --boost-libs=$PREFIX/lib --boost-include=$PREFIX/include "
-            "--with-jsonnet-libs=gojsonnet --with-cuda-lib=/usr/lib/x86_64-linux-gnu,$PREFIX/targets/x86_64-linux/lib "
-            "--with-cuda-include=$PREFIX/targets/x86_64-linux/include --with-libtorch=$TDIR "
-            "--with-libtorch-include=$TDIR/include,$TDIR/include/torch/csrc/api/include,$PREFIX/targets/x86_64-linux/include "
-            "--with-libtorch-lib=$TDIR/lib,$PREFIX/targets/x86_64-linux/lib --with-root=$PREFIX --with-nvtx")
+    line = (
+        "--prefix=$PREFIX --boost-mt --boost-libs=$PREFIX/lib --boost-include=$PREFIX/include "
+        "--with-jsonnet-libs=gojsonnet --with-cuda-lib=/usr/lib/x86_64-linux-gnu,$PREFIX/targets/x86_64-linux/lib "
+        "--with-cuda-include=$PREFIX/targets/x86_64-linux/include --with-libtorch=$TDIR "
+        "--with-libtorch-include=$TDIR/include,$TDIR/include/torch/csrc/api/include,$PREFIX/targets/x86_64-linux/include "
+        "--with-libtorch-lib=$TDIR/lib,$PREFIX/targets/x86_64-linux/lib --with-root=$PREFIX --with-nvtx"
+    )
     done = configure(*line.replace("$PREFIX", str(prefix)).replace("$TDIR", str(torch_folder)).split())
     assert done.status == 0, done.err
     assert found(done.out, "NVTX ranges") == f"compiled in ({prefix}/targets/x86_64-linux/include)"
@@ -58,7 +60,9 @@ def test_the_headers_of_another_fmt_are_not_seen(configure, torch_folder, tmp_pa
     assert configure().status == 0
     links = sorted(path.name for path in (tmp_path / "build" / "parts" / "include").iterdir())
     assert {"fmt", "spdlog", "boost", "nlohmann", "archive.h"} <= set(links)
-    assert (tmp_path / "build" / "parts" / "include" / "fmt").resolve() != (torch_folder / "include" / "fmt").resolve()
+    assert (tmp_path / "build" / "parts" / "include" / "fmt").resolve() != (
+        torch_folder / "include" / "fmt"
+    ).resolve()
 
 
 def test_a_libtorch_without_cuda_is_enough(configure, made_up_torch):
@@ -76,14 +80,18 @@ def test_libtorch_by_header_and_library_folders(configure, made_up_torch):
 
 
 def test_an_old_libtorch_is_refused(configure, made_up_torch):
-    header = b"".join(b"#define TORCH_VERSION_%s %d\n" % pair for pair in ((b"MAJOR", 2), (b"MINOR", 10), (b"PATCH", 1)))
+    header = b"".join(
+        b"#define TORCH_VERSION_%s %d\n" % pair for pair in ((b"MAJOR", 2), (b"MINOR", 10), (b"PATCH", 1))
+    )
     done = configure(f"--with-libtorch={made_up_torch({VERSION_HEADER: header})}")
     assert done.status != 0
     assert "LibTorch 2.10.1" in done.err and "too old: 2.11 or newer is needed" in done.err
 
 
 def test_the_old_abi_is_refused(configure, made_up_torch):
-    done = configure(f"--with-libtorch={made_up_torch({'lib/libc10.so': b'_ZN3c105ErrorC1ENS_14SourceLocationESs'})}")
+    done = configure(
+        f"--with-libtorch={made_up_torch({'lib/libc10.so': b'_ZN3c105ErrorC1ENS_14SourceLocationESs'})}"
+    )
     assert done.status != 0
     assert "old C++ ABI" in done.err and "To mend" in done.err
 

@@ -24,13 +24,30 @@ def installed(run_wcb, tmp_path) -> Path:
 
 
 def test_layout_and_a_run_from_anywhere(installed, tmp_path):
-    for path in ("bin/wire-cell", "lib/libWireCellSpng.so", "include/WireCellSpng/TorchnvTools.h",
-                 "include/spng/core/error.h", "share/wirecell/cfg/pipeline.jsonnet", "share/wirecell/data/README.md"):
+    for path in (
+        "bin/wire-cell",
+        "lib/libWireCellSpng.so",
+        "include/WireCellSpng/TorchnvTools.h",
+        "include/spng/core/error.h",
+        "share/wirecell/cfg/pipeline.jsonnet",
+        "share/wirecell/data/README.md",
+    ):
         assert (installed / path).is_file(), path
-    environment = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")}
-    done = subprocess.run([str(installed / "bin" / "wire-cell"), "--check", "-c", "pipeline.jsonnet"], cwd=tmp_path, text=True,
-                          capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")
+    }
+    done = subprocess.run(
+        [str(installed / "bin" / "wire-cell"), "--check", "-c", "pipeline.jsonnet"],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        check=False,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == 0, done.stderr
-    maps = subprocess.run(["ldd", str(installed / "bin" / "wire-cell")], capture_output=True, text=True, check=True).stdout
+    maps = subprocess.run(
+        ["ldd", str(installed / "bin" / "wire-cell")], capture_output=True, text=True, check=True
+    ).stdout
     assert str(installed / "lib") in maps.replace("/bin/../lib", "/lib")
     assert "not found" not in maps and "libtorch_cuda" not in maps

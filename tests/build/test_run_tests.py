@@ -24,13 +24,26 @@ def test_counts_and_reasons_of_both_reports(tmp_path):
         total.add(run_tests.read_junit(report))
     assert total.passed == ["Roi.passes", "tests.x.a"]
     assert total.failed == {"Roi.fails": "Expected: 3", "tests.x.b": "ImportError: no"}
-    assert total.skipped == {"Roi.skips": "no CUDA device", "Roi.DISABLED_x": "disabled", "tests.x.c": "no ../shared"}
+    assert total.skipped == {
+        "Roi.skips": "no CUDA device",
+        "Roi.DISABLED_x": "disabled",
+        "tests.x.c": "no ../shared",
+    }
 
 
-@pytest.mark.parametrize(("script", "how"), [
-    ("echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; kill -SEGV $$", "signal 11"),
-    ("echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; exit 3", "exit status 3"),
-])
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        (
+            "echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; kill -SEGV $$",
+            "signal 11",
+        ),
+        (
+            "echo '[ RUN      ] A.one'; echo '[       OK ] A.one (0 ms)'; echo '[ RUN      ] A.two'; exit 3",
+            "exit status 3",
+        ),
+    ],
+)
 def test_a_crash_is_one_failed_test(monkeypatch, tmp_path, script, how):
     monkeypatch.setattr(run_tests, "REPORTS", tmp_path)
     program = tmp_path / "spng_tests"

@@ -34,13 +34,16 @@ def test_help_needs_no_virtual_environment(tmp_path):
     assert "--with-nvtx" in (tmp_path / "help").read_text()
 
 
-@pytest.mark.parametrize(("arguments", "near"), [
-    (["configure", "--with-nvxt"], "--with-nvtx"),
-    (["configure", "--with-libtorhc=/x"], "--with-libtorch"),
-    (["build", "--notest"], "--notests"),
-    (["tset"], "test"),
-    (["intall"], "install"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["configure", "--with-nvxt"], "--with-nvtx"),
+        (["configure", "--with-libtorhc=/x"], "--with-libtorch"),
+        (["build", "--notest"], "--notests"),
+        (["tset"], "test"),
+        (["intall"], "install"),
+    ],
+)
 def test_unknown_words_end_with_the_nearest_name(run_wcb, arguments, near):
     done = run_wcb(*arguments)
     assert done.status == 2
@@ -48,11 +51,17 @@ def test_unknown_words_end_with_the_nearest_name(run_wcb, arguments, near):
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize(("given", "seen"), [
-    (["configure", "--with-nvtx", "build"], ["configure", "--with-nvtx=yes", "build"]),
-    (["configure", "--with-libtorch", "/opt/x", "--with-nvtx"], ["configure", "--with-libtorch=/opt/x", "--with-nvtx=yes"]),
-    (["configure", "--with-cuda=/a", "-j", "4"], ["configure", "--with-cuda=/a", "-j", "4"]),
-])
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        (["configure", "--with-nvtx", "build"], ["configure", "--with-nvtx=yes", "build"]),
+        (
+            ["configure", "--with-libtorch", "/opt/x", "--with-nvtx"],
+            ["configure", "--with-libtorch=/opt/x", "--with-nvtx=yes"],
+        ),
+        (["configure", "--with-cuda=/a", "-j", "4"], ["configure", "--with-cuda=/a", "-j", "4"]),
+    ],
+)
 def test_options_without_value_do_not_swallow_the_next_command(given, seen):
     assert waf.with_values(given) == seen
 
@@ -80,11 +89,13 @@ def test_without_root_nothing_is_installed(monkeypatch, capsys):
 
 
 def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
-    """A made-up apt-get that brings the missing command: the lists are renewed only because it says they are old."""
+    """A made-up apt-get brings the missing command; the lists are renewed only since it says they are old."""
     log = tmp_path / "log"
     apt = tmp_path / "apt-get"
-    apt.write_text(f'#!/bin/sh\necho "$@" >> {log}\n'
-                   f'case "$*" in *--simulate*) exit 100;; install*) ln -sf /bin/true {tmp_path}/never-there;; esac\n')
+    apt.write_text(
+        f'#!/bin/sh\necho "$@" >> {log}\n'
+        f'case "$*" in *--simulate*) exit 100;; install*) ln -sf /bin/true {tmp_path}/never-there;; esac\n'
+    )
     apt.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(system_packages, "rights", list)
@@ -93,7 +104,10 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
     system_packages.ensure()
     calls = log.read_text().splitlines()
     assert [call.split()[0] for call in calls] == ["install", "update", "install"]
-    assert "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends never" in capsys.readouterr().out
+    assert (
+        "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends never"
+        in capsys.readouterr().out
+    )
     assert missing.present()
 
 
@@ -138,15 +152,30 @@ def test_an_unfinished_environment_is_not_ready(monkeypatch, tmp_path):
 def test_slim_leaves_libtorch_for_the_cpu_and_says_why_python_has_no_torch(monkeypatch, tmp_path):
     monkeypatch.setattr(virtual_environment, "VENV", tmp_path)
     folder = tmp_path / "lib" / "python3.11" / "site-packages" / "torch"
-    for name in ("lib/libtorch_cpu.so", "lib/libc10.so", "lib/libgomp.so.1", "lib/libtorch_cuda.so", "lib/libc10_cuda.so",
-                 "lib/libshm/x.h", "include/ATen/ATen.h", "nn/__init__.py", "__init__.py"):
+    for name in (
+        "lib/libtorch_cpu.so",
+        "lib/libc10.so",
+        "lib/libgomp.so.1",
+        "lib/libtorch_cuda.so",
+        "lib/libc10_cuda.so",
+        "lib/libshm/x.h",
+        "include/ATen/ATen.h",
+        "nn/__init__.py",
+        "__init__.py",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("real")
     assert not virtual_environment.is_pruned()
     virtual_environment.prune_torch()
     virtual_environment.prune_torch()  # again, as after an interruption
     kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert kept == {"lib/libtorch_cpu.so", "lib/libc10.so", "lib/libgomp.so.1", "include/ATen/ATen.h", "__init__.py"}
+    assert kept == {
+        "lib/libtorch_cpu.so",
+        "lib/libc10.so",
+        "lib/libgomp.so.1",
+        "include/ATen/ATen.h",
+        "__init__.py",
+    }
     assert virtual_environment.is_pruned()
     with pytest.raises(ImportError, match="--slim"):
         exec((folder / "__init__.py").read_text())
