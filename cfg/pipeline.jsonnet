@@ -7,8 +7,16 @@ local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_spng = import 'spng.jsonnet';
 
-local number(value) = if std.isString(value) then std.parseJson(value) else value;
-local boolean(value) = if std.isString(value) then value == 'true' || value == '1' else value;
+local number(name, value) =
+    local digits = if std.isString(value) && std.startsWith(value, '-') then value[1:] else value;
+    if !std.isString(value) then value
+    else if digits != '' && [c for c in std.stringChars(digits) if c < '0' || c > '9'] == [] then std.parseInt(value)
+    else error "argument '" + name + "' takes a whole number, not '" + value + "'";
+local boolean(name, value) =
+    if !std.isString(value) then value
+    else if std.member(['true', '1'], value) then true
+    else if std.member(['false', '0'], value) then false
+    else error "argument '" + name + "' takes true or false, not '" + value + "'";
 local list(value) =
     if std.isArray(value) then value
     else [word for word in std.split(std.strReplace(value, ' ', ''), ',') if word != ''];
@@ -64,9 +72,9 @@ function(
     local dumped = checked('edge to dump', list(dump), known_edges);
     local wants(tag) = std.member(out_tags, tag);
 
-    local spng = make_spng(det, number(tpcid), filters);
+    local spng = make_spng(det, number('tpcid', tpcid), filters);
     local groups =
-        if boolean(batch) then det.groups
+        if boolean('batch', batch) then det.groups
         else [group { name: view.name, views: [view] } for group in det.groups for view in group.views];
     local induction = [group for group in groups if group.kind == 'induction'];
     local is_induction(group) = group.kind == 'induction';
@@ -97,13 +105,13 @@ function(
             },
             images: behind('images', group, pg.fan.fanin_node(std.length(image_names), 'images-' + group.name)),
             regions: behind('regions', group, spng.ThresholdROIs(group)),
-            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, boolean(dead_is_hit))),
+            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, boolean('dead_is_hit', dead_is_hit))),
             roi:
                 if !is_induction(group) then self.regions
                 else behind('roi', group, if model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model)),
             apply: behind('signal', group, spng.ApplyROI('signal', group)),
             wiener: spng.Apply1DSpectrum('wiener', group),
-            apply_wiener: spng.ApplyROI('wiener', group, summary=true),
+            apply_wiener: spng.ApplyROI('wiener', group, output='wiener', summary=true),
         }
         for group in groups
     };
@@ -144,7 +152,7 @@ function(
     local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags);
 
     local graph = pg.linked(
-        [link(spng.FrameFileSource(input, nevents=number(nevents)), unpack)]
+        [link(spng.FrameFileSource(input, nevents=number('nevents', nevents)), unpack)]
         + std.flattenArrays([chain(i) for i in indices(groups)])
         + (if wants('signal') then [] else [link(parts[group.name].apply, spng.Discard(group.name)) for group in groups])
         + [link(all_results[i], pack, i) for i in indices(all_results)]
@@ -152,6 +160,6 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, precision: precision, dtype: dtype, threads: number(threads), verbosity: number(verbosity) },
+        data: { device: device, precision: precision, dtype: dtype, threads: number('threads', threads), verbosity: number('verbosity', verbosity) },
     };
     pg.main(graph, engine, uses=[context])

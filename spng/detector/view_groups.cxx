@@ -19,15 +19,15 @@ const Registration<ViewGroups> registration{{.type = "SPNGViewGroups",
 } // namespace
 
 void ViewGroups::configured() {
-    std::set<std::string> names;
+    std::set<std::string> views, groups;
     for (const auto& group : config().groups) {
         for (const auto& view : group.views) {
-            if (!names.insert(view.name).second) {
+            if (!views.insert(view.name).second) {
                 refuse("groups", "two views called '" + view.name + "'", "names that differ");
             }
         }
-        if (!names.insert(group.name).second) {
-            refuse("groups", "the name '" + group.name + "' twice", "names that differ");
+        if (!groups.insert(group.name).second) {
+            refuse("groups", "two groups called '" + group.name + "'", "names that differ");
         }
     }
 }
