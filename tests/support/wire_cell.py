@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import tarfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +95,14 @@ def event(samples: np.ndarray, channels: np.ndarray, ident: int = 0, tag: str = 
     }
 
 
+@cache
 def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
     """ADC counts of the default event: (channel, tick) int16, channel numbers, start [ns]."""
     arrays = read_arrays(ADC)
-    return np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"], float(arrays["tickinfo_*_0"][0])
+    samples, channels = np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"]
+    for shared in (samples, channels):
+        shared.flags.writeable = False
+    return samples, channels, float(arrays["tickinfo_*_0"][0])
 
 
 def description(name: str, folder: Path) -> Path:
