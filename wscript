@@ -56,7 +56,7 @@ def build(bld):
         name="spng",
     )
 
-    def program(target, source, use="", install_path=None, defines=()):
+    def program(target, source, use="", defines=()):
         if source:
             bld.program(
                 target=target,
@@ -66,10 +66,12 @@ def build(bld):
                 rpath="$ORIGIN/../lib",
                 # The library registers its components when loaded, even if nothing names a symbol of it.
                 linkflags="-Wl,--no-as-needed",
-                install_path=install_path,
+                install_path=None,
             )
 
-    program("bin/wire-cell", bld.path.ant_glob("spng/app/main.cxx"), install_path="${BINDIR}")
+    # A launcher that loads the library itself, and must not load OpenMP before it: see main.cxx.
+    bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath="$ORIGIN/../lib",
+                linkflags="-Wl,--as-needed", install_path="${BINDIR}")
     if bld.env.HAVE_GTEST and not bld.options.notests:
         program(
             "tests/spng_tests",

@@ -1,5 +1,27 @@
-#include "spng/app/program.h"
+// The program itself is only a launcher, for one reason: the OpenMP runtime reads its settings when it is
+// loaded, before any main() that is linked to it. Its default lets threads spin at the end of every parallel
+// loop, which on a machine that other programs use too costs several times the work; so the setting is made
+// first and the library is loaded after.
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
 
 int main(int argc, char** argv) {
-    return spng::app::run_program(argc, argv);
+    if (std::getenv("OMP_WAIT_POLICY") == nullptr) {
+        setenv("GOMP_SPINCOUNT", "1000", /*overwrite=*/0);
+    }
+    using Run = int (*)(int, const char* const*);
+    void* library = dlopen("libWireCellSpng.so", RTLD_NOW | RTLD_GLOBAL);
+    const auto run = library == nullptr ? nullptr : reinterpret_cast<Run>(dlsym(library, "spng_run_program"));
+    if (run == nullptr) {
+        std::fprintf(stderr,
+                     "error: the library of wire-cell does not load\n  seen:     %s\n  expected: "
+                     "libWireCellSpng.so in ../lib beside "
+                     "the program, and the LibTorch it was built with\n  mend:     build again (./wcb), or "
+                     "install again\n",
+                     dlerror());
+        return 2;
+    }
+    return run(argc, argv);
 }

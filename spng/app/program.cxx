@@ -134,3 +134,7 @@ int run_program(int argc, const char* const* argv) noexcept {
 }
 
 } // namespace spng::app
+
+int spng_run_program(int argc, const char* const* argv) {
+    return spng::app::run_program(argc, argv);
+}

@@ -8,3 +8,6 @@ namespace spng::app {
 int run_program(int argc, const char* const* argv) noexcept;
 
 } // namespace spng::app
+
+/// run_program() under a name that the launcher, main.cxx, can look up.
+extern "C" int spng_run_program(int argc, const char* const* argv);

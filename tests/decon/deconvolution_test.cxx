@@ -3,11 +3,15 @@
 #include "spng/core/error.h"
 #include "spng/core/fft_size.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_irfft.h>
 #include <ATen/ops/fft_rfft.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/real.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 namespace spng {
