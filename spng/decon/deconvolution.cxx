@@ -12,6 +12,26 @@
 #include <ATen/ops/zeros_like.h>
 
 namespace spng {
+namespace {
+
+/// A transform along channels leaves its result with channels next to each other in memory, and every filter
+/// along ticks would turn it again. Here it is turned once, and quickly: ATen has a blocked transposition for
+/// matrices of plain numbers, so the pairs of a complex64 travel as one number of 8 bytes.
+at::Tensor with_contiguous_rows(const at::Tensor& spectrum) {
+    if (spectrum.is_contiguous()) {
+        return spectrum;
+    }
+    at::Tensor turned = at::empty(spectrum.sizes(), spectrum.options());
+    const auto as_plain = [](const at::Tensor& tensor) {
+        return tensor.scalar_type() == at::kComplexFloat ? tensor.view(at::kDouble) : tensor;
+    };
+    for (std::int64_t view = 0; view < spectrum.size(0); ++view) {
+        as_plain(turned.select(0, view)).copy_(as_plain(spectrum.select(0, view)));
+    }
+    return turned;
+}
+
+} // namespace
 
 at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wire_filter) {
     require_tensor(response.dim() == 2 && response.is_complex(), "deconvolution_kernel", "response", response,
@@ -43,7 +63,7 @@ at::Tensor deconvolve(const at::Tensor& waveforms, const at::Tensor& kernel) {
         spectrum.mul_(kernel);
     }
     NVTX_SCOPED_RANGE("Decon::ifft");
-    return at::fft_ifft(spectrum, std::nullopt, 1).narrow(1, 0, channels);
+    return with_contiguous_rows(at::fft_ifft(spectrum, std::nullopt, 1)).narrow(1, 0, channels);
 }
 
 } // namespace spng
