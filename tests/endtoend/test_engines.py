@@ -15,6 +15,7 @@ pytestmark = wire_cell.needs_program
 TICKS = 600
 EVENT_STARTS = {4: 900, 0: 2000, 7: 3000, 2: 4500}  # event number: its first tick in the default event; in the file's order
 THREADS_LIMIT = 1e-6  # of the RMS: sums in another order
+TRANSFORM_LIMIT = 2e-5  # the same, of steps with Fourier transforms in float32
 MASKS = ("mp2", "mp3", "roi")
 WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 
@@ -123,14 +124,21 @@ class TestTags:
         assert summary.shape == (2560,) and (summary > 50).all() and (summary < 5000).all()
         assert difference(every_tag["frame_wiener_4"], every_tag["frame_signal_4"]) > 0.1
 
-    def test_one_node_per_view(self, inputs: Path, every_tag: wire_cell.Arrays, tmp_path: Path) -> None:
-        output = wire_cell.job(tmp_path, input=inputs / "one.npz", threads=2, batch="false", tags=",".join(WAVEFORMS + MASKS))
-        assert output.keys() == every_tag.keys()
+    @pytest.mark.parametrize("dtype, limit", [("float64", THREADS_LIMIT), ("float32", TRANSFORM_LIMIT)])
+    def test_one_node_per_view(self, inputs: Path, tmp_path: Path, dtype: str, limit: float) -> None:
+        """In float32 other batches mean other roundings in the transforms: a last digit of the largest sample is 2e-6 of the
+        RMS already, so there only the bound of transforms holds. Masks are equal in both.
+        """
+        arguments = {"input": inputs / "one.npz", "threads": 2, "dtype": dtype, "tags": ",".join(WAVEFORMS + MASKS)}
+        expected = wire_cell.job(tmp_path, **arguments)
+        output = wire_cell.job(tmp_path, output="views.npz", batch="false", **arguments)
+        assert output.keys() == expected.keys()
         for tag in MASKS:
-            np.testing.assert_array_equal(output[f"frame_{tag}_4"], every_tag[f"frame_{tag}_4"])
+            np.testing.assert_array_equal(output[f"frame_{tag}_4"], expected[f"frame_{tag}_4"])
         for name in [f"frame_{tag}_4" for tag in WAVEFORMS] + ["summary_wiener_4"]:
-            found = difference(output[name], every_tag[name])
-            assert found < THREADS_LIMIT, f"{name}: max|difference|/RMS = {found:.2e}"
+            inside = expected[name] != 0
+            found = difference(output[name][inside], expected[name][inside])
+            assert found < limit, f"{name}: max|difference|/RMS = {found:.2e}"
 
 
 class TestForms:
