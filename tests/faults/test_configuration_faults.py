@@ -1,0 +1,101 @@
+"""Jobs that are wrong: status 2 in under a second, with the node, the key and the nearest name.
+
+tests/app/test_command_line.py has unknown keys, wrong types and ranges of a node's data, unknown flags and arguments;
+tests/cfg/pgraph_test.cxx what pgraph.jsonnet itself refuses. Here: the graph, the list of components, and the values of the
+main job's arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import wire_cell
+
+pytestmark = wire_cell.needs_program
+
+IN, OUT, TAP_A, TAP_B = "FrameFileSource:in", "FrameFileSink:out", "SPNGTensorTap:a", "SPNGTensorTap:b"
+OTHER_IN, OTHER_OUT = "FrameFileSource:other", "FrameFileSink:other"
+FILE_KEY = {"FrameFileSource": "inname", "FrameFileSink": "outname", "SPNGTensorTap": "filename"}
+
+
+def component(name: str, **changes: Any) -> dict[str, Any]:
+    """A component by its name `Type:instance`, with a file name as data."""
+    type_name, instance = name.split(":")
+    return {"type": type_name, "name": instance, "data": {FILE_KEY.get(type_name, "filename"): "file.npz"}, **changes}
+
+
+def edge(tail: str, head: str, tail_port: int = 0, head_port: int = 0) -> dict[str, Any]:
+    return {"tail": {"node": tail, "port": tail_port}, "head": {"node": head, "port": head_port}}
+
+
+def processor_seconds_refused(folder: Path, *arguments: str | Path) -> tuple[float, str]:
+    """Processor time, since other work on the machine must not fail a test; and the block."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    block = wire_cell.refused(*arguments, folder=folder, status=2)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, block
+
+
+@pytest.mark.parametrize("nodes, edges, expected", [
+    ([IN, OUT, TAP_A], [edge(IN, OUT)], ["a port is not connected", TAP_A, "input port 0"]),
+    ([IN, OUT, TAP_A], [edge(IN, TAP_A)], ["a port is not connected", OUT, "input port 0"]),
+    ([IN, OTHER_IN, OUT], [edge(IN, OUT), edge(OTHER_IN, OUT)], ["connected twice", OUT, "edges[0]", "edges[1]"]),
+    ([IN, OUT, OTHER_OUT], [edge(IN, OUT), edge(IN, OTHER_OUT)], ["connected twice", IN, "output port 0"]),
+    ([IN, OUT, TAP_A, TAP_B], [edge(IN, OUT), edge(TAP_A, TAP_B), edge(TAP_B, TAP_A)], ["circle", TAP_A, TAP_B]),
+    ([IN, OUT], [edge(IN, "FrameFileSink:uot")], ["unknown node", "edges[0].head", f"did you mean '{OUT}'?"]),
+    ([IN, OUT], [edge(IN, OUT, head_port=1)], ["port that the node does not have", OUT, "port 1"]),
+    ([IN, OUT], [edge(IN, OUT, tail_port=-1)], ["edges[0].tail.port", "-1", ">= 0"]),
+    ([IN, OUT], [], ["edges"]),
+    ([IN, "FrameFileSnik:out"], [edge(IN, "FrameFileSnik:out")], ["FrameFileSnik", "did you mean 'FrameFileSink'?"]),
+])
+def test_graph(tmp_path: Path, nodes: list[str], edges: list[dict], expected: list[str]) -> None:
+    job = [*map(component, nodes), {"type": "Pgrapher", "data": {"edges": edges}}]
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    seconds, block = processor_seconds_refused(tmp_path, "job.json")
+    for words in (*expected, "job.json"):
+        assert words in block, block
+    assert seconds < 1.0
+
+
+@pytest.mark.parametrize("components, expected", [
+    ([component(OUT), component(OUT, data={"outname": "x.npz"})], [f"two components are called '{OUT}'"]),
+    ([component(OUT, data=[1])], [OUT, "[1] (array)", "object"]),
+    ([component(OUT, dta={})], ["'dta'", "did you mean 'data'?"]),
+    ([component(OUT, data={"outnam": "x.npz"})], [OUT, "'outnam'", "did you mean 'outname'?"]),
+])
+def test_components(tmp_path: Path, components: list[dict], expected: list[str]) -> None:
+    job = [component(IN), *components, {"type": "Pgrapher", "data": {"edges": [edge(IN, OUT)]}}]
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    seconds, block = processor_seconds_refused(tmp_path, "job.json")
+    for words in (*expected, "job.json"):
+        assert words in block, block
+    assert seconds < 1.0
+
+
+@pytest.mark.parametrize("argument, expected", [
+    ("tags=signl", ["signl", "signal"]),
+    ("dump=decn", ["decn", "decon"]),
+    ("detname=pdhdd", ["'pdhdd'", "pdhd"]),
+    ("filters=smoth", ["'smoth'", "smooth"]),
+    ("tpcid=-1", ["AnodePlane", "key ident", "-1"]),
+    ("tpcid=1.5", ["argument 'tpcid'", "whole number", "1.5"]),
+    ("tpcid=x", ["argument 'tpcid'", "whole number"]),
+    ("nevents=-5", ["FrameFileSource", "key nevents", "-5"]),
+    ("threads=-1", ["SPNGContext", "key threads", "-1"]),
+    ("dtype=float16", ["SPNGContext", "key dtype", "did you mean 'float32'?"]),
+    ("precision=fst", ["SPNGContext", "key precision", "did you mean 'fast'?"]),
+    ("engine=Pgraphr", ["Pgraphr"]),
+    ("inptu=adc.npz", ["'inptu'", "did you mean 'input'?"]),
+    ("input=", ["FrameFileSource", "key inname"]),
+])
+def test_arguments_of_the_main_job(tmp_path: Path, argument: str, expected: list[str]) -> None:
+    seconds, block = processor_seconds_refused(tmp_path, "-c", wire_cell.PIPELINE, "-A", argument)
+    for words in (*expected, "pipeline.jsonnet"):
+        assert words in block, block
+    assert seconds < 1.0
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,99 @@
+"""Runs of the whole chain that end early: outputs that cannot be written, and signals.
+
+tests/app/test_command_line.py does the same with a job that only copies: full disk, a missing output folder, signals, the
+watchdog. test_input_faults.py says what is tested where.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+
+pytestmark = wire_cell.needs_program
+
+COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
+FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
+SECONDS_TO_STOP = 20  # a node call takes well under a second; the machine may be busy with other tests
+
+
+def write_events(path: Path, count: int) -> None:
+    """Copies of a piece of the default event under different numbers."""
+    samples, channels, _ = wire_cell.default_adc()
+    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
+    arrays: wire_cell.Arrays = {}
+    for ident in range(count):
+        arrays.update(wire_cell.event(samples, channels, ident))
+    wire_cell.write_arrays(path, arrays)
+
+
+def words(*arguments: str) -> list[str]:
+    return ["-c", wire_cell.PIPELINE, *[word for each in ("device=cpu", *arguments) for word in ("-A", each)]]
+
+
+class TestOutput:
+    """One block; neither the output nor a temporary file stays."""
+
+    def test_full_disk(self, tmp_path: Path) -> None:
+        write_events(tmp_path / "adc.npz", 3)
+        limit = 10_000
+        done = wire_cell.run(*words("input=adc.npz", "output=out.npz"), folder=tmp_path,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.startswith("error: ") and "out.npz" in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
+
+    @pytest.mark.parametrize("output", ["adc.npz/out.npz", "folder.npz", "/proc/out.npz"])
+    def test_place_that_cannot_be_written(self, tmp_path: Path, output: str) -> None:
+        """A file as folder, a folder as file, a file system that takes no files (also from root)."""
+        wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
+        (tmp_path / "folder.npz").mkdir()
+        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=1)
+        assert "FrameFileSink:out" in block and output in block
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "folder.npz"]
+
+    def test_unknown_ending(self, tmp_path: Path) -> None:
+        wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
+        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.xyz", folder=tmp_path, status=2)
+        assert ".xyz" in block and ".tar.bz2" in block
+
+
+class TestSignals:
+    """In mid-run of the chain, with events to go."""
+
+    @pytest.mark.parametrize("engine, number, status", [("Pgrapher", signal.SIGINT, 130), ("TbbFlow", signal.SIGTERM, 143)])
+    def test_completed_events_are_kept(self, tmp_path: Path, engine: str, number: signal.Signals, status: int) -> None:
+        count = 60
+        write_events(tmp_path / "adc.npz", count)
+        arguments = words("input=adc.npz", "output=out.npz", f"engine={engine}")
+        process = subprocess.Popen([wire_cell.PROGRAM, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            deadline = time.monotonic() + 120
+            while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.npz.*.partial")):
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(number)
+            began = time.monotonic()
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
+        assert process.returncode == status, errors
+        assert time.monotonic() - began < SECONDS_TO_STOP
+        completed = int(re.search(r"after (\d+) completed events", errors)[1])
+        assert 0 < completed < count
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "out.npz"]
+        kept = wire_cell.read_arrays(tmp_path / "out.npz")
+        signals = [array for name, array in kept.items() if name.startswith("frame_")]
+        assert [name for name in kept if name.startswith("frame_")] == [f"frame_signal_{ident}" for ident in range(completed)]
+        assert signals[0].any()
+        for each in signals[1:]:
+            np.testing.assert_array_equal(each, signals[0])
