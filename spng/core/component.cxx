@@ -13,7 +13,7 @@ void Environment::add(std::unique_ptr<Component> component) {
     if (!m_by_name.emplace(name, component.get()).second) {
         throw Error(ErrorKind::Configuration, {.what = "two components are called '" + name + "'",
                                                .where = name,
-                                               .seen = "the name twice with different contents",
+                                               .seen = "the name twice",
                                                .expected = "one component of each name",
                                                .mend = "give one of them another instance name"});
     }
@@ -59,7 +59,14 @@ void Environment::prepare(Component& component) {
                                                .mend = "remove one of the references"});
     }
     state = State::preparing;
-    component.prepare(*this);
+    try {
+        component.prepare(*this);
+    } catch (Error& error) {
+        if (error.text().where.find(component.name().text()) == std::string::npos) {
+            error.add_where(component.name().text());
+        }
+        throw;
+    }
     state = State::prepared;
 }
 

@@ -54,9 +54,12 @@ Ports FrameFileSource::process(const Ports&) {
         return {nullptr};
     }
     NVTX_SCOPED_RANGE("FrameFileSource::read");
+    ++m_asked;
     auto frame = m_reader->next();
     if (!frame) {
-        if (m_reader->frames_read() == 0 && m_events == 0) {
+        // Only the first question may find the file empty; later ones come after events that were there but
+        // could not be used.
+        if (m_reader->frames_read() == 0 && m_asked == 1) {
             throw Error(
                 ErrorKind::Input,
                 {.what = "the file holds no event",

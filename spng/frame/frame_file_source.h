@@ -32,6 +32,7 @@ protected:
 
 private:
     std::unique_ptr<FrameReader> m_reader;
+    std::uint64_t m_asked = 0;
     std::uint64_t m_events = 0;
 };
 

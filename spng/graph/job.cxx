@@ -58,6 +58,19 @@ Entry read_entry(const nlohmann::json& item, std::size_t number, const std::stri
     return entry;
 }
 
+/// Engines are no registered components, but a user who misspells one means it.
+[[noreturn]] void refuse_type(const ComponentName& name) {
+    auto types = Registry::instance().types();
+    types.insert(types.end(), engine_types.begin(), engine_types.end());
+    throw Error(
+        ErrorKind::Configuration,
+        {.what = "unknown component type '" + name.type + "'",
+         .where = name.text(),
+         .seen = name.type,
+         .expected = "a registered type (wire-cell --list), or an engine: " + joined(engine_types, ", "),
+         .mend = suggestion(name.type, types)});
+}
+
 /// The engine among the components: the one asked for, or else the only one there is.
 std::string choose_engine(const std::vector<Entry>& engines, const std::string& asked,
                           const std::string& source) {
@@ -94,6 +107,9 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
                 engines.push_back(entry);
             } else if (entry.name.type !=
                        "wire-cell") { // plugins and applications: the command line's concern
+                if (Registry::instance().find(entry.name.type) == nullptr) {
+                    refuse_type(entry.name);
+                }
                 auto component = Registry::instance().make(entry.name);
                 component->configure(*entry.data);
                 m_environment.add(std::move(component));
@@ -103,6 +119,15 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
             auto context = Registry::instance().make({context_name, ""});
             context->configure(no_data());
             m_environment.add(std::move(context));
+        }
+        if (engines.size() > 1) {
+            throw Error(ErrorKind::Configuration,
+                        {.what = "the configuration has several graphs",
+                         .where = m_source,
+                         .seen = std::to_string(engines.size()) + " components of type " +
+                                 joined(engine_types, " or "),
+                         .expected = "one",
+                         .mend = "keep one; --app chooses the engine that runs it"});
         }
         m_engine = choose_engine(engines, app, m_source);
         // All engines of a configuration run the same graph, so the first one's data serve the engine asked

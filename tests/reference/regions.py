@@ -49,8 +49,8 @@ class RegionRule:
     tolerance_wires: int = 1
     # The collection region is wider by so many pixels on either side when it confirms.
     witness_pixels: int = 1
-    # The final region is wider by so many ticks on either side: its ends lie at the foot of the pulse.
-    padding_ticks: int = 3
+    # The final region is wider by one pixel on either side: its ends lie at the foot of the pulse.
+    padding_ticks: int = 4
 
 
 # Low pass (MHz, power) of the tight image of collection views (spng.md 8.3).

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-# RMS of a unit Gaussian cut at 3 sigma is 1/1.0136; at 5 sigma the correction is below 1e-5.
-CUT_CORRECTION = {3.0: 1.0136, 5.0: 1.0}
+
+def cut_correction(cut: float) -> float:
+    """What the RMS of a unit Gaussian without its tails beyond `cut` must be multiplied by to be 1."""
+    density = math.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
+    return 1 / math.sqrt(1 - 2 * cut * density / math.erf(cut / math.sqrt(2)))
 
 
 def order_statistic(values: np.ndarray, fraction: float) -> np.ndarray:
@@ -25,7 +30,7 @@ def robust_levels(
     Lower level and median are the 16 and 50 % order statistics.  A first sigma comes from the 16, 50, 84 %
     order statistics (root mean square of the two half widths); the RMS is that about the median of the
     samples within `cut` first sigmas of it (spng.md 7), corrected for the lost tails.  A constant waveform
-    gives 0.  `cut` is 3 or 5: 5 is the traditional chain's; 3 stays within 10 to 30 % of the noise when 60
+    gives 0.  A `cut` of 5 is the traditional chain's; 3 stays within 10 to 30 % of the noise when 60
     tracks overlap, where 5 gives 30 to 50 % too much. Only every `stride`-th sample is looked at:
     neighbours are correlated, so little is lost.
     """
@@ -35,7 +40,7 @@ def robust_levels(
     deviation = waveform - median
     quiet = np.abs(deviation) <= cut * first
     rms = np.sqrt((deviation**2 * quiet).sum(axis=-1, keepdims=True) / quiet.sum(axis=-1, keepdims=True))
-    return low, median, CUT_CORRECTION[cut] * rms
+    return low, median, cut_correction(cut) * rms
 
 
 def in_sigmas(

@@ -7,6 +7,7 @@
 #include "spng/roi/region_growth.h"
 #include "tests/core/device_composite.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
@@ -49,7 +50,7 @@ TEST(RegionSeeds, ThresholdCountsFromThePedestalInUnitsOfNoise) {
     EXPECT_EQ(text(above(image("tight", {11, 12.5, 14, 10}, 2, 8), 2), 4), ".##.");
     EXPECT_EQ(text(above(image("tight", {11, 12.5, 14, 10}, 2, 8), 2, 1), 4), "..#.");
     NamedTensor no_noise = image("tight", {1});
-    no_noise.summary = {};
+    no_noise.summary = at::Tensor();
     EXPECT_THROW(above(no_noise, 1), Error);
 }
 
