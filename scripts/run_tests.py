@@ -19,6 +19,7 @@ from wcblib.checkout import OUT, ROOT, VENV, build_folder, say, wcb
 
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("tests", "profiling")
+REASON_WIDTH = 200
 
 
 @dataclass
@@ -44,25 +45,22 @@ def read_junit(path: Path) -> Outcome:
         problems = case.findall("failure") + case.findall("error")
         skip = case.find("skipped")
         if problems:
-            outcome.failed[name] = first_line(problems[0])
+            outcome.failed[name] = reason(problems[0])
         elif skip is not None or case.get("status") == "notrun":
-            outcome.skipped[name] = first_line(skip) if skip is not None else "disabled"
+            outcome.skipped[name] = reason(skip) if skip is not None else "disabled"
         else:
             outcome.passed.append(name)
     return outcome
 
 
-def first_line(element: xml.Element) -> str:
-    """The first telling line of a message; GoogleTest puts file:line and 'Skipped' before it."""
-    text = element.get("message") or element.text or ""
-    lines = [
-        line.strip()
-        for line in text.splitlines()
-        if line.strip() and line.strip() not in ("Skipped", "Failed")
-    ]
+def reason(element: xml.Element) -> str:
+    """What a failure's or skip's message says, in one line. GoogleTest puts a line with the place before it."""
+    lines = [line.strip() for line in (element.get("message") or element.text or "").splitlines()]
+    lines = [line for line in lines if line and line not in ("Skipped", "Failed", "unknown file")]
     if len(lines) > 1 and lines[0].rsplit(":", 1)[-1].isdigit():
         lines = lines[1:]
-    return lines[0] if lines else ""
+    text = " | ".join(lines[:4])
+    return text if len(text) <= REASON_WIDTH else text[: REASON_WIDTH - 3] + "..."
 
 
 def run_google_tests(program: Path, only: str) -> Outcome:
@@ -170,8 +168,8 @@ def main() -> int:
     for title, group in (("skipped", total.skipped), ("failed", total.failed)):
         if group:
             say(f"\n{title}:")
-            for name, reason in group.items():
-                say(f"  {name}{': ' + reason if reason else ''}")
+            for name, why in group.items():
+                say(f"  {name}{': ' + why if why else ''}")
     say(f"\n{len(total.passed)} passed, {len(total.failed)} failed, {len(total.skipped)} skipped")
     return 0 if total.passed and not total.failed else 1
 

@@ -7,7 +7,7 @@ import run_tests
 
 GOOGLE = """<?xml version="1.0"?><testsuites tests="4" failures="1" disabled="1">
 <testsuite name="Roi"><testcase name="passes" status="run" result="completed" classname="Roi"/>
-<testcase name="fails" status="run" result="completed" classname="Roi"><failure message="roi_test.cxx:12&#x0A;Expected: 3" type=""/></testcase>
+<testcase name="fails" status="run" result="completed" classname="Roi"><failure message="roi_test.cxx:12&#x0A;Expected: 3&#x0A;  Which is: 4" type=""/></testcase>
 <testcase name="skips" status="run" result="skipped" classname="Roi"><skipped message="roi_test.cxx:20&#x0A;no CUDA device"/></testcase>
 <testcase name="DISABLED_x" status="notrun" result="suppressed" classname="Roi"/></testsuite></testsuites>"""
 
@@ -23,7 +23,7 @@ def test_counts_and_reasons_of_both_reports(tmp_path):
         report.write_text(text)
         total.add(run_tests.read_junit(report))
     assert total.passed == ["Roi.passes", "tests.x.a"]
-    assert total.failed == {"Roi.fails": "Expected: 3", "tests.x.b": "ImportError: no"}
+    assert total.failed == {"Roi.fails": "Expected: 3 | Which is: 4", "tests.x.b": "ImportError: no"}
     assert total.skipped == {
         "Roi.skips": "no CUDA device",
         "Roi.DISABLED_x": "disabled",
