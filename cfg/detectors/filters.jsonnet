@@ -50,8 +50,6 @@ local high_pass(tau) = tau * wc.megahertz;
                 tight: { low: smooth, high: high_pass(0.010) },
                 loose: { low: smooth, high: high_pass(0.002) },
             },
-            // Below, the noise of a channel rules the charge of long regions.
-            charge_high_pass: high_pass(0.002),
             long_pulses: { clip: 5.0, samples: [17, 51], cut: 3.0, stride: 4 },
             noise: { cut: 3.0, stride: 4 },
             passes: [

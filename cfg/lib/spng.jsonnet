@@ -56,9 +56,8 @@ function(det, anode, filters='') {
 
     /// The time filter of a plane: gauss, wiener, or one of the images of its kind of group.
     TimeFilter(name, group, plane)::
-        local has_charge_high_pass = std.objectHas(set[group.kind], 'charge_high_pass');
         local shape =
-            if name == 'gauss' then { low: det.gauss, [if has_charge_high_pass then 'high']: set[group.kind].charge_high_pass }
+            if name == 'gauss' then { low: det.gauss }
             else if name == 'wiener' then { low: set.wiener[plane] }
             else local image = set[group.kind].images[name]; image { low: image.low[plane] };
         local label = name + '-plane' + plane;

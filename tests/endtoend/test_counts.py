@@ -21,7 +21,7 @@ FILE_NODES = ("FrameFileSource", "FrameFileSink")
 
 # The promise is 300. A change of a tenth in either direction is to be noticed and put down here.
 MOST_OPERATIONS = 300
-OPERATIONS = 166
+OPERATIONS = 170
 
 # They make the host wait for a device: a value is read, or the size of an output depends on values.
 HIDDEN_SYNCHRONISATIONS = {
@@ -145,9 +145,9 @@ def test_every_event_costs_the_same(serial: Run) -> None:
 
 
 def test_hardly_anything_is_copied(serial: Run) -> None:
-    """At most one copy in a node, and none where only data are passed on."""
+    """At most one copy in a node, three where deconvolution pads channels and turns each of its two views, none where data are passed on."""
     for name, operations in serial.operations().items():
-        assert operations["aten::copy_"] <= 1, name
+        assert operations["aten::copy_"] <= (3 if name.startswith("SPNGDecon") else 1), name
         if name.split(":")[0] in (*PLUMBING, *PASSING_ON):
             assert operations["aten::copy_"] == 0, name
 

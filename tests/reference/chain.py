@@ -21,7 +21,6 @@ GROUP_SIZES = ((800,), (800,), (480, 480))
 PADDED_CHANNELS = (800, 800, 500)
 CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
 GAUSS_SCALE_MHZ = 0.12
-GAUSS_CUT_MHZ = 0.002  # high pass of induction views
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Chain:
         """
         out = []
         for view, (spectrum, region) in enumerate(zip(spectra, found)):
-            waveform = decon.to_ticks(spectrum, gauss_filter(view), ticks)
+            waveform = decon.to_ticks(spectrum, gauss_filter(), ticks)
             mask = regions.region_ticks(region, regions.RegionRule.padding_ticks)
             take_off = roi.restore_baseline if view == detector.W else roi.rebaseline_linear
             out.append(take_off(waveform, mask))
@@ -87,14 +86,9 @@ class Chain:
         return self.apply(spectra, regions.find_regions(spectra, self.cells, ticks), ticks)
 
 
-def gauss_filter(view: int) -> np.ndarray:
-    """Filter of the output waveform.
-
-    Collection keeps its zero bin; induction loses the band where noise rules.
-    """
-    frequency = filters.time_frequencies(decon.PADDED_TICKS)
-    smooth = filters.low_pass(frequency, GAUSS_SCALE_MHZ)
-    return smooth if view == detector.W else smooth * filters.high_pass(frequency, GAUSS_CUT_MHZ)
+def gauss_filter() -> np.ndarray:
+    """Filter of the output waveform. It keeps its zero bin, and so the charge."""
+    return filters.low_pass(filters.time_frequencies(decon.PADDED_TICKS), GAUSS_SCALE_MHZ)
 
 
 def main(arguments: list[str]) -> None:

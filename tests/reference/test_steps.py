@@ -120,11 +120,6 @@ def low(shape: tuple[float, float]) -> np.ndarray:
     return filters.low_pass(filters.time_frequencies(decon.PADDED_TICKS), *shape)
 
 
-def charge(group: str) -> np.ndarray:
-    """Filter of the charge: that of induction views has a high pass too."""
-    return chain.gauss_filter(detector.W if group == "collection" else detector.U)
-
-
 def three_wires(image: np.ndarray) -> np.ndarray:
     """Sum of a channel and its neighbours, cyclic. (view, channel, pixel)."""
     return image + np.roll(image, 1, axis=1) + np.roll(image, -1, axis=1)
@@ -175,7 +170,7 @@ class TestTransforms:
         for view, (seen, spectrum) in enumerate(
             zip(single.tensor(group, "gauss"), single.spectrum(group), strict=True)
         ):
-            found = difference(seen, decon.to_ticks(spectrum, charge(group), TICKS))
+            found = difference(seen, decon.to_ticks(spectrum, low(GAUSS), TICKS))
             assert found < FILTER_STEP, f"{group} view {view}: max|difference|/RMS = {found:.2e}"
 
     def test_images(self, single: Run, group: str) -> None:
@@ -197,7 +192,7 @@ class TestDouble:
 
     def test_charge(self, double: Run, group: str) -> None:
         found = difference(
-            double.tensor(group, "gauss"), decon.to_ticks(double.spectrum(group), charge(group), TICKS)
+            double.tensor(group, "gauss"), decon.to_ticks(double.spectrum(group), low(GAUSS), TICKS)
         )
         assert found < DOUBLE, f"{group}: max|difference|/RMS = {found:.2e}"
 
