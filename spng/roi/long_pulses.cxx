@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/roi/neighbours.h"
 #include "spng/roi/robust_rms.h"
 
 #include <ATen/Parallel.h>
@@ -96,17 +97,8 @@ NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic) {
     require_tensor(waveform.dim() == 3 && is_real(waveform), "sum_of_neighbours", "waveform", waveform,
                    "real (view, channel, tick)");
-    at::Tensor sum = waveform.clone(at::MemoryFormat::Contiguous);
-    const std::int64_t last = waveform.size(1) - 1;
-    if (last > 0) {
-        sum.narrow(1, 1, last).add_(waveform.narrow(1, 0, last));
-        sum.narrow(1, 0, last).add_(waveform.narrow(1, 1, last));
-        if (cyclic) {
-            sum.narrow(1, 0, 1).add_(waveform.narrow(1, last, 1));
-            sum.narrow(1, last, 1).add_(waveform.narrow(1, 0, 1));
-        }
-    }
-    return sum;
+    return combined_with_neighbours(waveform, cyclic,
+                                    [](at::Tensor into, const at::Tensor& from) { into.add_(from); });
 }
 
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,

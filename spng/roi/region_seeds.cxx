@@ -2,6 +2,7 @@
 
 #include "spng/coincidence/bit_ticks.h"
 #include "spng/core/error.h"
+#include "spng/roi/neighbours.h"
 #include "spng/roi/region_growth.h"
 
 #include <ATen/TensorOperators.h>
@@ -58,17 +59,8 @@ at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double s
 }
 
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {
-    at::Tensor wider = mask.clone();
-    const std::int64_t last = mask.size(1) - 1;
-    if (last > 0) {
-        wider.narrow(1, 1, last).bitwise_or_(mask.narrow(1, 0, last));
-        wider.narrow(1, 0, last).bitwise_or_(mask.narrow(1, 1, last));
-        if (cyclic) {
-            wider.narrow(1, 0, 1).bitwise_or_(mask.narrow(1, last, 1));
-            wider.narrow(1, last, 1).bitwise_or_(mask.narrow(1, 0, 1));
-        }
-    }
-    return wider;
+    return combined_with_neighbours(mask, cyclic,
+                                    [](at::Tensor into, const at::Tensor& from) { into.bitwise_or_(from); });
 }
 
 NamedTensor regions_like(const NamedTensor& image, const std::string& name, const at::Tensor& mask) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace spng {
+
+/// A copy of the rows with their neighbours on the next channels of the same view combined in.
+/// @param rows     (view, channel, sample)
+/// @param cyclic   the last channel of a view is next to its first (wrapped planes)
+/// @param combine  (at::Tensor into, const at::Tensor& from): an operation in place, called on runs of
+/// channels
+template <class Combine>
+at::Tensor combined_with_neighbours(const at::Tensor& rows, bool cyclic, Combine combine) {
+    at::Tensor combined = rows.clone(at::MemoryFormat::Contiguous);
+    const std::int64_t last = rows.size(1) - 1;
+    if (last > 0) {
+        combine(combined.narrow(1, 1, last), rows.narrow(1, 0, last));
+        combine(combined.narrow(1, 0, last), rows.narrow(1, 1, last));
+        if (cyclic) {
+            combine(combined.narrow(1, 0, 1), rows.narrow(1, last, 1));
+            combine(combined.narrow(1, last, 1), rows.narrow(1, 0, 1));
+        }
+    }
+    return combined;
+}
+
+} // namespace spng
