@@ -46,6 +46,11 @@ inline Outcome run(const std::string& command) {
     return outcome;
 }
 
+/// One word for the shell: a checkout's path may hold spaces.
+inline std::string quoted(const fs::path& path) {
+    return "'" + path.string() + "'";
+}
+
 /// The compiler with C++20 and this project's headers; empty when there is no compiler or no checkout.
 inline std::string command() {
     const char* const named = std::getenv("CXX");
@@ -53,15 +58,15 @@ inline std::string command() {
     if (checkout().empty() || run(program + " --version").status != 0) {
         return {};
     }
-    const std::string root = checkout().string();
-    return program + " -std=c++20 -O2 -g0 -fPIC -Wall -Wextra -Wshadow -Werror -I" + root + " -I" + root +
-           "/spng/instrument";
+    const fs::path root = checkout();
+    return program + " -std=c++20 -O2 -g0 -fPIC -Wall -Wextra -Wshadow -Werror -I" + quoted(root) + " -I" +
+           quoted(root / "spng/instrument");
 }
 
 /// The options that switch NVTX on; empty when its headers are not there.
 inline std::string nvtx_options() {
     const fs::path include = spng::build_info::cuda_include;
-    return fs::exists(include / "nvtx3/nvtx3.hpp") ? " -DSPNG_NVTX=1 -isystem " + include.string() : "";
+    return fs::exists(include / "nvtx3/nvtx3.hpp") ? " -DSPNG_NVTX=1 -isystem " + quoted(include) : "";
 }
 
 /// A folder of its own for each test, removed at the end.
