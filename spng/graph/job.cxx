@@ -19,6 +19,13 @@ int cores() {
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+/// Every configuration error names the file that it comes from, once.
+void name_source(Error& error, const std::string& source) {
+    if (error.text().where.find(source) == std::string::npos) {
+        error.add_where(source);
+    }
+}
+
 /// One {type, name, data} of the configuration's array.
 struct Entry {
     ComponentName name;
@@ -130,15 +137,11 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
                          .mend = "keep one; --app chooses the engine that runs it"});
         }
         m_engine = choose_engine(engines, app, m_source);
-        // All engines of a configuration run the same graph, so the first one's data serve the engine asked
-        // for.
         const std::string where = m_engine + " (" + m_source + ")";
         m_engine_config = std::make_unique<EngineConfig>(parse<EngineConfig>(*engines.front().data, where));
         m_graph = std::make_unique<Graph>(m_environment, m_engine_config->edges, m_source);
     } catch (Error& error) {
-        if (error.text().where.find(m_source) == std::string::npos) {
-            error.add_where(m_source);
-        }
+        name_source(error, m_source);
         throw;
     }
 }
@@ -152,9 +155,7 @@ void Job::prepare(const RunOptions& options) {
         m_environment.prepare_all();
         wait_for_device(context().device());
     } catch (Error& error) {
-        if (error.text().where.find(m_source) == std::string::npos) {
-            error.add_where(m_source);
-        }
+        name_source(error, m_source);
         throw;
     }
 }
