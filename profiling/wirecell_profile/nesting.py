@@ -1,0 +1,84 @@
+"""Which ranges lie in which, thread by thread: one sweep over sorted starts, no quadratic joins.
+
+A range lies in another when both are on one thread and its start and end are within the other's, ends included. Push/pop
+ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a list of the
+ranges still open rather than a stack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Nesting:
+    """Of N ranges and of the M intervals (calls) that were asked about; indices are -1 for none."""
+
+    parent: np.ndarray  # (N) the innermost range that the range lies in
+    level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
+    children: np.ndarray  # (N) how many ranges have it as their parent
+    exclusive: np.ndarray  # (N) duration minus the union of its children, ns
+    innermost: np.ndarray  # (M) the innermost range around the interval
+    pair_range: np.ndarray  # all pairs (range, interval) where the interval lies in the range: the ranges
+    pair_interval: np.ndarray  # and the intervals; ordered by interval's thread and start, outermost range first
+
+
+def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
+    """Nest `ranges`, arrays (start, end, thread), and find the ranges around each of `intervals`, of the same form.
+
+    Of ranges with equal start and end the earlier row is the outer one.
+    """
+    start, end, thread = ranges
+    count = len(start)
+    asked = intervals if intervals is not None else (np.empty(0, np.int64),) * 3
+    events = _sweep_order(ranges, asked)
+    result = _sweep(events, count, start.tolist(), end.tolist(), thread.tolist(), [part.tolist() for part in asked])
+    parent, level, covered, innermost, pair_range, pair_interval = (np.array(part, dtype=np.int64) for part in result)
+    children = np.bincount(parent[parent >= 0], minlength=count)
+    return Nesting(parent, level, children, end - start - covered, innermost, pair_range, pair_interval)
+
+
+def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
+    """Ranges (0..N-1) and intervals (N..) by thread, start, longest first, ranges before intervals, row."""
+    start, end, thread = (np.concatenate(parts) for parts in zip(ranges, intervals))
+    is_interval = np.arange(len(start)) >= len(ranges[0])
+    return np.lexsort((is_interval, -end, start, thread)).tolist()
+
+
+def _sweep(events, count, start, end, thread, asked):
+    asked_start, asked_end, asked_thread = asked
+    parent, level, covered = [-1] * count, [0] * count, [0] * count
+    covered_until = list(start)
+    innermost, pair_range, pair_interval = [-1] * len(asked_start), [], []
+    active: list[int] = []  # ranges of this thread in order of start; some may have ended already
+    current, limit = None, 32
+    for event in events:
+        is_range = event < count
+        index = event if is_range else event - count
+        begin = start[index] if is_range else asked_start[index]
+        finish = end[index] if is_range else asked_end[index]
+        owner = thread[index] if is_range else asked_thread[index]
+        if owner != current:
+            current, active, limit = owner, [], 32
+        while active and end[active[-1]] < begin:
+            active.pop()
+        if len(active) > limit:  # ended ranges below a long one: drop them before the list grows without bound
+            active = [other for other in active if end[other] >= begin]
+            limit = max(32, 2 * len(active))
+        if is_range:
+            for other in reversed(active):
+                if end[other] >= finish:
+                    parent[index], level[index] = other, level[other] + 1
+                    covered[other] += max(0, finish - max(begin, covered_until[other]))
+                    covered_until[other] = max(covered_until[other], finish)
+                    break
+            active.append(index)
+            continue
+        around = [other for other in active if end[other] >= finish]
+        if around:
+            innermost[index] = around[-1]
+            pair_range += around
+            pair_interval += [index] * len(around)
+    return parent, level, covered, innermost, pair_range, pair_interval

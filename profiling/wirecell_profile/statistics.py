@@ -1,0 +1,178 @@
+"""Statistics of repeated runs: is B slower than A, by how much, and how small a difference could have been seen?
+
+The unit of replication is the process run; the events of a run are samples within it (Kalibera and Jones 2013,
+"Rigorous benchmarking in reasonable time", ISMM). Times of a side are a list with one array per run, one value per event;
+runs and their arrays may differ in length. All randomness comes from the generator that is given, so results can be had
+again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+RESAMPLES = 10_000
+EXACT_LIMIT = 60  # observations of both sides up to which the permutation distribution is counted out
+POWER = 0.8  # with which the smallest detectable effect is found
+EVENT_RESAMPLES = 1000  # medians over resampled events kept per run, from which the outer level draws
+
+Side = list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class RatioInterval:
+    """Ratio of the medians B / A with its 95 % percentile interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def excludes_one(self) -> bool:
+        """Whether no difference is outside the interval."""
+        return self.low > 1 or self.high < 1
+
+
+def run_medians(side: Side) -> np.ndarray:
+    """(runs,) median over the events of each run. ValueError for a side or a run without values."""
+    if not side or any(len(run) == 0 for run in side):
+        raise ValueError("a side needs runs, and a run events")
+    return np.array([np.median(run) for run in side], dtype=np.float64)
+
+
+def resampled_run_medians(side: Side, generator: np.random.Generator, resamples: int = EVENT_RESAMPLES) -> np.ndarray:
+    """(runs, resamples): for each run the medians of its events drawn with replacement, the inner level of the bootstrap."""
+    rows = [np.median(run[generator.integers(0, len(run), (resamples, len(run)))], axis=1) for run in map(np.asarray, side)]
+    return np.array(rows, dtype=np.float64)
+
+
+def resampled_medians(inner: np.ndarray, generator: np.random.Generator, runs: int, resamples: int = RESAMPLES) -> np.ndarray:
+    """(resamples,) medians over `runs` runs drawn with replacement, each with a median of its resampled events.
+
+    Drawing from `inner` (see resampled_run_medians) instead of resampling the events of every drawn run anew changes nothing
+    but the Monte Carlo error, and takes one draw where that takes one per event.
+    """
+    chosen = generator.integers(0, inner.shape[0], (resamples, runs))
+    drawn = generator.integers(0, inner.shape[1], (resamples, runs))
+    return np.median(inner[chosen, drawn], axis=1)
+
+
+def ratio_of_medians(a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> RatioInterval:
+    """Median of the run medians of B over that of A, with the two-level bootstrap (runs, then events). Times must be > 0."""
+    centre_a, centre_b = np.median(run_medians(a)), np.median(run_medians(b))
+    if centre_a <= 0 or centre_b <= 0:
+        raise ValueError("times must be positive")
+    ratios = resampled_medians(resampled_run_medians(b, generator), generator, len(b), resamples) / resampled_medians(
+        resampled_run_medians(a, generator), generator, len(a), resamples
+    )
+    low, high = np.percentile(ratios, (2.5, 97.5))
+    return RatioInterval(float(centre_b / centre_a), float(low), float(high))
+
+
+def equal_code_noise(a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> float:
+    """A/A noise: what |ratio - 1| stays below in 95 % of comparisons of equal code with as many runs and events.
+
+    Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so that a true
+    difference between the sides does not count as noise.
+    """
+    inner = np.concatenate(
+        [resampled_run_medians(side, generator) / np.median(run_medians(side)) for side in (a, b)]
+    )
+    ratios = resampled_medians(inner, generator, len(b), resamples) / resampled_medians(inner, generator, len(a), resamples)
+    return float(np.percentile(np.abs(ratios - 1), 95))
+
+
+def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """(U of B, two-sided p) of Mann and Whitney's test; U counts the pairs with b > a, ties as one half.
+
+    Up to EXACT_LIMIT observations p is the share of all divisions of the pooled values into groups of these sizes whose U is
+    as far from its mean as the one seen, also with ties; above, the normal approximation with corrections for ties and
+    continuity. ValueError when a side is empty.
+    """
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if len(a) == 0 or len(b) == 0:
+        raise ValueError("a side needs values")
+    doubled = _doubled_midranks(np.concatenate([a, b]))
+    sum_b = int(doubled[len(a):].sum())  # of doubled ranks, an integer even with ties
+    u = sum_b / 2 - len(b) * (len(b) + 1) / 2
+    if len(doubled) <= EXACT_LIMIT:
+        return u, _exact_p(doubled, len(b), sum_b)
+    return u, _normal_p(doubled, len(a), len(b), u)
+
+
+def _doubled_midranks(values: np.ndarray) -> np.ndarray:
+    """Twice the rank of each value, equal values sharing the mean of theirs: integers."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return (2 * last - count + 1)[place].astype(np.int64)
+
+
+def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:
+    """Share of the subsets of `size` ranks whose sum is at least as far from the mean as `seen`."""
+    total = int(doubled.sum())
+    ways = np.zeros((size + 1, total + 1), dtype=np.float64)  # subsets of so many ranks with this sum
+    ways[0, 0] = 1
+    for rank in doubled.tolist():
+        ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
+    mean = size * total / len(doubled)
+    far = np.abs(np.arange(total + 1) - mean) >= abs(seen - mean) - 1e-9
+    return float(min(1.0, ways[size, far].sum() / ways[size].sum()))
+
+
+def _normal_p(doubled: np.ndarray, n_a: int, n_b: int, u: float) -> float:
+    """Two-sided p by the normal approximation."""
+    n = n_a + n_b
+    _, count = np.unique(doubled, return_counts=True)
+    ties = float((count.astype(np.float64) ** 3 - count).sum())
+    variance = n_a * n_b / 12 * (n + 1 - ties / (n * (n - 1)))
+    if variance <= 0:
+        return 1.0
+    distance = max(0.0, abs(u - n_a * n_b / 2) - 0.5)
+    return 2 * NormalDist().cdf(-distance / math.sqrt(variance))
+
+
+def smallest_p(n_a: int, n_b: int) -> float:
+    """The least p that Mann and Whitney's test can give with so many runs: both orders of complete separation."""
+    return min(1.0, 2 / math.comb(n_a + n_b, n_b))
+
+
+def cliffs_delta(a: np.ndarray, b: np.ndarray) -> float:
+    """P(b > a) - P(b < a) over all pairs: 1 when every value of B is larger, 0 without a difference."""
+    return float(np.sign(np.asarray(b)[:, None] - np.asarray(a)[None, :]).mean())
+
+
+def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """p adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the order given."""
+    p = np.asarray(p, np.float64)
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1, np.minimum.accumulate(scaled[::-1])[::-1])
+    return adjusted
+
+
+def needed_runs(tests: int, level: float = 0.05) -> int:
+    """Runs per side from which a single difference among so many tests can reach the level after adjustment."""
+    runs = 2
+    while smallest_p(runs, runs) * tests > level:
+        runs += 1
+    return runs
+
+
+def smallest_detectable_effect(noise: float, least: float, tests: int, n_a: int, n_b: int, level: float = 0.05) -> float:
+    """Relative difference that would have been found with POWER, were it the only one among `tests`.
+
+    It has to exceed both what the verdict demands of the ratio (`least`) and what Mann and Whitney's test needs at level /
+    tests. `noise` is the half width that holds 95 % of the ratios of equal code; ratios are taken as normal and the
+    test's efficiency as 3 / pi (Lehmann, "Nonparametrics"). Infinite where so few runs cannot reach the level at all.
+    """
+    if smallest_p(n_a, n_b) * tests > level:
+        return math.inf
+    normal = NormalDist()
+    sigma = noise / normal.inv_cdf(0.975)
+    margin = normal.inv_cdf(POWER) * sigma
+    quantile = normal.inv_cdf(1 - level / (2 * tests))
+    return max(least + margin, (quantile * sigma + margin) * math.sqrt(math.pi / 3))
