@@ -1,0 +1,281 @@
+"""Small profiles made row by row, for tests with answers that can be worked out by hand.
+
+    with Synthetic(path) as file:
+        file.range("step", 0, 100)
+        file.launch("kernel", call=(10, 20), run=(30, 50))
+
+Tables are made with their first row, as nsys does, with the columns of the chosen schema version. Times are ns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from pathlib import Path
+
+from wirecell_profile.identity import global_tid
+
+PUSH_POP, START_END = 59, 60
+
+_DEVICE = "start end deviceId contextId greenContextId streamId correlationId globalPid"
+_KERNEL = (
+    "demangledName shortName mangledName launchType cacheConfig registersPerThread gridX gridY gridZ blockX blockY blockZ "
+    "staticSharedMemory dynamicSharedMemory localMemoryPerThread localMemoryTotal gridId sharedMemoryExecuted graphNodeId "
+    "sharedMemoryLimitConfig graphId"
+)
+COLUMNS = {
+    "StringIds": "id value",
+    "NVTX_EVENTS": "start end eventType rangeId category color text globalTid endGlobalTid textId domainId uint64Value "
+    "int64Value doubleValue uint32Value int32Value floatValue jsonTextId jsonText binaryData",
+    "CUPTI_ACTIVITY_KIND_RUNTIME": "start end eventClass globalTid correlationId nameId returnValue callchainId",
+    "CUPTI_ACTIVITY_KIND_KERNEL": f"{_DEVICE} {_KERNEL}",
+    "CUPTI_ACTIVITY_KIND_MEMCPY": f"{_DEVICE} bytes copyKind srcKind dstKind graphNodeId",
+    "CUPTI_ACTIVITY_KIND_MEMSET": f"{_DEVICE} value bytes graphNodeId memKind",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": f"{_DEVICE} syncType eventId",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"{_DEVICE} graphId graphExecId",
+    "CUDA_GRAPH_NODE_EVENTS": "start end nameId globalTid graphNodeId originalGraphNodeId spngCall",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS": "start globalPid deviceId contextId virtualAddress bytes memKind memoryOperationType "
+    "name correlationId streamId",
+    "OSRT_API": "start end eventClass globalTid nameId returnValue nestingLevel callchainId",
+    "PROFILER_OVERHEAD": "start end globalTid nameId returnValue",
+    "GPU_METRICS": "timestamp typeId metricId value",
+    "TARGET_INFO_GPU_METRICS": "typeId metricId metricName",
+    "TARGET_INFO_GPU": "id name totalMemory memoryBandwidth clockRate smCount uuid computeMajor computeMinor",
+    "TARGET_INFO_CUDA_GPU": "deviceId name",
+    "ThreadNames": "nameId priority globalTid",
+    "PROCESSES": "globalPid pid name",
+    "META_DATA_EXPORT": "name value",
+    "EXPORT_META_DATA": "name value",
+    "ENUM_NSYS_EVENT_TYPE": "id name label",
+    "ENUM_CUDA_MEMCPY_OPER": "id name label",
+    "ENUM_CUDA_MEM_KIND": "id name label",
+    "SPNG_RUN": "key value",
+    "SPNG_NODE": "id type name kind parent",
+    "SPNG_EDGE": "id tail tailPort head headPort",
+    "SPNG_CALL": "id node event seq globalTid start end ok bytes_in bytes_out rss cuda_alloc_peak parent cpu "
+    "host_alloc_peak leaf_operations device",
+    "SPNG_CALL_CORRELATION": "correlationId call globalPid",
+    "SPNG_MSG": "edge event enq deq",
+    "SPNG_SAMPLE": "t source metric value",
+    "DIAGNOSTIC_EVENT": "timestamp timestampType source severity text globalPid",
+}
+# Columns that came with a schema version.
+SINCE = {
+    (3, 7): {"greenContextId", "jsonTextId", "jsonText"},
+    (3, 16): {"graphId", "binaryData"},
+}
+TEXT = {"value", "text", "name", "jsonText", "label", "key", "type", "kind", "source", "metric", "uuid", "metricName"}
+# Those of these names that are numbers in some tables.
+NUMBERS = {
+    ("CUPTI_ACTIVITY_KIND_MEMSET", "value"),
+    ("GPU_METRICS", "value"),
+    ("SPNG_SAMPLE", "value"),
+    ("DIAGNOSTIC_EVENT", "source"),
+}
+
+
+class Synthetic:
+    """Writes one profile. A context manager; the file is complete when the context ends.
+
+    schema: version of the nsys schema; before 3.7 without ENUM_ tables and with the old name of the export's metadata,
+    before 3.0 with the old table of devices. vm: the VM bits that real files carry in identities.
+    """
+
+    def __init__(self, path: Path, schema: str = "3.7.2", pid: int = 100, vm: int = 1) -> None:
+        self.path = Path(path)
+        self.schema = tuple(int(part) for part in schema.split("."))
+        self.pid, self.vm = pid, vm
+        self._connection = sqlite3.connect(self.path)
+        self._strings: dict[str, int] = {}
+        self._made: set[str] = set()
+        self._correlations = itertools.count(1)
+        new = self.schema >= (3, 7)
+        self.row("META_DATA_EXPORT" if new else "EXPORT_META_DATA", name="EXPORT_SCHEMA_VERSION", value=schema)
+        if new:
+            for number, name in ((33, "NvtxCategory"), (34, "NvtxMark"), (59, "NvtxPushPopRange"), (75, "NvtxDomainCreate")):
+                self.row("ENUM_NSYS_EVENT_TYPE", id=number, name=name, label=name)
+            for number, text in ((1, "Host-to-Device"), (2, "Device-to-Host"), (8, "Device-to-Device")):
+                self.row("ENUM_CUDA_MEMCPY_OPER", id=number, name=text, label=text)
+            for number, text in enumerate(("Pageable", "Pinned", "Device", "Array", "Managed")):
+                self.row("ENUM_CUDA_MEM_KIND", id=number, name=text, label=text)
+
+    def __enter__(self) -> "Synthetic":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+    # ---- rows
+
+    def table(self, name: str) -> None:
+        """Make a table without rows."""
+        if name in self._made:
+            return
+        self._made.add(name)
+        absent = set().union(*(columns for since, columns in SINCE.items() if self.schema < since))
+        declared = []
+        for column in COLUMNS[name].split():
+            kind = "TEXT" if column in TEXT and (name, column) not in NUMBERS else "INTEGER"
+            kind = "REAL" if column in ("doubleValue", "floatValue") or (name, column) == ("SPNG_SAMPLE", "value") else kind
+            if column not in absent or name == "CUPTI_ACTIVITY_KIND_GRAPH_TRACE":
+                declared.append(f'"{column}" {kind}')
+        self._connection.execute(f'CREATE TABLE "{name}" ({", ".join(declared)})')
+
+    def row(self, table: str, **values: object) -> None:
+        """Append a row to any table; what is not given is NULL."""
+        self.table(table)
+        columns = ", ".join(f'"{name}"' for name in values)
+        marks = ", ".join("?" * len(values))
+        self._connection.execute(f'INSERT INTO "{table}" ({columns}) VALUES ({marks})', tuple(values.values()))
+
+    def rows(self, table: str, columns: str, values: list[tuple]) -> None:
+        """Append many rows; columns are separated by spaces."""
+        self.table(table)
+        names = columns.split()
+        quoted = ", ".join(f'"{name}"' for name in names)
+        self._connection.executemany(f'INSERT INTO "{table}" ({quoted}) VALUES ({", ".join("?" * len(names))})', values)
+
+    def string(self, text: str) -> int:
+        """The identifier of a text in StringIds."""
+        if text not in self._strings:
+            self._strings[text] = len(self._strings) + 1
+            self.row("StringIds", id=self._strings[text], value=text)
+        return self._strings[text]
+
+    def thread(self, tid: int, pid: int | None = None) -> int:
+        """globalTid."""
+        return global_tid(self.pid if pid is None else pid, tid, self.vm)
+
+    # ---- NVTX
+
+    def domain(self, name: str, number: int, pid: int | None = None) -> None:
+        """Name a domain of a process."""
+        self.row("NVTX_EVENTS", start=0, eventType=75, text=name, domainId=number, globalTid=self.thread(1, pid))
+
+    def category(self, name: str, number: int, domain: int = 0, pid: int | None = None) -> None:
+        """Name a category of a process's domain."""
+        self.row("NVTX_EVENTS", start=0, eventType=33, text=name, category=number, domainId=domain,
+                 globalTid=self.thread(1, pid))  # fmt: skip
+
+    def range(self, name: str, start: int, end: int | None, tid: int = 1, *, pid: int | None = None, style: int = PUSH_POP,
+              end_tid: int | None = None, registered: bool = False, event: int | None = None, **columns: object) -> None:  # fmt: skip
+        """A range. end None: never closed. end_tid: thread on which a start/end range ended. registered: the name is a
+        registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId."""
+        text = {"textId": self.string(name)} if registered else {"text": name}
+        columns = {"domainId": 0, "uint64Value": event} | columns
+        end_thread = None if end_tid is None else self.thread(end_tid, pid)
+        self.row("NVTX_EVENTS", start=start, end=end, eventType=style, globalTid=self.thread(tid, pid),
+                 endGlobalTid=end_thread, **text, **columns)  # fmt: skip
+
+    def mark(self, name: str, time: int, tid: int = 1, **columns: object) -> None:
+        """A mark."""
+        self.range(name, time, None, tid, style=34, **columns)
+
+    # ---- CUDA
+
+    def call(self, name: str, start: int, end: int, tid: int = 1, *, correlation: int | None = None, pid: int | None = None,
+             driver: bool = False, result: int = 0) -> int:  # fmt: skip
+        """An API call. Returns its correlation number."""
+        number = next(self._correlations) if correlation is None else correlation
+        self.row("CUPTI_ACTIVITY_KIND_RUNTIME", start=start, end=end, eventClass=int(driver), globalTid=self.thread(tid, pid),
+                 correlationId=number, nameId=self.string(name), returnValue=result)  # fmt: skip
+        return number
+
+    def kernel(self, name: str, start: int, end: int, correlation: int, *, pid: int | None = None, stream: int = 7,
+               device: int = 0, short: str | None = None, grid: tuple = (1, 1, 1), block: tuple = (32, 1, 1),
+               **columns: object) -> None:  # fmt: skip
+        """A kernel."""
+        sizes = dict(zip(("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"), (*grid, *block)))
+        needed = dict.fromkeys(("registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread",
+                                "localMemoryTotal", "gridId"), 0)  # fmt: skip
+        names = {"demangledName": self.string(name), "shortName": self.string(short or name),
+                 "mangledName": self.string(f"_Z{name}")}  # fmt: skip
+        self.row("CUPTI_ACTIVITY_KIND_KERNEL", **self._placed(start, end, correlation, pid, stream, device),
+                 **names, **sizes, **(needed | columns))  # fmt: skip
+
+    def copy(self, start: int, end: int, correlation: int, *, size: int = 1000, kind: int = 1, source: int = 1,
+             target: int = 2, pid: int | None = None, stream: int = 7, device: int = 0, **columns: object) -> None:  # fmt: skip
+        """A memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable, 1 pinned, 2 device."""
+        self.row("CUPTI_ACTIVITY_KIND_MEMCPY", **self._placed(start, end, correlation, pid, stream, device), bytes=size,
+                 copyKind=kind, srcKind=source, dstKind=target, **columns)  # fmt: skip
+
+    def memset(self, start: int, end: int, correlation: int, *, size: int = 1000, memory: int = 2, pid: int | None = None,
+               stream: int = 7, device: int = 0, **columns: object) -> None:  # fmt: skip
+        """A memory set."""
+        self.row("CUPTI_ACTIVITY_KIND_MEMSET", **self._placed(start, end, correlation, pid, stream, device), bytes=size,
+                 value=0, memKind=memory, **columns)  # fmt: skip
+
+    def graph(self, start: int, end: int, correlation: int, number: int = 1, *, pid: int | None = None, stream: int = 7,
+              device: int = 0) -> None:  # fmt: skip
+        """A graph launch recorded as a whole."""
+        self.row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", **self._placed(start, end, correlation, pid, stream, device),
+                 graphId=number, graphExecId=number)  # fmt: skip
+
+    def launch(self, name: str, call: tuple[int, int], run: tuple[int, int], tid: int = 1, *,
+               api: str = "cudaLaunchKernel_v7000", **columns: object) -> int:  # fmt: skip
+        """A kernel with the API call that launches it; both as (start, end). Returns the correlation number."""
+        correlation = self.call(api, *call, tid)
+        self.kernel(name, *run, correlation, **columns)
+        return correlation
+
+    def _placed(self, start: int, end: int, correlation: int, pid: int | None, stream: int, device: int) -> dict:
+        return {"start": start, "end": end, "deviceId": device, "contextId": 1, "streamId": stream,
+                "correlationId": correlation, "globalPid": self.thread(0, pid)}  # fmt: skip
+
+    def synchronization(self, start: int, end: int, correlation: int, kind: int = 3, *, pid: int | None = None,
+                        stream: int = 7, device: int = 0) -> None:  # fmt: skip
+        """Waiting: kind 1 event, 2 stream waits, 3 stream, 4 context."""
+        self.row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **self._placed(start, end, correlation, pid, stream, device),
+                 syncType=kind, eventId=0xFFFFFFFF)  # fmt: skip
+
+    # ---- the rest of a machine
+
+    def system_call(self, name: str, start: int, end: int, tid: int = 1, event_class: int = 27) -> None:
+        """A call of the operating system's runtime."""
+        self.row("OSRT_API", start=start, end=end, eventClass=event_class, globalTid=self.thread(tid),
+                 nameId=self.string(name), returnValue=0, callchainId=0)  # fmt: skip
+
+    def device(self, number: int = 0, name: str = "GPU", **columns: object) -> None:
+        """A device's description."""
+        if self.schema < (3, 0):
+            self.row("TARGET_INFO_CUDA_GPU", deviceId=number, name=name)
+        else:
+            self.row("TARGET_INFO_GPU", id=number, name=name, **columns)
+
+    def thread_name(self, name: str, tid: int, priority: int = 20) -> None:
+        """Name a thread."""
+        self.row("ThreadNames", nameId=self.string(name), priority=priority, globalTid=self.thread(tid))
+
+    def process_name(self, name: str, pid: int | None = None) -> None:
+        """Name a process."""
+        number = self.pid if pid is None else pid
+        self.row("PROCESSES", globalPid=self.thread(0, pid), pid=number, name=name)
+
+    # ---- wire-cell's recorder
+
+    def manifest(self, **values: str) -> None:
+        """Keys of SPNG_RUN; makes the file one of wire-cell's recorder."""
+        self.table("SPNG_RUN")
+        for key, value in values.items():
+            self.row("SPNG_RUN", key=key, value=value)
+
+    def node(self, number: int, type: str, name: str, kind: str = "transform") -> None:
+        """A node of the graph."""
+        self.row("SPNG_NODE", id=number, type=type, name=name, kind=kind)
+
+    def node_call(self, number: int, node: int, event: int, start: int, end: int, tid: int = 1, *, ok: int = 1,
+                  **columns: object) -> None:  # fmt: skip
+        """A call of a node; measured columns that are not given are -1, not measured."""
+        unknown = dict.fromkeys(("bytes_in", "bytes_out", "rss", "cuda_alloc_peak", "cpu", "host_alloc_peak",
+                                 "leaf_operations", "device"), -1)  # fmt: skip
+        self.row("SPNG_CALL", id=number, node=node, event=event, seq=event, globalTid=self.thread(tid), start=start, end=end,
+                 ok=ok, **(unknown | columns))  # fmt: skip
+
+    def external(self, correlation: int, call: int, pid: int | None = None) -> None:
+        """That an API call was made for a node call."""
+        self.row("SPNG_CALL_CORRELATION", correlationId=correlation, call=call, globalPid=self.thread(0, pid))
+
+    def sample(self, time: int, source: str, metric: str, value: float) -> None:
+        """A sample of the recorder's sampler."""
+        self.row("SPNG_SAMPLE", t=time, source=source, metric=metric, value=value)
