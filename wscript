@@ -47,7 +47,7 @@ def build(bld):
     bld.add_group()
     bld.shlib(
         target="lib/WireCellSpng",
-        source=bld.path.ant_glob("spng/**/*.cxx", excl="spng/app/main.cxx"),
+        source=bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/instrument/recorder/**"]),
         includes=include_folders,
         export_includes=include_folders,
         use=libraries,
@@ -55,6 +55,18 @@ def build(bld):
         install_path="${LIBDIR}",
         name="spng",
     )
+
+    # Loaded by NVTX into any program, so it knows nothing of the library above.
+    if bld.env.WITH_NVTX == "yes" and bld.env.HAVE_SQLITE:
+        bld.shlib(
+            target="lib/SpngRecorder",
+            source=bld.path.ant_glob("spng/instrument/recorder/*.cxx"),
+            includes=[".", bld.bldnode.make_node("parts/include")],
+            use="NVTX CUDA SQLITE SYSTEM",
+            cxxflags=["-fvisibility=hidden"],
+            linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
+            install_path="${LIBDIR}",
+        )
 
     def program(target, source, use="", defines=()):
         if source:

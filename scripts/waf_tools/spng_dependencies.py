@@ -44,6 +44,8 @@ PARTS = (
          ("oneapi/tbb/version.h", r"TBB_VERSION_(?:MAJOR|MINOR) (\d+)")),
     Part("nlohmann-json", "NLOHMANN", ("nlohmann",), (), "nlohmann-json3-dev", "nlohmann_json",
          "nlohmann_json", ("nlohmann/json.hpp", r"\|  version (\d+\.\d+\.\d+)")),
+    Part("sqlite", "SQLITE", ("sqlite3.h",), ("sqlite3",), "libsqlite3-dev", "sqlite", "sqlite3",
+         ("sqlite3.h", r'SQLITE_VERSION +"([\d.]+)'), optional=True),
     Part("gtest", "GTEST", ("gtest", "gmock"), ("gmock", "gtest", "gtest_main"),
          "libgtest-dev libgmock-dev", "gtest", "gtest", optional=True),
     Part("benchmark", "BENCHMARK", ("benchmark",), ("benchmark", "benchmark_main"),

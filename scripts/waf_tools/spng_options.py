@@ -17,6 +17,7 @@ PARTS = {
     "tbb": "oneTBB",
     "libarchive": "libarchive",
     "nlohmann-json": "nlohmann-json (headers)",
+    "sqlite": "SQLite, for the recorder (--record)",
     "gtest": "GoogleTest, for the tests",
     "benchmark": "Google Benchmark, for ./wcb bench",
 }
