@@ -153,7 +153,7 @@ class Projection:
     def project(self, operations: np.ndarray | None = None) -> Projected:
         """Each range with operations as seen on the device. `operations`: mask of those to count (default all but whole
         graphs, as nsys does: kernels, copies and sets)."""
-        counted = operations if operations is not None else self.operations.kind != GRAPH
+        counted = operations if operations is not None else self.is_counted
         keep = counted[self.pairs.operation]
         of_range, operation = self.pairs.range[keep], self.pairs.operation[keep]
         rows, first, count = np.unique(of_range, return_index=True, return_counts=True)
@@ -167,6 +167,11 @@ class Projection:
             launches=np.unique(call_pairs[0], return_counts=True)[1],
             operations=count,
         )
+
+    @property
+    def is_counted(self) -> np.ndarray:
+        """Mask of the operations that nsys projects: kernels, copies and sets, not graphs that were recorded as a whole."""
+        return self.operations.kind != GRAPH
 
     @property
     def is_kernel(self) -> np.ndarray:

@@ -1,0 +1,263 @@
+"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is refused.
+
+data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing on a virtual machine
+of two cores while other programs were compiling, so with the noise that a shared machine has.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import math
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wirecell_profile import baselines, cli, comparison, statistics
+from wirecell_profile.comparison import WHOLE_EVENT, Criteria, compare
+from wirecell_profile.errors import WrongUse
+from wirecell_profile.measurements import Run, read_runs, read_side, write_measurements
+
+RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
+QUICK = Criteria(resamples=1000)
+PER_SIDE = 12
+NODE = "SPNGLongPulses:induction"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[Run]:
+    """The recorded runs."""
+    return read_runs(RECORDED)
+
+
+def slowed(runs: list[Run], node: str, factor: float) -> list[Run]:
+    """The runs with one node's times multiplied."""
+    changed = []
+    for run in runs:
+        wall = run.times["wall"] | {node: run.times["wall"][node] * factor}
+        changed.append(dataclasses.replace(run, times={"wall": wall}))
+    return changed
+
+
+def judged_nodes(runs: list[Run]) -> list[str]:
+    """Nodes that are long enough to be judged."""
+    rows = comparison.judged_times(runs[0::2], runs[1::2], QUICK)
+    return [row.node for row in rows if row.verdict != comparison.TOO_SHORT]
+
+
+def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
+    """At least 95 of 100 comparisons of runs of one build give no verdict on any node."""
+    found = comparison.equal_code_trials(recorded, PER_SIDE, 100, QUICK)
+    assert sum(not rows for rows in found) >= 95
+
+
+def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
+    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found, named, and nothing else is."""
+    nodes = judged_nodes(recorded)
+    nodes.remove(WHOLE_EVENT)
+    assert len(nodes) >= 15
+    random = np.random.default_rng(2)
+    right = others = 0
+    for trial in range(100):
+        node = nodes[trial % len(nodes)]
+        chosen = random.permutation(len(recorded))[:2 * PER_SIDE]
+        a, b = ([recorded[index] for index in half] for half in np.split(chosen, 2))
+        sides = [comparison.steady(side, "wall", node, 1) for side in (a, b)]
+        effect = max(0.05, 3 * statistics.equal_code_noise(*sides, random, 2000))
+        rows = comparison.judged_times(a, slowed(b, node, 1 + effect), QUICK)
+        right += any(row.node == node and row.verdict == comparison.SLOWER for row in rows)
+        others += any(row.node != node and row.verdict in (comparison.SLOWER, comparison.FASTER) for row in rows)
+    assert right >= 95 and others <= 5
+
+
+def test_faster_is_the_mirror_of_slower(recorded: list[Run]) -> None:
+    a, b = recorded[0::2], slowed(recorded[1::2], NODE, 1.4)
+    forwards, backwards = compare(a, b, QUICK), compare(b, a, QUICK)
+    assert [row.node for row in forwards.slower] == [NODE] and forwards.exit_status == 1
+    assert [(row.node, row.verdict) for row in backwards.times if row.verdict in ("slower", "faster")] == [(NODE, "faster")]
+    assert backwards.exit_status == 0
+    row, mirror = forwards.slower[0], next(row for row in backwards.times if row.node == NODE)
+    assert row.ratio * mirror.ratio == pytest.approx(1, rel=1e-12) and row.delta == -mirror.delta and row.p == mirror.p
+
+
+def test_medians_and_first_event_by_hand() -> None:
+    """Per run the median of the later events, then over the runs; the first event apart."""
+    runs = [synthetic([9, 1, 2, 30]), synthetic([8, 4, 4, 4]), synthetic([7, 6, 5, 7])]
+    row = next(row for row in compare(runs, runs, QUICK, force=True).times if row.node == "N:a")
+    assert (row.a, row.b, row.first_a, row.ratio) == (4, 4, 8, 1)
+
+
+def test_a_small_but_certain_difference_is_no_evidence() -> None:
+    """1 % slower without any noise is below the threshold of 3 %, and 4 % is not."""
+    a = [synthetic([100, 100, 100]) for _ in range(8)]
+    for factor, verdict in ((1.01, "no evidence"), (1.04, "slower")):
+        b = [synthetic([100 * factor] * 3) for _ in range(8)]
+        row = next(row for row in compare(a, b, QUICK).times if row.node == "N:a")
+        assert row.verdict == verdict
+        assert row.low == row.high == pytest.approx(factor) and row.noise == 0
+        assert row.detectable == pytest.approx(0.03)
+
+
+def test_few_runs_say_that_they_cannot_tell() -> None:
+    result = compare([synthetic([5, 5, 5])] * 3, [synthetic([50, 50, 50])] * 3, QUICK)
+    assert [row.verdict for row in result.times] == ["no evidence"] * 2 and math.isinf(result.times[0].detectable)
+    assert any("cannot show any difference among 2 tests: at least 5 per side" in note for note in result.notes)
+
+
+def synthetic(times: list[float], operations: list[int] | None = None, time: str = "", **conditions: str) -> Run:
+    """A run with one node."""
+    events = list(range(len(times)))
+    values = np.array(times, dtype=np.float64)
+    counts = {"operations": {"N:a": np.array(operations or [2] * len(times), dtype=np.float64)}}
+    return Run("r", time, "c0ffee", {"machine": "m"} | conditions, events,
+               {"wall": {"N:a": values, WHOLE_EVENT: values * 2}}, counts, {"N:a": {"aten::copy_": 2 * len(times)}})
+
+
+@pytest.mark.parametrize("a, b, verdict", [
+    ([[2, 2, 2]], [[9, 2, 2]], "same"),  # the first event is not looked at
+    ([[2, 2, 2]], [[2, 2, 3]], "grew"),
+    ([[2, 5, 6]], [[2, 5, 5]], "shrank"),
+    ([[2, 2, 2], [2, 3, 3]], [[2, 3, 3], [2, 2, 2]], "varies"),  # not the same from run to run
+    ([[2, 2, 2], [2, 3, 3]], [[2, 4, 4], [2, 5, 5]], "grew"),
+])
+def test_counts_are_exact(a: list, b: list, verdict: str) -> None:
+    sides = [[synthetic([1.0] * 3, operations) for operations in side] for side in (a, b)]
+    result = compare(*sides, QUICK)
+    row = next(row for row in result.counts if row.node == "N:a")
+    assert row.verdict == verdict and result.exit_status == (verdict == "grew")
+
+
+def test_operators_that_changed_are_named() -> None:
+    a, b = synthetic([1.0] * 4, [2] * 4), synthetic([1.0] * 4, [3] * 4)
+    b.operators = {"N:a": {"aten::copy_": 8, "aten::add": 4}}
+    row = next(row for row in compare([a], [b], QUICK).counts if row.node == "N:a")
+    assert row.detail == "aten::add +1"
+
+
+def test_a_node_of_one_side_is_listed() -> None:
+    b = synthetic([1.0, 3.0])
+    b.times["wall"]["N:new"] = np.array([9.0, 7.0])
+    result = compare([synthetic([1.0, 3.0])], [b], QUICK)
+    assert result.only_a == {} and result.only_b == {"N:new": 7.0}
+
+
+@pytest.mark.parametrize("change, told", [
+    ({"machine": "other"}, "machine: A m, B other"),
+    ({"recorder tier": "cuda"}, "recorder tier: A not said, B cuda"),
+    ({"argument input": "x.npz"}, "argument input: A not said, B x.npz"),
+    ({"failed calls": "1"}, "failed calls in r"),
+])
+def test_unlike_runs_are_refused(change: dict, told: str) -> None:
+    a, b = synthetic([1.0, 2.0]), synthetic([1.0, 2.0], None, "", **change)
+    with pytest.raises(WrongUse, match="cannot be compared") as caught:
+        compare([a], [b], QUICK)
+    assert told in str(caught.value) and "--force" in str(caught.value)
+    assert any(told in line for line in compare([a], [b], QUICK, force=True).forced)
+
+
+def test_mixed_commits_and_missing_events_are_refused() -> None:
+    mixed = [synthetic([1.0, 2.0]), dataclasses.replace(synthetic([1.0, 2.0]), commit="beef")]
+    with pytest.raises(WrongUse, match="A mixes c0ffee, beef"):
+        compare(mixed, [synthetic([1.0, 2.0])], QUICK)
+    with pytest.raises(WrongUse, match="no event after the warm-up"):
+        compare([synthetic([1.0])], [synthetic([1.0])], QUICK)
+
+
+def test_runs_that_were_not_interleaved_are_noted() -> None:
+    a = [synthetic([1.0, 2.0], time=f"2026-01-01T00:00:0{i}Z") for i in (1, 2)]
+    b = [synthetic([1.0, 2.0], time=f"2026-01-01T00:00:0{i}Z") for i in (3, 4)]
+    assert any("drift" in note for note in compare(a, b, QUICK).notes)
+    assert not any("drift" in note for note in compare([a[0], b[1]], [a[1], b[0]], QUICK).notes)
+
+
+def test_self_check_tells_of_an_unsteady_machine(recorded: list[Run]) -> None:
+    assert comparison.self_check(recorded, QUICK) == []
+    assert [row.node for row in comparison.self_check(unsteady(recorded), QUICK)] == [NODE]
+
+
+def unsteady(runs: list[Run]) -> list[Run]:
+    """Every second run slow in one node."""
+    return [slowed([run], NODE, 1.5)[0] if index % 2 else run for index, run in enumerate(runs)]
+
+
+@pytest.fixture
+def sides(recorded: list[Run], tmp_path: Path) -> tuple[str, str]:
+    """Two files of measurements, the second with a slow node and an operation more."""
+    slow = copy.deepcopy(slowed(recorded[1::2], NODE, 1.4))
+    for run in slow:
+        run.counts["operations"][NODE] += 1
+    write_measurements(tmp_path / "a.json", recorded[0::2])
+    write_measurements(tmp_path / "b.json", slow)
+    return str(tmp_path / "a.json"), str(tmp_path / "b.json")
+
+
+class Tags(HTMLParser):
+    """Checks that elements are closed in order, and notes what they refer to."""
+
+    VOID = {"meta", "br", "line", "circle", "rect"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.references: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.seen.append(tag)
+        self.references += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_command(sides: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    page, result = tmp_path / "c.html", tmp_path / "c.json"
+    status = cli.main(["compare", *sides, "--html", str(page), "--json", str(result), "--self-check", "2"])
+    table = capsys.readouterr().out
+    assert status == 1 and f"B is slower: {NODE} (wall x1.4" in table
+    assert f"{NODE}: operations 10 -> 11, grew" in table and "self-check" in table
+    data = json.loads(result.read_text(), parse_constant=pytest.fail)
+    assert data["schema"] == "spng-comparison-1" and data["exit_status"] == 1
+    assert [row["node"] for row in data["times"] if row["verdict"] == "slower"] == [NODE]
+    tags = Tags()
+    tags.feed(page.read_text())
+    assert not tags.open and not tags.references and tags.seen.count("circle") == len(
+        [row for row in data["times"] if row["verdict"] != "too short to judge"])
+    assert cli.main(["compare", sides[1], sides[0]]) == 0
+
+
+def test_baselines(sides: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                   capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setenv("WIRECELL_PROFILE_BASELINES", str(tmp_path / "kept"))
+    assert cli.main(["compare", sides[0], "--save-baseline", "v1"]) == 0
+    assert len(baselines.load("v1")) == 15
+    assert cli.main(["compare", sides[1], "--baseline", "v1"]) == 1
+    assert "A = baseline v1" in capsys.readouterr().out
+    assert cli.main(["compare", sides[1], "--baseline", "v2"]) == 2 and "baselines v1" in capsys.readouterr().err
+    assert cli.main(["compare", sides[0], "--save-baseline", "../v1"]) == 2
+
+
+@pytest.mark.parametrize("text, told", [
+    ("not json", "not a JSON file"),
+    ('{"schema": "other"}', "not a file of measurements"),
+    ('{"schema": "spng-timing-1"}', "not what its schema says"),
+    ('{"schema": "spng-measurements-1", "runs": [{}]}', "not what its schema says"),
+    ("[1]", "not a file of measurements"),
+])
+def test_damaged_files_are_status_2(text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """Never 1, which says that something is slower."""
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    assert cli.main(["compare", str(file), str(file)]) == 2 and told in capsys.readouterr().err
+
+
+def test_nothing_to_compare(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="nothing to compare"):
+        read_side(str(tmp_path / "*.json"))
+    assert cli.main(["compare", str(RECORDED)]) == 2
+    assert cli.main(["compare", str(RECORDED), str(RECORDED), "--metric", "luck"]) == 2

@@ -1,0 +1,58 @@
+"""The command line: wirecell-profile COMMAND ...
+
+Exit status 0 done; 1 failed, or a comparison that found something slower; 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from types import ModuleType
+
+from . import __doc__ as about
+from . import __version__, commands
+from .errors import ProfileError, WrongUse
+
+
+def load_commands() -> list[ModuleType]:
+    """All modules of the folder commands/, in order of their names. A name that begins with _ is a helper of theirs."""
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_"))
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
+
+
+def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="wirecell-profile", description=about, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"wirecell-profile {__version__}")
+    chosen = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in modules:
+        sub = chosen.add_parser(
+            module.NAME,
+            help=module.HELP,
+            description=module.__doc__,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run a command. Returns the exit status; what the user can mend is told in one block."""
+    arguments = make_parser(load_commands()).parse_args(words)
+    try:
+        return arguments.run(arguments)
+    except ProfileError as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, WrongUse) else 1
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130

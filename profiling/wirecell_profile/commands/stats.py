@@ -1,0 +1,77 @@
+"""Reports by nsys's names and with its meanings, from wire-cell's recordings and from nsys exports.
+
+A report that needs what the file lacks says so and is left out; it never shows a zero instead. Exit status 1 when no report
+could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .. import selection
+from ..errors import MissingData, WrongUse
+from ..output import FORMATS, render, write
+from ..profile import Profile
+from ..reports import all_reports, find
+
+NAME = "stats"
+HELP = "reports by nsys's names: tables of kernels, API calls, ranges"
+
+DEFAULT = ("nvtx_sum", "osrt_sum", "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum")
+ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-r", "--report", action="append", metavar="A,B",
+                        help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)")  # fmt: skip
+    parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report")
+    parser.add_argument("--list", action="store_true", help="list the reports with their old names and options")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command."""
+    if arguments.list:
+        write(list_reports(), None)
+        return 0
+    if arguments.file is None:
+        raise WrongUse("no file was given", mend="wirecell-profile stats FILE.sqlite")
+    wanted = [name for text in arguments.report or [",".join(DEFAULT)] for name in text.split(",")]
+    if wanted == ["all"]:
+        wanted = list(all_reports())
+    chosen = [(text, *find(text)) for text in wanted]
+    made = 0
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        for text, report, options in chosen:
+            try:
+                result = report.run(scope, options)
+            except MissingData as error:
+                print(f"SKIPPED {text}: {error.what}", file=sys.stderr)
+                continue
+            made += 1
+            body = render(result, arguments.format)
+            if arguments.output:
+                name = "_".join([arguments.output, *text.split(":")])
+                write(body, Path(f"{name}.{ENDINGS[arguments.format]}"))
+            else:
+                heading = f"\n** {report.about} ({text})\n\n" if arguments.format == "table" else ""
+                write(heading + body, None)
+    return 0 if made else 1
+
+
+def list_reports() -> str:
+    """Names, what they show, old names and options."""
+    lines = []
+    for report in all_reports().values():
+        lines.append(f"{report.name:<24}{report.about}")
+        if report.aliases:
+            lines.append(f"{'':<24}  formerly {', '.join(report.aliases)}")
+        if report.options:
+            lines.append(f"{'':<24}  options {' '.join(':' + option for option in report.options)}")
+    return "\n".join(lines) + "\n"

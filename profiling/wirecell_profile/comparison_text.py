@@ -1,0 +1,107 @@
+"""A comparison as a table for a terminal."""
+
+from __future__ import annotations
+
+import math
+
+from .comparison import NO_EVIDENCE, SAME, TOO_SHORT, Comparison, CountRow, Side, TimeRow
+
+COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
+
+
+def time_text(nanoseconds: float) -> str:
+    """Three digits and a unit."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def percent(value: float) -> str:
+    """A share in per cent."""
+    return "-" if math.isnan(value) else "none" if math.isinf(value) else f"{100 * value:.1f} %"
+
+
+def cells(row: TimeRow) -> tuple[str, ...]:
+    """The row as texts in the order of COLUMNS."""
+    judged = row.verdict != TOO_SHORT
+    return (row.node, time_text(row.a), time_text(row.b), f"{row.ratio:.3f}",
+            f"{row.low:.3f} .. {row.high:.3f}" if judged else "-", percent(row.noise),
+            f"{row.delta:+.2f}" if judged else "-", f"{row.p_adjusted:.2g}" if judged else "-",
+            percent(row.detectable), row.verdict)
+
+
+def side_text(side: Side) -> str:
+    """'A: main, commit 51fb00a, 12 runs of 6 events, 12:01 to 12:20'."""
+    commit = f", commit {side.commit}" if side.commit else ""
+    period = f", {side.first_run} to {side.last_run}" if side.first_run else ""
+    return f"{side.name}{commit}: {side.runs} runs, {side.events} events each after the warm-up{period}"
+
+
+def count_text(limits: tuple[float, float]) -> str:
+    """One number, or least to greatest."""
+    low, high = (f"{value:,.0f}" for value in limits)
+    return low if low == high else f"{low} .. {high}"
+
+
+def count_line(row: CountRow) -> str:
+    """'SPNGDecon:induction: operations 7 -> 9, grew (aten::copy_ +2)'."""
+    detail = f" ({row.detail})" if row.detail else ""
+    return f"{row.node}: {row.count} {count_text(row.a)} -> {count_text(row.b)}, {row.verdict}{detail}"
+
+
+def text_report(comparison: Comparison, every_row: bool = False) -> str:
+    """The report. Without `every_row` nodes too short to judge are only counted."""
+    lines = [f"A = {side_text(comparison.a)}", f"B = {side_text(comparison.b)}"]
+    lines += [f"warning: differs, compared by force: {text}" for text in comparison.forced]
+    lines += [f"warning: {text}" for text in comparison.notes]
+    for metric in dict.fromkeys(row.metric for row in comparison.times):
+        rows = [row for row in comparison.times if row.metric == metric]
+        shown = [row for row in rows if every_row or row.verdict != TOO_SHORT]
+        lines += ["", f"{metric} time per event", *aligned([COLUMNS, *map(cells, shown)])]
+        if len(shown) < len(rows):
+            lines.append(f"{len(rows) - len(shown)} nodes take under {100 * comparison.criteria.least_share:g} % of an event: "
+                         "too short to judge (--all shows them)")
+        lines += ["", f"first event, {metric} time (not judged)", *aligned(
+            [("node", "A", "B", "B/A")] + [(row.node, time_text(row.first_a), time_text(row.first_b),
+                                            f"{row.first_b / row.first_a:.3f}") for row in shown if row.first_a > 0])]
+    lines += ["", *count_lines(comparison)]
+    for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b)):
+        lines += [f"only in {name}: {node}, {time_text(time)} per event" for node, time in nodes.items()]
+    return "\n".join([*lines, "", conclusion(comparison)]) + "\n"
+
+
+def count_lines(comparison: Comparison) -> list[str]:
+    """What changed, and that the rest did not."""
+    changed = [count_line(row) for row in comparison.counts if row.verdict != SAME]
+    same = len(comparison.counts) - len(changed)
+    return [*(["counts"] if comparison.counts else []), *(f"  {line}" for line in changed),
+            *([f"  {same} counts are the same in every run and event"] if same else [])]
+
+
+def conclusion(comparison: Comparison) -> str:
+    """One sentence per verdict."""
+    criteria, lines = comparison.criteria, []
+    for verdict in ("slower", "faster"):
+        rows = [row for row in comparison.times if row.verdict == verdict]
+        if rows:
+            lines.append(f"B is {verdict}: " + ", ".join(
+                f"{row.node} ({row.metric} x{row.ratio:.3f})" for row in rows))
+    if comparison.grown:
+        lines.append("counts grew: " + ", ".join(f"{row.node} ({row.count})" for row in comparison.grown))
+    if not lines:
+        judged = [row for row in comparison.times if row.verdict == NO_EVIDENCE]
+        best = judged[0] if judged else None
+        seen = f"; for {best.node} an effect of {percent(best.detectable)} would have been found" if best and math.isfinite(
+            best.detectable) else ""
+        lines.append("no evidence of a difference" + seen)
+    return "\n".join([*lines, f"(a verdict needs: interval without 1, |B/A - 1| of at least {100 * criteria.threshold:g} % and twice "
+                              f"the A/A noise, adjusted p < {criteria.level:g})"])
+
+
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Columns side by side, the first to the left, the others to the right; a rule under the heading."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(text.ljust(width) if i == 0 else text.rjust(width) for i, (text, width) in enumerate(zip(row, widths)))
+             for row in rows]
+    return [lines[0], "-" * len(lines[0]), *lines[1:]]

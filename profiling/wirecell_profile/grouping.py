@@ -1,0 +1,89 @@
+"""Sums per group, the numbers of every *_sum report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Groups:
+    """Rows put together by equal keys."""
+
+    of_row: np.ndarray  # group of each row
+    first: np.ndarray  # per group its first row
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def group(*keys: np.ndarray) -> Groups:
+    """Groups of rows that agree in all these integer columns, numbered in order of first appearance."""
+    count = len(keys[0])
+    of_row = np.zeros(count, dtype=np.int64)
+    for key in keys:
+        part = np.unique(key, return_inverse=True)[1].reshape(-1)
+        of_row = np.unique(of_row * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1].reshape(-1)
+    _, first = np.unique(of_row, return_index=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Groups(rank[of_row] if count else of_row, first[order])
+
+
+@dataclass
+class Summary:
+    """Per group. Integers are exact; a group without values has count 0 and deviation 0, and None elsewhere in `cells`."""
+
+    total: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    median: np.ndarray
+    minimum: np.ndarray
+    maximum: np.ndarray
+    deviation: np.ndarray  # of the sample (n - 1); 0 for one value or none, as nsys says
+
+    def cells(self, i: int) -> tuple:
+        """mean, median, minimum, maximum, deviation of a group."""
+        if not self.count[i]:
+            return (None,) * 4 + (0.0,)
+        return (
+            float(self.mean[i]),
+            float(self.median[i]),
+            int(self.minimum[i]),
+            int(self.maximum[i]),
+            float(self.deviation[i]),
+        )
+
+
+def summarise(values: np.ndarray, of_row: np.ndarray, groups: int) -> Summary:
+    """Statistics of integer values per group (numbers 0..groups-1)."""
+    order = np.lexsort((values, of_row))
+    ordered, owner = values[order], of_row[order]
+    count = np.bincount(owner, minlength=groups)
+    begin = np.cumsum(count) - count
+    filled = np.flatnonzero(count)
+    total, minimum, maximum = (np.zeros(groups, dtype=np.int64) for _ in range(3))
+    mean, median, deviation = (np.zeros(groups) for _ in range(3))
+    if len(filled):
+        total[filled] = np.add.reduceat(ordered, begin[filled])
+        minimum[filled] = ordered[begin[filled]]
+        maximum[filled] = ordered[begin[filled] + count[filled] - 1]
+        mean[filled] = total[filled] / count[filled]
+        low = ordered[begin[filled] + (count[filled] - 1) // 2]
+        high = ordered[begin[filled] + count[filled] // 2]
+        median[filled] = (low + high) / 2
+        squares = np.bincount(owner, weights=(ordered - mean[owner]) ** 2, minlength=groups)
+        deviation[filled] = np.sqrt(squares[filled] / np.maximum(count[filled] - 1, 1))
+    return Summary(total, count, mean, median, minimum, maximum, deviation)
+
+
+def by_total(summary: Summary) -> list[int]:
+    """Groups with the largest total first; equal ones in their order."""
+    return np.argsort(-summary.total, kind="stable").tolist()
+
+
+def percent(part: int, whole: int) -> float:
+    """Share in percent, 0 of nothing."""
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,63 @@
+"""CUDA API calls of the host, and calls of the operating system's runtime."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..events import Calls
+from ..grouping import by_total, group, percent, summarise
+from ..identity import pid_of, tid_of
+from ..output import Result, columns
+from ..selection import Scope
+from ..table import NULL
+from . import Report
+
+
+def sum_by_name(calls: Calls, count_name: str) -> Result:
+    """Calls by their names."""
+    groups = group(calls.name.codes)
+    summary = summarise(calls.duration, groups.of_row, len(groups))
+    whole = int(summary.total.sum())
+    rows = [
+        (percent(int(summary.total[i]), whole), int(summary.total[i]), int(summary.count[i]), *summary.cells(i),
+         calls.name.text(groups.first[i]))
+        for i in by_total(summary)
+    ]  # fmt: skip
+    return Result(
+        columns("Time (%)", "Total Time (ns)", count_name, "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Name"),
+        rows,
+    )
+
+
+def cuda_api_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """RUNTIME rows, of the runtime and the driver API, by name without version suffix."""
+    return sum_by_name(scope.profile.calls.take(scope.call_rows), "Num Calls")
+
+
+def osrt_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """OSRT_API rows by function."""
+    return sum_by_name(scope.profile.system_calls.take(scope.system_call_rows), "Num Calls")
+
+
+def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
+    """One row per call, by start."""
+    profile = scope.profile
+    calls = profile.calls.take(scope.call_rows)
+    rows = []
+    for i in np.argsort(calls.start, kind="stable"):
+        thread = int(calls.thread[i])
+        priority = profile.thread_priorities.get(thread, NULL)
+        rows.append(
+            (int(calls.start[i]), int(calls.duration[i]), calls.name.text(i), int(calls.result[i]), int(calls.correlation[i]),
+             pid_of(thread), tid_of(thread), None if priority == NULL else priority, profile.thread_names.get(thread))
+        )  # fmt: skip
+    return Result(
+        columns("Start (ns)", "Duration (ns)", "Name", "Result", "CorrID", "Pid", "Tid", "T-Pri", "Thread Name"), rows
+    )
+
+
+REPORTS = [
+    Report("cuda_api_sum", "CUDA API calls by name", cuda_api_sum, ("cudaapisum",)),
+    Report("cuda_api_trace", "CUDA API calls one by one", cuda_api_trace, ("cudaapitrace",)),
+    Report("osrt_sum", "calls of the operating system's runtime by function", osrt_sum, ("osrtsum",)),
+]

@@ -1,0 +1,180 @@
+"""Device operations by name: kernels, memory operations, both, and both with the API calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
+from ..grouping import Groups, Summary, by_total, group, percent, summarise
+from ..output import Result, columns
+from ..selection import Scope
+from ..table import Labels, label
+from . import Report
+
+KERNEL_OPTIONS = ("base", "mangled", "nvtx-name")
+TIMES = ("Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
+BYTES_PER_MB = 1_000_000
+
+
+def chosen(scope: Scope, *kinds: int) -> tuple[Operations, np.ndarray]:
+    """The chosen operations of these kinds and their rows in the profile. MissingData when the file has none of the kinds."""
+    operations = scope.profile.operations
+    rows = scope.operation_rows[np.isin(operations.kind[scope.operation_rows], kinds)]
+    return operations.take(rows), rows
+
+
+def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> Labels:
+    """Names of operations: demangled, base (without template arguments) or mangled; nvtx-name puts 'range: ' before."""
+    operations = scope.profile.operations.take(rows)
+    names = operations.short_name if "base" in options else operations.name
+    if "mangled" in options:
+        names = _mangled(scope, operations, names)
+    if "nvtx-name" not in options:
+        return names
+    inner = scope.projection.range_of_operation[rows]
+    ranges = scope.projection.ranges.name
+    return label(
+        f"{ranges.text(around)}: {name}" if around >= 0 else name for around, name in zip(inner.tolist(), names.texts())
+    )
+
+
+def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
+    """Mangled names, where the file has them; the demangled name elsewhere."""
+    is_kernel = operations.kind == KERNEL
+    if not is_kernel.any():
+        return demangled
+    mangled = scope.profile.table("CUPTI_ACTIVITY_KIND_KERNEL").strings("mangledName")
+    both = join_labels([demangled, mangled.take(operations.row[is_kernel])])
+    codes, found = both.codes[: len(demangled)].copy(), both.codes[len(demangled) :]
+    kernels = np.flatnonzero(is_kernel)
+    codes[kernels] = np.where(found >= 0, found, codes[kernels])
+    return Labels(codes, both.names)
+
+
+def grid_text(x: int, y: int, z: int) -> str:
+    """Sizes of a grid or block in columns of four."""
+    return f"{x:>4} {y:>4} {z:>4}"
+
+
+def time_rows(summary: Summary, groups: Groups, names: list[tuple]) -> list[tuple]:
+    """Rows percent, total, count, statistics, names; the largest total first."""
+    whole = int(summary.total.sum())
+    return [
+        (percent(int(summary.total[i]), whole), int(summary.total[i]), int(summary.count[i]), *summary.cells(i), *names[i])
+        for i in by_total(summary)
+    ]
+
+
+def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
+    """Kernels by name."""
+    scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
+    kernels, rows = chosen(scope, KERNEL)
+    names = kernel_labels(scope, rows, options)
+    groups = group(names.codes)
+    summary = summarise(kernels.duration, groups.of_row, len(groups))
+    return Result(
+        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Name"),
+        time_rows(summary, groups, [(names.text(row),) for row in groups.first]),
+    )
+
+
+def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
+    """Kernels by name, grid and block."""
+    scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
+    kernels, rows = chosen(scope, KERNEL)
+    names = kernel_labels(scope, rows, options)
+    sizes = kernel_sizes(scope, kernels)
+    groups = group(names.codes, *sizes)
+    summary = summarise(kernels.duration, groups.of_row, len(groups))
+    keys = [
+        (grid_text(*(int(size[row]) for size in sizes[:3])), grid_text(*(int(size[row]) for size in sizes[3:])), names.text(row))
+        for row in groups.first
+    ]
+    return Result(
+        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "GridXYZ", "BlockXYZ", "Name"),
+        time_rows(summary, groups, keys),
+    )
+
+
+def kernel_sizes(scope: Scope, kernels: Operations) -> list[np.ndarray]:
+    """gridX, gridY, gridZ, blockX, blockY, blockZ of kernels."""
+    table = scope.profile.table("CUPTI_ACTIVITY_KIND_KERNEL")
+    return [table.integers(f"{part}{axis}")[kernels.row] for part in ("grid", "block") for axis in "XYZ"]
+
+
+def memory_operations(scope: Scope) -> Operations:
+    """The chosen copies and sets."""
+    scope.profile.require("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
+    return chosen(scope, MEMCPY, MEMSET)[0]
+
+
+def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Copies by direction, and sets, by time."""
+    operations = memory_operations(scope)
+    groups = group(operations.name.codes)
+    summary = summarise(operations.duration, groups.of_row, len(groups))
+    return Result(
+        columns("Time (%)", "Total Time (ns)", "Count", *TIMES, "Operation"),
+        time_rows(summary, groups, [(operations.name.text(row),) for row in groups.first]),
+    )
+
+
+def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Copies by direction, and sets, by bytes; 1 MB = 1e6 bytes."""
+    operations = memory_operations(scope)
+    groups = group(operations.name.codes)
+    summary = summarise(operations.bytes, groups.of_row, len(groups))
+    rows = []
+    for i in by_total(summary):
+        mean, median, minimum, maximum, deviation = (value / BYTES_PER_MB for value in summary.cells(i))
+        rows.append(
+            (int(summary.total[i]) / BYTES_PER_MB, int(summary.count[i]), mean, median, minimum, maximum, deviation,
+             operations.name.text(groups.first[i]))
+        )  # fmt: skip
+    return Result(
+        columns("Total (MB):3", "Count", "Avg (MB):3", "Med (MB):3", "Min (MB):3", "Max (MB):3", "StdDev (MB):3", "Operation"),
+        rows,
+    )
+
+
+def sum_of_categories(parts: list[tuple[str, np.ndarray, Labels]]) -> Result:
+    """One list of (category, durations, names), each category grouped by name."""
+    categories = label([category for category, durations, _ in parts for _ in durations])
+    durations = np.concatenate([durations for _, durations, _ in parts])
+    names = join_labels([names for _, _, names in parts])
+    groups = group(categories.codes, names.codes)
+    summary = summarise(durations, groups.of_row, len(groups))
+    keys = [(categories.text(row), names.text(row)) for row in groups.first]
+    return Result(
+        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Category", "Operation"), time_rows(summary, groups, keys)
+    )
+
+
+def _device_parts(scope: Scope, options: frozenset[str]) -> list[tuple[str, np.ndarray, Labels]]:
+    kernels, rows = chosen(scope, KERNEL)
+    memory, _ = chosen(scope, MEMCPY, MEMSET)
+    return [
+        ("CUDA_KERNEL", kernels.duration, kernel_labels(scope, rows, options)),
+        ("MEMORY_OPER", memory.duration, memory.name),
+    ]
+
+
+def cuda_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
+    """Kernels and memory operations together."""
+    return sum_of_categories(_device_parts(scope, options))
+
+
+def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
+    """API calls, kernels and memory operations together. Host and device time in one total: a ranking, not a utilisation."""
+    calls = scope.profile.calls.take(scope.call_rows)
+    return sum_of_categories([("CUDA_API", calls.duration, calls.name), *_device_parts(scope, options)])
+
+
+REPORTS = [
+    Report("cuda_gpu_kern_sum", "kernels by name", cuda_gpu_kern_sum, ("gpukernsum",), KERNEL_OPTIONS),
+    Report("cuda_gpu_kern_gb_sum", "kernels by name, grid and block", cuda_gpu_kern_gb_sum, ("gpukerngbsum",), KERNEL_OPTIONS),
+    Report("cuda_gpu_mem_time_sum", "memory operations by time", cuda_gpu_mem_time_sum, ("gpumemtimesum",)),
+    Report("cuda_gpu_mem_size_sum", "memory operations by size", cuda_gpu_mem_size_sum, ("gpumemsizesum",)),
+    Report("cuda_gpu_sum", "kernels and memory operations by time", cuda_gpu_sum, ("gpusum",), KERNEL_OPTIONS),
+    Report("cuda_api_gpu_sum", "API calls, kernels and memory operations by time", cuda_api_gpu_sum, ("apigpusum",), KERNEL_OPTIONS),
+]

@@ -1,0 +1,100 @@
+"""Kernels with the API calls that launched them: how long the call took, how long the kernel waited, how long it ran.
+
+A = API call; Q = from the call's end to the kernel's start, only if the kernel starts later; K = kernel;
+T = from the call's start to the end of call and kernel, whichever is later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..events import KERNEL, Calls, Operations
+from ..grouping import group, summarise
+from ..identity import pid_of, tid_of
+from ..output import Result, columns
+from ..selection import Scope
+from ..table import Labels
+from . import Report
+from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_text, kernel_labels, kernel_sizes
+
+
+@dataclass
+class Launches:
+    """Kernels whose launching call is known, row by row with that call."""
+
+    calls: Calls
+    kernels: Operations
+    names: Labels
+    queue: np.ndarray  # ns; not above 0 where there was no waiting
+
+    @property
+    def total(self) -> np.ndarray:
+        """T, ns."""
+        return np.maximum(self.calls.end, self.kernels.end) - self.calls.start
+
+
+def find_launches(scope: Scope, options: frozenset[str]) -> Launches:
+    """The chosen kernels with their calls. MissingData when the file lacks either."""
+    scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
+    scope.profile.require("CUPTI_ACTIVITY_KIND_RUNTIME")
+    kernels, rows = chosen(scope, KERNEL)
+    call = scope.projection.call_of_operation[rows]
+    known = call >= 0
+    calls, kernels = scope.projection.calls.take(call[known]), kernels.take(known)
+    return Launches(calls, kernels, kernel_labels(scope, rows[known], options), kernels.start - calls.end)
+
+
+def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
+    """By process, thread, device, API call and kernel; the longest mean T first."""
+    launches = find_launches(scope, options)
+    calls, kernels, names = launches.calls, launches.kernels, launches.names
+    groups = group(calls.thread, kernels.device, calls.name.codes, names.codes)
+    count, of_row = len(groups), groups.of_row
+    waited = launches.queue > 0
+    total = summarise(launches.total, of_row, count)
+    api = summarise(calls.duration, of_row, count)
+    queue = summarise(launches.queue[waited], of_row[waited], count)
+    kernel = summarise(kernels.duration, of_row, count)
+    rows = []
+    for i in np.argsort(-total.mean, kind="stable"):
+        first = groups.first[i]
+        thread = int(calls.thread[first])
+        rows.append(
+            (pid_of(thread), tid_of(thread), int(kernels.device[first]), int(total.count[i]), int(queue.count[i]),
+             *total.cells(i), *api.cells(i), *queue.cells(i), *kernel.cells(i), calls.name.text(first), names.text(first))
+        )  # fmt: skip
+    statistics = [f"{part}{name} (ns)" for part in "TAQK" for name in ("Avg", "Med", "Min", "Max", "StdDev")]
+    return Result(columns("PID", "TID", "DevId", "Count", "QCount", *statistics, "API Name", "Kernel Name"), rows)
+
+
+def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
+    """One row per kernel, by the start of the call."""
+    launches = find_launches(scope, options)
+    calls, kernels = launches.calls, launches.kernels
+    sizes = kernel_sizes(scope, kernels)
+    total = launches.total
+    rows = []
+    for i in np.lexsort((kernels.start, calls.start)):
+        thread, queue = int(calls.thread[i]), int(launches.queue[i])
+        waiting = (int(calls.end[i]), queue) if queue > 0 else (None, None)
+        rows.append(
+            (int(calls.start[i]), int(calls.duration[i]), *waiting, int(kernels.start[i]), int(kernels.duration[i]),
+             int(total[i]), pid_of(thread), tid_of(thread), int(kernels.device[i]), calls.name.text(i),
+             grid_text(*(int(size[i]) for size in sizes[:3])), grid_text(*(int(size[i]) for size in sizes[3:])),
+             launches.names.text(i))
+        )  # fmt: skip
+    return Result(
+        columns("API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)", "Kernel Start (ns)", "Kernel Dur (ns)",
+                "Total Dur (ns)", "PID", "TID", "DevId", "API Function", "GridXYZ", "BlockXYZ", "Kernel Name"),
+        rows,
+    )  # fmt: skip
+
+
+REPORTS = [
+    Report("cuda_kern_exec_sum", "launch, wait and run of kernels by API call and kernel", cuda_kern_exec_sum, ("kernexecsum",),
+           KERNEL_OPTIONS),
+    Report("cuda_kern_exec_trace", "launch, wait and run of kernels one by one", cuda_kern_exec_trace, ("kernexectrace",),
+           KERNEL_OPTIONS),
+]  # fmt: skip

@@ -1,0 +1,94 @@
+"""NVTX ranges on the host."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import MissingData
+from ..events import PUSH_POP, START_END, STYLES, Ranges
+from ..grouping import by_total, group, percent, summarise
+from ..identity import pid_of, tid_of
+from ..nesting import nest
+from ..output import Result, columns
+from ..selection import Scope
+from . import Report
+
+TIMES = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
+
+
+def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
+    """The chosen ranges of these styles. MissingData when the file has no range of them at all."""
+    ranges = scope.profile.ranges
+    if not np.isin(ranges.style, styles).any():
+        names = " or ".join(STYLES[style] for style in styles)
+        raise MissingData(f"{scope.profile.path.name} does not contain NVTX ranges of style {names}")
+    chosen = ranges.take(scope.range_rows)
+    return chosen.take(np.isin(chosen.style, styles))
+
+
+def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
+    """Ranges by name, and by style too."""
+    groups = group(ranges.name.codes, ranges.style)
+    summary = summarise(ranges.duration, groups.of_row, len(groups))
+    whole = int(summary.total.sum())
+    rows = []
+    for i in by_total(summary):
+        first = groups.first[i]
+        style = (STYLES[ranges.style[first]],) if with_style else ()
+        total = int(summary.total[i])
+        rows.append((percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *style, ranges.name.text(first)))
+    return Result(columns(*TIMES, *(("Style",) if with_style else ()), "Range"), rows)
+
+
+def nvtx_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Both styles."""
+    return sum_of_ranges(chosen_ranges(scope, PUSH_POP, START_END), with_style=True)
+
+
+def nvtx_pushpop_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Push/pop ranges."""
+    return sum_of_ranges(chosen_ranges(scope, PUSH_POP), with_style=False)
+
+
+def nvtx_startend_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Start/end ranges."""
+    return sum_of_ranges(chosen_ranges(scope, START_END), with_style=False)
+
+
+def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
+    """Push/pop ranges one by one with their place in the stack of their thread, across domains. Start/end ranges are not part of
+    that stack. Numbers of children and times in them are those of the whole profile."""
+    chosen_ranges(scope, PUSH_POP)
+    everything = scope.profile.ranges
+    rows = np.flatnonzero(everything.style == PUSH_POP)
+    ranges = everything.take(rows)
+    nesting = nest((ranges.start, ranges.end, ranges.thread))
+    shown = np.flatnonzero(np.isin(rows, scope.range_rows))
+    stacks: dict[int, tuple[str, str]] = {}
+    table = []
+    for i in np.lexsort((ranges.row, -ranges.end, ranges.start)):
+        number, parent = int(ranges.row[i]), int(nesting.parent[i])
+        above = stacks[parent] if parent >= 0 else ("", "")
+        name = ranges.name.text(i)
+        stacks[i] = (f"{above[0]}:{number}", f"{'    ' * int(nesting.level[i])}{name}")
+        exclusive = int(nesting.exclusive[i])
+        duration, thread = int(ranges.duration[i]), int(ranges.thread[i])
+        table.append(
+            (int(ranges.start[i]), int(ranges.end[i]), duration, duration - exclusive, exclusive, name, pid_of(thread),
+             tid_of(thread), int(nesting.level[i]), int(nesting.children[i]), number,
+             int(ranges.row[parent]) if parent >= 0 else None, *stacks[i])
+        )  # fmt: skip
+    numbers = set(ranges.row[shown].tolist())
+    return Result(
+        columns("Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "Name", "PID", "TID", "Lvl",
+                "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"),
+        [row for row in table if row[10] in numbers],
+    )  # fmt: skip
+
+
+REPORTS = [
+    Report("nvtx_sum", "NVTX ranges by name and style", nvtx_sum, ("nvtxsum",)),
+    Report("nvtx_pushpop_sum", "NVTX push/pop ranges by name", nvtx_pushpop_sum, ("nvtxppsum",)),
+    Report("nvtx_pushpop_trace", "NVTX push/pop ranges one by one", nvtx_pushpop_trace, ("nvtxpptrace",)),
+    Report("nvtx_startend_sum", "NVTX start/end ranges by name", nvtx_startend_sum, ("nvtxsesum", "nvtxsssum")),
+]
