@@ -16,13 +16,26 @@ local wc = import 'wirecell.jsonnet';
     digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 9595 },
 
-    // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic.
+    // Drift along x.
+    lar: {
+        drift_speed: 1.1 * wc.mm / wc.us,
+        longitudinal_diffusion: 6.4 * wc.cm2 / wc.s,
+        transverse_diffusion: 9.8 * wc.cm2 / wc.s,
+        lifetime: 10.4 * wc.ms,
+        electric_field: 273 * wc.volt / wc.cm,
+    },
+    drift_volumes(anode):: [{ face: 0, anode: 0.0, response: 94.0 * wc.mm, cathode: 2560.0 * wc.mm }],
+    line_centre(anode):: { y: 9.7 * wc.mm, z: 5185.0 * wc.mm },
+
+    // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic. Noise is shared by 48
+    // consecutive channels (public wire-cell-toolkit, cfg/obsolete/uboone/sigproc/omnicndb.jsonnet).
     groups: [
         {
             name: 'induction',
             kind: 'induction',
             cyclic: false,
             channels: 2400,
+            board_channels: 48,
             views: [
                 { name: 'U', plane: 0, faces: [0], order: [1] },
                 { name: 'V', plane: 1, faces: [0], order: [1] },
@@ -33,6 +46,7 @@ local wc = import 'wirecell.jsonnet';
             kind: 'collection',
             cyclic: false,
             channels: 3456,
+            board_channels: 48,
             views: [{ name: 'W', plane: 2, faces: [0], order: [1] }],
         },
     ],

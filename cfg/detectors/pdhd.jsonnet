@@ -17,5 +17,17 @@ local wc = import 'wirecell.jsonnet';
     digitiser: { bits: 14, fullscale: 1.4 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
 
+    // Drift along x, to one face of each anode; the other looks at the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
+    lar: {
+        drift_speed: 1.60563 * wc.mm / wc.us,
+        longitudinal_diffusion: 4.0 * wc.cm2 / wc.s,
+        transverse_diffusion: 8.8 * wc.cm2 / wc.s,
+        lifetime: 35.0 * wc.ms,
+        electric_field: 500 * wc.volt / wc.cm,
+    },
+    drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
+    // Where the ideal lines of the line scan are centred.
+    line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
+
     filter_sets+: { pdhd: filters.traditional(filters.wiener.pdhd) },
 }

@@ -15,4 +15,15 @@ local wc = import 'wirecell.jsonnet';
     // 0.2 V to 1.6 V
     digitiser: { bits: 12, fullscale: 1.4 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
+
+    // Drift along x, to one face of each anode (cfg/pgrapher/experiment/pdsp/simparams.jsonnet).
+    lar: {
+        drift_speed: 1.565 * wc.mm / wc.us,
+        longitudinal_diffusion: 4.0 * wc.cm2 / wc.s,
+        transverse_diffusion: 8.8 * wc.cm2 / wc.s,
+        lifetime: 35.0 * wc.ms,
+        electric_field: 500 * wc.volt / wc.cm,
+    },
+    drift_volumes(anode):: self.inner_drift_volume(anode, centre=3630.75 * wc.mm, wires=85.725 * wc.mm),
+    line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + 2320.6 * std.floor(anode / 2)) * wc.mm },
 }

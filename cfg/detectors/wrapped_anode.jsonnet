@@ -1,5 +1,6 @@
 // What the anode plane assemblies of DUNE's horizontal drift have in common: two faces, U and V wires that wrap around
-// both of them, and collection wires on each face of their own.
+// both of them, and collection wires on each face of their own. Twenty front-end boards read an anode, each 40 U, 40 V and
+// 48 W channels with consecutive numbers (public wire-cell-toolkit, cfg/pgrapher/experiment/{pdhd,pdsp}/chndb-base.jsonnet).
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -12,6 +13,7 @@ local wc = import 'wirecell.jsonnet';
             kind: 'induction',
             cyclic: true,
             channels: 800,
+            board_channels: 40,
             views: [
                 { name: 'U', plane: 0, faces: [1, 0], order: [-1, 1] },
                 { name: 'V', plane: 1, faces: [1, 0], order: [-1, 1] },
@@ -22,12 +24,27 @@ local wc = import 'wirecell.jsonnet';
             kind: 'collection',
             cyclic: false,
             channels: 480,
+            board_channels: 48,
             views: [
                 { name: 'W0', plane: 2, faces: [0], order: [1] },
                 { name: 'W1', plane: 2, faces: [1], order: [1] },
             ],
         },
     ],
+
+    // The volume between an anode's inner face and the cathode at x = 0. Even anodes lie at negative x and look at the
+    // cathode with face 0, odd ones at positive x, with face 1. Response plane: where the paths of the field response
+    // start; anode: the first wires; both as the toolkit's configuration places them.
+    // centre: of the anode, from the cathode; wires: distance of its two planes of collection wires
+    inner_drift_volume(anode, centre, wires)::
+        local side = if anode % 2 == 0 then -1 else 1;
+        local wire_gap = 4.76 * wc.mm, response = 100 * wc.mm, cathode_thickness = 3.175 * wc.mm;
+        [{
+            face: anode % 2,
+            anode: side * (centre - wires / 2 - 2 * wire_gap),
+            response: side * (centre - wires / 2 - response),
+            cathode: side * cathode_thickness / 2,
+        }],
 
     // Low pass along wires, in cycles per wire.
     wire_filter: {

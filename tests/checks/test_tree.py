@@ -17,7 +17,7 @@ ORDER = (
     ("device", "instrument", "io"),
     ("detector", "graph"),
     ("coincidence", "decon", "filter", "noise"),
-    ("dnn", "frame", "plumbing", "roi"),
+    ("dnn", "frame", "plumbing", "roi", "sim"),
     ("app",),
 )
 FRIENDS = {frozenset({"decon", "filter"})}
@@ -168,7 +168,8 @@ def test_one_name_everywhere() -> None:
 
 def test_every_node_has_its_jsonnet_function() -> None:
     """A function of the type's name without the prefix; fans are put in by pgraph.jsonnet."""
-    functions = set(re.findall(r"^    (\w+)\(.*\)::", (ROOT / "cfg/lib/spng.jsonnet").read_text(encoding="utf-8"), re.MULTILINE))
+    text = "".join((ROOT / "cfg/lib" / library).read_text(encoding="utf-8") for library in ("spng.jsonnet", "sim.jsonnet"))
+    functions = set(re.findall(r"^    (\w+)\(.*\)::", text, re.MULTILINE))
     nodes = {type_name.removeprefix("SPNG") for _, _, type_name, kind in registrations() if kind != "service"}
     assert nodes - functions == {"FanoutTensorSets", "FaninTensorSets"}
 
