@@ -37,6 +37,7 @@ COLUMNS = {
     "CUDA_GPU_MEMORY_USAGE_EVENTS": "start globalPid deviceId contextId virtualAddress bytes memKind memoryOperationType "
     "name correlationId streamId",
     "OSRT_API": "start end eventClass globalTid nameId returnValue nestingLevel callchainId",
+    "CUBLAS_EVENTS": "start end eventClass globalTid nameId",
     "PROFILER_OVERHEAD": "start end globalTid nameId returnValue",
     "GPU_METRICS": "timestamp typeId metricId value",
     "TARGET_INFO_GPU_METRICS": "typeId metricId metricName",

@@ -1,7 +1,4 @@
-"""The command line: wirecell-profile COMMAND ...
-
-Exit status 0 done; 1 failed, or a comparison that found something slower; 2 wrong use.
-"""
+"""The command line: wirecell-profile COMMAND ..."""
 
 from __future__ import annotations
 
@@ -12,9 +9,13 @@ import pkgutil
 import sys
 from types import ModuleType
 
-from . import __doc__ as about
 from . import __version__, commands
 from .errors import ProfileError, WrongUse
+
+ABOUT = """Reports, comparisons and pictures from profiles that wire-cell --record wrote, or Nsight Systems exported:
+  nsys export --type sqlite REPORT.nsys-rep
+
+Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong use."""
 
 
 def load_commands() -> list[ModuleType]:
@@ -26,7 +27,7 @@ def load_commands() -> list[ModuleType]:
 def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="wirecell-profile", description=about, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="wirecell-profile", description=ABOUT, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"wirecell-profile {__version__}")
     chosen = parser.add_subparsers(metavar="COMMAND", required=True)

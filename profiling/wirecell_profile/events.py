@@ -261,6 +261,11 @@ def read_system_calls(profile: "Profile") -> Calls:
     return calls
 
 
+def read_library_calls(profile: "Profile", table: str) -> Calls:
+    """Calls of a library that nsys traces in a table of its own, such as CUBLAS_EVENTS."""
+    return _read_calls(profile, table)
+
+
 def _read_calls(profile: "Profile", name: str) -> Calls:
     profile.require(name)
     table = profile.table(name)

@@ -122,27 +122,27 @@ class Scope:
     @cached_property
     def range_rows(self) -> np.ndarray:
         """Rows of profile.ranges."""
-        return np.flatnonzero(self._host_mask(self.profile.ranges))
+        return self.host_rows(self.profile.ranges)
 
     @cached_property
     def mark_rows(self) -> np.ndarray:
         """Rows of profile.marks."""
-        return np.flatnonzero(self._host_mask(self.profile.marks))
+        return self.host_rows(self.profile.marks)
 
     @cached_property
     def call_rows(self) -> np.ndarray:
         """Rows of profile.calls."""
-        return np.flatnonzero(self._host_mask(self.profile.calls))
+        return self.host_rows(self.profile.calls)
 
     @cached_property
     def system_call_rows(self) -> np.ndarray:
         """Rows of profile.system_calls."""
-        return np.flatnonzero(self._host_mask(self.profile.system_calls))
+        return self.host_rows(self.profile.system_calls)
 
     @cached_property
     def node_call_rows(self) -> np.ndarray:
         """Rows of profile.node_calls; those of a chosen node or event themselves, and calls within."""
-        return np.flatnonzero(self._host_mask(self.profile.node_calls))
+        return self.host_rows(self.profile.node_calls)
 
     @cached_property
     def operation_rows(self) -> np.ndarray:
@@ -167,6 +167,10 @@ class Scope:
     def _launched_within(inside: np.ndarray, launch: np.ndarray) -> np.ndarray:
         """Mask of operations whose launching call is inside."""
         return np.append(inside, False)[launch]  # -1, no launching call, picks the appended one
+
+    def host_rows(self, events: Columns) -> np.ndarray:
+        """Rows of any events of the host (start, end, thread) that pass all filters."""
+        return np.flatnonzero(self._host_mask(events))
 
     def _host_mask(self, events: Columns) -> np.ndarray:
         """Mask of host events that pass all filters."""

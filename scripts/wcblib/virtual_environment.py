@@ -17,6 +17,11 @@ from .checkout import ROOT, VENV, fail, run, say
 
 REQUIREMENTS = ROOT / "requirements.txt"
 STAMP = VENV / "spng-setup.json"
+PROFILING = ROOT / "profiling"
+LAUNCHER = VENV / "bin" / "wirecell-profile"
+LAUNCHER_TEXT = """#!/bin/sh
+exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m wirecell_profile "$@"
+"""
 OLDEST_PYTHON = (3, 11)
 LARGE_MB = 20.0  # packages from this size on are fetched one by one, so that a stop loses at most one of them
 
@@ -72,7 +77,10 @@ def is_ready(mode: str | None) -> bool:
     """Whether the environment is complete; mode None accepts the one that was chosen before."""
     stamp = read_stamp()
     return (
-        bool(stamp) and mode in (None, stamp["mode"]) and stamp["fingerprint"] == fingerprint(stamp["mode"])
+        bool(stamp)
+        and mode in (None, stamp["mode"])
+        and stamp["fingerprint"] == fingerprint(stamp["mode"])
+        and is_profiling_linked()
     )
 
 
@@ -93,6 +101,7 @@ def ensure(mode: str | None) -> None:
     install([item for item in wanted if not is_installed(item)], mode)
     if mode == "slim":
         prune_torch()
+    link_profiling()
     STAMP.write_text(json.dumps({"mode": mode, "fingerprint": fingerprint(mode)}) + "\n", encoding="utf-8")
     say(f"Python packages: complete ({mode}, {VENV}).")
 
@@ -108,6 +117,30 @@ def make_environment() -> None:
     base = getattr(sys, "_base_executable", sys.executable)
     if run([base, "-m", "venv", "--clear", str(VENV)]):
         fail("the virtual environment could not be made (on Debian: apt-get install python3-venv)", 1)
+
+
+def profiling_path_file() -> Path:
+    """The file by which the environment's Python finds the analysis of profiles."""
+    return site_packages() / "spng-profiling.pth"
+
+
+def link_profiling() -> None:
+    """Put the command wirecell-profile of this checkout into the environment.
+
+    Two small files instead of pip install --editable, which would need a build backend and, for it, the network.
+    """
+    profiling_path_file().write_text(f"{PROFILING}\n", encoding="utf-8")
+    LAUNCHER.write_text(LAUNCHER_TEXT, encoding="utf-8")
+    LAUNCHER.chmod(0o755)
+
+
+def is_profiling_linked() -> bool:
+    """Whether link_profiling was done, for this very place of the checkout."""
+    try:
+        linked = profiling_path_file().read_text(encoding="utf-8").strip()
+        return linked == str(PROFILING) and LAUNCHER.read_text(encoding="utf-8") == LAUNCHER_TEXT
+    except OSError:
+        return False
 
 
 def site_packages() -> Path:

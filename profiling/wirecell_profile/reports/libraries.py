@@ -1,0 +1,42 @@
+"""Ranges of NVIDIA's libraries: what they annotate in their own NVTX domains, and what nsys traces of them in tables."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..errors import MissingData
+from ..events import read_library_calls
+from ..output import Result
+from ..selection import Scope
+from . import Report
+from .cuda_api import sum_by_name
+from .nvtx import sum_of_ranges
+
+# report -> library, how its NVTX domains begin (in small letters), nsys's table of it
+LIBRARIES = {
+    "cublas_sum": ("cuBLAS", "cublas", "CUBLAS_EVENTS"),
+    "cudnn_sum": ("cuDNN", "cudnn", "CUDNN_EVENTS"),
+    "nccl_sum": ("NCCL", "nccl", None),
+    "cccl_sum": ("CCCL", "cccl", None),
+}
+
+
+def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, table: str | None) -> Result:
+    """Ranges of the library's domains by name and style; without any, rows of nsys's table of the library by function."""
+    ranges = scope.profile.or_nothing("ranges")
+    of_library = ranges.domain.matching(lambda name: name.lower().startswith(domain))
+    if of_library.any():
+        chosen = scope.range_rows[of_library[scope.range_rows]]
+        return sum_of_ranges(ranges.take(chosen), with_style=True)
+    if table is not None and scope.profile.has(table):
+        calls = read_library_calls(scope.profile, table)
+        return sum_by_name(calls.take(scope.host_rows(calls)), "Num Calls")
+    raise MissingData(
+        f"{scope.profile.path.name} does not contain ranges of {library}", seen=f"no range in an NVTX domain {library}"
+    )
+
+
+REPORTS = [
+    Report(name, f"ranges of {library}", partial(library_sum, library=library, domain=domain, table=table))
+    for name, (library, domain, table) in LIBRARIES.items()
+]
