@@ -38,6 +38,7 @@ local list(value) =
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, images, regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit when the other views ask for coincidence
+/// noise_filter  none, or coherent: subtract the noise that channels of one front-end board share, before everything else
 /// filters    named set of filters and thresholds of the detector; empty: its default
 function(
     input='data/tracks10-adc.tar.bz2',
@@ -57,6 +58,7 @@ function(
     dump='',
     batch=true,
     dead_is_hit=false,
+    noise_filter='none',
     filters='',
 )
     local det =
@@ -70,6 +72,7 @@ function(
         else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
     local out_tags = checked('tag', list(tags), known_tags);
     local dumped = checked('edge to dump', list(dump), known_edges);
+    local filter_noise = checked('noise filter', [noise_filter], ['none', 'coherent']) == ['coherent'];
     local wants(tag) = std.member(out_tags, tag);
 
     local spng = make_spng(det, number('tpcid', tpcid), filters);
@@ -94,6 +97,7 @@ function(
         [group.name]: {
             local image_names = spng.images(group),
             decon: behind('decon', group, spng.Decon(group)),
+            quiet: spng.CoherentNoiseFilter(group, groups),
             gauss: behind('gauss', group, spng.Apply1DSpectrum('gauss', group)),
             filters: { [name]: spng.Apply1DSpectrum(name, group, spng.rebin) for name in image_names },
             // Each image with the noise of its channels; the loose one may become two.
@@ -119,9 +123,11 @@ function(
     local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
     local chain(number) =
         local group = groups[number], own = parts[group.name], names = spng.images(group);
-        local adc_tap = tap('adc', group);
-        (if std.member(dumped, 'adc') then [link(unpack, adc_tap, tp=number), link(adc_tap, own.decon)]
-         else [link(unpack, own.decon, tp=number)])
+        // What stands between the input and the deconvolution.
+        local between = (if filter_noise then [own.quiet] else [])
+                        + (if std.member(dumped, 'adc') then [tap('adc', group)] else []) + [own.decon];
+        [link(unpack, between[0], tp=number)]
+        + [link(between[i], between[i + 1]) for i in std.range(0, std.length(between) - 2)]
         + [link(own.decon, own.gauss)]
         + [link(own.decon, own.filters[name]) for name in names]
         + [link(own.filters[name], own.noise[name]) for name in names]

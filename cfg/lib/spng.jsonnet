@@ -104,6 +104,15 @@ function(det, anode, filters='') {
             output: filter,
         }, 1, 1, filters + [response]),
 
+    /// The noise that the channels of one front-end board share; in: ADC counts.
+    CoherentNoiseFilter(group, groups)::
+        local views = spng.ViewGroups(groups);
+        node('SPNGCoherentNoiseFilter', group.name, {
+            groups: wc.tn(views),
+            group: group.name,
+            board_channels: [group.board_channels],
+        }, 1, 1, [views]),
+
     ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, set[group.kind].noise, 1, 1),
 
     /// Whether the filter set looks for long pulses in the loose image of this kind of group.

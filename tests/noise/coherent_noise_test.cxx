@@ -1,0 +1,179 @@
+#include "spng/noise/coherent_noise.h"
+
+#include "spng/core/error.h"
+#include "tests/core/device_composite.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Generator.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/round.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t channels = 40;
+constexpr std::int64_t ticks = 4000;
+
+at::Tensor composite(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& groups,
+                     const CoherentNoiseRule& rule) {
+    return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                   double, double, std::int64_t, std::int64_t, double>(
+        "spng::remove_coherent_noise", waveforms, good, groups, rule.threshold, rule.common_threshold,
+        rule.half_smoothing, rule.padding, rule.min_fraction);
+}
+
+at::Tensor all_good(std::int64_t count = channels) {
+    return at::ones({count}, at::kBool);
+}
+
+at::Tensor one_group(std::int64_t count = channels) {
+    return at::arange(count, at::kLong).view({1, count});
+}
+
+/// Independent noise of 14 counts RMS.
+at::Tensor own_noise(std::int64_t seed) {
+    at::manual_seed(seed);
+    return at::randn({channels, ticks}, at::kDouble) * 14;
+}
+
+/// A wave that all channels share: two frequencies, 14 counts RMS together.
+at::Tensor shared_noise() {
+    const auto tick = at::arange(ticks, at::kDouble);
+    return (at::sin(tick * 0.05) + at::cos(tick * 0.31 + 1)) * 14;
+}
+
+/// How much of `wave` is in the rows of `waveforms`: 1 all of it.
+double share_of(const at::Tensor& waveforms, const at::Tensor& wave) {
+    const auto centred = wave - wave.mean();
+    return (waveforms * centred).sum(-1).div(centred.square().sum()).mean().item<double>();
+}
+
+TEST(CoherentNoise, WithoutSignalsItIsTheMeanOfTheOtherChannels) {
+    const CoherentNoiseRule nothing_is_signal{.threshold = 20, .common_threshold = 20};
+    const auto waveforms = own_noise(1) + shared_noise();
+    const auto deviation = waveforms - std::get<0>(waveforms.median(-1, true));
+    const auto expected = waveforms - (deviation.sum(0, true) - deviation) / (channels - 1);
+    const auto seen = remove_coherent_noise(waveforms, all_good(), one_group(), nothing_is_signal);
+    EXPECT_LT((seen - expected).abs().max().item<double>(), 1e-10);
+}
+
+TEST(CoherentNoise, SharedWaveIsRemovedAndOwnNoiseKept) {
+    const auto own = own_noise(2);
+    const auto seen =
+        remove_coherent_noise((own + shared_noise()).round().to(at::kShort), all_good(), one_group());
+    EXPECT_EQ(seen.scalar_type(), at::kFloat);
+    EXPECT_LT(std::abs(share_of(seen, shared_noise())), 0.02);
+    // The mean of 39 others adds 1/39 of the power.
+    EXPECT_NEAR(seen.std().item<double>() / 14, std::sqrt(1 + 1. / 39), 0.02);
+}
+
+TEST(CoherentNoise, ShortPulseOfOneChannelKeepsItsHeightAndLeavesNoGhosts) {
+    auto waveforms = own_noise(3) + shared_noise();
+    waveforms.select(0, 7).slice(0, 1000, 1010) += 500;
+    const auto with = remove_coherent_noise(waveforms, all_good(), one_group());
+    waveforms.select(0, 7).slice(0, 1000, 1010) -= 500;
+    const auto without = remove_coherent_noise(waveforms, all_good(), one_group());
+    const auto difference = with - without;
+    EXPECT_NEAR(difference.select(0, 7).slice(0, 1000, 1010).mean().item<double>(), 500, 5);
+    // Others lose channel 7 from their mean, so they see its noise over 39, and nothing of the 500 / 39
+    // = 12.8.
+    EXPECT_LT(difference.select(0, 8).slice(0, 1000, 1010).abs().max().item<double>(), 2);
+}
+
+TEST(CoherentNoise, TrackAcrossTheWholeGroupAtOnceIsKept) {
+    auto waveforms = own_noise(4) + shared_noise();
+    const auto pulse = at::zeros({ticks}, at::kDouble);
+    pulse.slice(0, 2000, 2012) += 300;
+    const auto seen = remove_coherent_noise(waveforms + pulse, all_good(), one_group());
+    const auto kept = (seen.slice(1, 2000, 2012).mean() - seen.slice(1, 1900, 1970).mean()).item<double>();
+    // What is bridged keeps the shared wave: up to 20 counts of its slow and quick parts.
+    EXPECT_NEAR(kept, 300, 25);
+}
+
+TEST(CoherentNoise, GapsAreBridgedByStraightLines) {
+    // A shared ramp, and a pulse on all channels in the middle: the line across the gap is the ramp itself.
+    const auto ramp = at::arange(ticks, at::kDouble) * 0.01;
+    auto waveforms = own_noise(5) * 0.05 + ramp;
+    const auto clean = remove_coherent_noise(waveforms, all_good(), one_group());
+    waveforms.slice(1, 3000, 3010) += 400;
+    const auto seen = remove_coherent_noise(waveforms, all_good(), one_group());
+    EXPECT_NEAR((seen - clean).slice(1, 3000, 3010).mean().item<double>(), 400, 0.5);
+    EXPECT_LT((seen - clean).slice(1, 2000, 2900).abs().max().item<double>(), 0.1);
+}
+
+TEST(CoherentNoise, BadChannelsTakeNoPart) {
+    auto waveforms = own_noise(6) + shared_noise();
+    auto good = all_good();
+    good[3] = false;
+    const auto first = remove_coherent_noise(waveforms, good, one_group());
+    waveforms.select(0, 3) += at::sin(at::arange(ticks, at::kDouble)) * 1e6;
+    const auto second = remove_coherent_noise(waveforms, good, one_group());
+    EXPECT_TRUE(second.select(0, 3).equal(waveforms.select(0, 3)));
+    EXPECT_TRUE(second.slice(0, 4).equal(first.slice(0, 4)));
+    EXPECT_TRUE(
+        remove_coherent_noise(waveforms, at::zeros({channels}, at::kBool), one_group()).equal(waveforms));
+}
+
+TEST(CoherentNoise, GroupsAreIndependentWhateverTheOrderOfTheirRows) {
+    const auto first = own_noise(7) + shared_noise();
+    const auto second = own_noise(8) + shared_noise().flip(0) * 2;
+    const auto alone_first = remove_coherent_noise(first, all_good(), one_group());
+    const auto alone_second = remove_coherent_noise(second, all_good(), one_group());
+    // Rows of the two groups in turns.
+    const auto mixed = at::zeros({2 * channels, ticks}, at::kDouble);
+    mixed.slice(0, 0, 2 * channels, 2).copy_(first);
+    mixed.slice(0, 1, 2 * channels, 2).copy_(second);
+    const auto groups = at::arange(2 * channels, at::kLong).view({channels, 2}).t().contiguous();
+    const auto seen = remove_coherent_noise(mixed, all_good(2 * channels), groups);
+    EXPECT_TRUE(seen.slice(0, 0, 2 * channels, 2).equal(alone_first));
+    EXPECT_TRUE(seen.slice(0, 1, 2 * channels, 2).equal(alone_second));
+}
+
+TEST(CoherentNoise, CompositeAgrees) {
+    auto waveforms = own_noise(9) + shared_noise();
+    waveforms.select(0, 11).slice(0, 500, 540) += 200;
+    waveforms.slice(0, 5, 30).slice(1, 1500, 1520) += 150;
+    waveforms.slice(1, 2500, 2530) += 300;
+    waveforms.slice(1, 0, 15) -= 300;
+    auto good = all_good();
+    good[20] = false;
+    for (const auto type : {at::kFloat, at::kDouble, at::kShort}) {
+        const auto input = waveforms.round().to(type);
+        const auto seen = remove_coherent_noise(input, good, one_group());
+        const auto expected = composite(input, good, one_group(), {});
+        ASSERT_EQ(seen.scalar_type(), expected.scalar_type());
+        EXPECT_LT((seen - expected).abs().max().item<double>(), 1e-3);
+    }
+}
+
+TEST(CoherentNoise, ThreadsDoNotMatter) {
+    const auto waveforms = (own_noise(10) + shared_noise()).to(at::kFloat).view({4, 10, ticks});
+    const auto groups = at::arange(channels, at::kLong).view({4, 10});
+    const auto good = all_good().view({4, 10});
+    const int before = at::get_num_threads();
+    at::set_num_threads(1);
+    const auto one = remove_coherent_noise(waveforms, good, groups);
+    at::set_num_threads(2);
+    const auto two = remove_coherent_noise(waveforms, good, groups);
+    at::set_num_threads(before);
+    EXPECT_TRUE(one.equal(two));
+}
+
+TEST(CoherentNoise, WrongArgumentsAreRefused) {
+    const auto waveforms = at::zeros({channels, 10}, at::kDouble);
+    EXPECT_THROW(remove_coherent_noise(waveforms.to(at::kInt), all_good(), one_group()), Error);
+    EXPECT_THROW(remove_coherent_noise(waveforms, all_good(3), one_group()), Error);
+    EXPECT_THROW(remove_coherent_noise(waveforms, all_good(), one_group(3)), Error);
+    EXPECT_EQ(remove_coherent_noise(at::zeros({channels, 0}), all_good(), one_group()).numel(), 0);
+}
+
+} // namespace
+} // namespace spng
