@@ -1,153 +1,212 @@
-"""Figures of merit of the main job against simulated truth, and the page docs/benchmarks/physics.md.
+"""./wcb physics: what the chain makes of simulated charge, beside the truth and beside other programs.
 
-    .venv/bin/python scripts/physics.py [--page docs/benchmarks/physics.md]
-
-Events of anode 0 of ProtoDUNE-HD: the default event (ten tracks, simulated by the field's own toolkit), and events of
-tests/reference/simulate.py, with many tracks and with none. Definitions stand in tests/reference/metrics.py. The
-wire-cell of the last build is used. The exit status says that all ran, not that the figures are good: tests do that.
+Set-up and build if needed. Then events are simulated (cfg/simulate.jsonnet), processed by variants of the main job
+(cfg/pipeline.jsonnet) and compared with their truth: cosmic-like events from quiet to busy, line scans by angle, noise
+alone, dead channels, thresholds, precision=fast. Writes physics.json and one page, physics.html, into out/physics. The
+exit status says that all ran, not that the figures are good: the page says by how much they fall short.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import os
+import shlex
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from wcblib.checkout import ROOT, build_folder, fail, say
-
-sys.path.insert(0, str(ROOT))
-# pylint: disable=wrong-import-position
-from tests.reference import frames, metrics, simulate  # noqa: E402
-from tests.reference.chain import VIEWS, Chain  # noqa: E402
-from tests.support.wire_cell import description, read_arrays  # noqa: E402
+from benchlib.frames import copies_of_frame
+from physicslib import bars, compare, page, settings, study, summary, tables
+from physicslib.linescan import LinesMissing
+from physicslib.program import JobFailed, Program
+from physicslib.settings import FIRST_SEED, FULL, QUICK, Plan, Sizes
+from physicslib.wires import Anode, load_anode
+from wcblib import setup
+from wcblib.checkout import OUT, ROOT, build_folder, fail, say, wcb
 
 DATA = ROOT / "data"
-MANY, SEED = 60, 60  # tracks of the busy event, and its seed, on which nothing was chosen
-BARS = "charge within 3 % on W, at least 0.80 on U and V, purity at least 0.6 (ten tracks); W within 5 % (sixty tracks)"
-# Of the field's traditional chain on the default event: charge, efficiency, purity on U, V, W, with the same
-# definitions (output of OmnibusSigProc, version 0.35.0-1069-g2ddac97f).
-TRADITIONAL = ((0.942, 0.97, 0.59), (0.824, 0.91, 0.59), (1.015, 1.00, 0.67))
+WIRES = DATA / "protodunehd-wires-larsoft-v1.json.gz"
+DEFAULT_ADC, DEFAULT_TRUTH = DATA / "tracks10-adc.tar.bz2", DATA / "tracks10-truth.npz"
+MODEL = DATA / "dnnroi.ts"
+TIMED_EVENTS = 4
 
 
-@dataclass(frozen=True)
-class Event:
-    """ADC counts as a frame file and the truth of each view, (channel, tick) electrons."""
-
-    name: str
-    adc: Path
-    truth: list[np.ndarray]
-
-
-def default_event(chain: Chain) -> Event:
-    """The one in data/."""
-    return Event("ten tracks (default event)", DATA / "tracks10-adc.tar.bz2",
-                 chain.rows(frames.read_frame(DATA / "tracks10-truth.npz")))
-
-
-def simulated_event(chain: Chain, noise: Path, tracks: int, folder: Path) -> Event:
-    """One of our own simulation."""
-    lines = simulate.random_tracks(np.random.default_rng(SEED), tracks) if tracks else np.zeros((0, 2, 3))
-    counts, truth = simulate.event(chain, noise, lines, SEED)
-    path = folder / f"adc-{tracks}.npz"
-    samples = np.concatenate(counts).astype(np.int16)
-    frames.write_frame(path, frames.Frame(samples, np.concatenate(chain.order), simulate.FRAME_START_US * 1000,
-                                          simulate.TICK_US * 1000))
-    return Event(f"{tracks} tracks, simulated here" if tracks else "noise alone", path, truth)
-
-
-def signals(program: Path, chain: Chain, event: Event, folder: Path) -> tuple[list[np.ndarray], dict]:
-    """What the main job makes of the event: three views in electrons, and what it says about itself."""
-    output, timing = folder / "signal.npz", folder / "timing.json"
-    command = [str(program), "-c", "cfg/pipeline.jsonnet", "-A", f"input={event.adc}", "-A", f"output={output}",
-               "-A", "device=cpu", "--timing", str(timing)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        fail(f"the main job failed with status {done.returncode}\n{done.stderr}", 1)
-    (name,) = (name for name in read_arrays(output) if name.startswith("frame_"))
-    frame = frames.read_frame(output, tag=name.split("_")[1])
-    return chain.rows(frame), json.loads(timing.read_text(encoding="utf-8"))
-
-
-def rows_of(event: Event, found: list[np.ndarray]) -> list[list[str]]:
-    """Figures of each view; of noise only what is kept of it."""
-    rows = []
-    for view, signal, truth in zip(VIEWS, found, event.truth):
-        kept = metrics.any_tick(signal != 0).mean()
-        if not truth.any():
-            rows.append([event.name, view, "", "", "", "", "", f"{kept:.1e}"])
-            continue
-        merit = metrics.merit(signal, truth)
-        channels = np.median(metrics.channel_ratios(signal, truth))
-        rows.append([event.name, view, f"{merit.charge:.3f}", f"{channels:.3f}", f"{merit.efficiency:.3f}",
-                     f"{merit.purity:.3f}", f"{metrics.best_shift(signal, truth):+.2f}", f"{kept:.1e}"])
-    return rows
+def command_line() -> argparse.Namespace:
+    """What the user wants."""
+    parser = argparse.ArgumentParser(prog="wcb physics", description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one event of each kind: minutes become seconds, errors grow")
+    parser.add_argument("--seeds", type=int, metavar="N", help=f"noise seeds of the line scan (default {FULL.lines})")
+    parser.add_argument("--events", type=int, metavar="N",
+                        help=f"events for each number of muons (default {FULL.muons}), of noise and with dead channels")
+    parser.add_argument("--first-seed", type=int, metavar="N", default=FIRST_SEED,
+                        help=f"seed of the first event, {FIRST_SEED} (default) or more: those below are for training")
+    parser.add_argument("--only", metavar="A,B", default="",
+                        help="only these samples, of: muons, noise, dead, roc, lines, default")
+    parser.add_argument("--model", metavar="FILE", default="default",
+                        help="network for the variants with DNNROI; none: without; default: data/dnnroi.ts if it is there")
+    parser.add_argument("--compare", metavar="OUTPUT[,TRUTH[,ADC]]", action="append", default=[],
+                        help="frames of another program against a truth (default: that of the default event), and ours "
+                             "made of the same ADC counts beside them; may be given several times")
+    parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", default=OUT / "physics",
+                        help="where physics.json and physics.html go (default out/physics)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON file here instead")
+    parser.add_argument("--page", type=Path, metavar="FILE",
+                        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; what stands below its "
+                             "line is kept")
+    parser.add_argument("--build", type=Path, metavar="FOLDER",
+                        help="use wire-cell of this build folder as it is; no set-up, no build")
+    setup.add_options(parser)
+    options = parser.parse_args()
+    for name in ("seeds", "events"):
+        if (getattr(options, name) or 1) < 1:
+            parser.error(f"--{name} is at least 1")
+    if options.first_seed < FIRST_SEED:
+        parser.error(f"--first-seed is at least {FIRST_SEED}: events below are for training and tuning")
+    unknown = set(filter(None, options.only.split(","))) - {"muons", "noise", "dead", "roc", "lines", "default"}
+    if unknown:
+        parser.error(f"--only: no sample {', '.join(sorted(unknown))}")
+    return options
 
 
-HEADS = ["event", "view", "charge", "channels", "efficiency", "purity", "late by [ticks]", "pixels kept"]
+def ready_program(options: argparse.Namespace) -> Path:
+    """wire-cell of the build."""
+    if options.build is None:
+        setup.ensure(options.mode, options.no_system, quiet=True)
+        if build_folder() is None:
+            wcb("configure", "--with-nvtx")
+        wcb("build")
+    folder = options.build.resolve() if options.build is not None else build_folder()
+    path = folder / "bin" / "wire-cell"
+    if not path.exists():
+        fail(f"no program {path}")
+    return path
 
 
-def markdown(rows: list[list[str]]) -> str:
-    """A table."""
-    lines = [HEADS, ["---"] * 2 + ["---:"] * (len(HEADS) - 2), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def model_file(name: str) -> str | None:
+    """Path of the network, or None."""
+    if name == "none":
+        return None
+    if name == "default":
+        return str(MODEL) if MODEL.exists() else None
+    if not Path(name).is_file():
+        fail(f"no model file {name}")
+    return str(Path(name).resolve())
 
 
-def page(rows: list[list[str]], about: dict) -> str:
-    """docs/benchmarks/physics.md but for the part behind the marker, which people write."""
-    traditional = [["ten tracks, traditional chain", view, f"{c:.3f}", "", f"{e:.2f}", f"{p:.2f}", "", ""]
-                   for view, (c, e, p) in zip(VIEWS, TRADITIONAL)]
-    return f"""# Physics: charge with regions of interest, `model=none`
-
-Written by `.venv/bin/python scripts/physics.py --page docs/benchmarks/physics.md`, but for the part below the line.
-{about['time']}, commit {about['program']['commit']}, {about['machine']['cpu']}, {about['run']['device']},
-{about['run']['precision']}. Bars: {BARS}. No factor is fitted to any data.
-
-{markdown(rows + traditional)}
-
-charge: output over true charge, all ticks. channels: the median over channels of the same ratio. efficiency: true
-pixels (4 ticks, above 500 electrons) that are inside a region. purity: region pixels that are true. late by: peak of the
-cross-correlation with the truth. pixels kept: share of all pixels inside a region.
-"""
+def chosen_plan(options: argparse.Namespace) -> Plan:
+    """Samples and variants."""
+    sizes: Sizes = QUICK if options.quick else FULL
+    if options.seeds:
+        sizes = replace(sizes, lines=options.seeds)
+    if options.events:
+        sizes = replace(sizes, muons=options.events, noise=options.events, dead=options.events)
+    plan = settings.plan(sizes, options.first_seed, model_file(options.model))
+    if options.only:
+        wanted = options.only.split(",")
+        plan = replace(plan, samples=[sample for sample in plan.samples if sample.name.split("-")[0] in wanted])
+    return plan
 
 
-MARKER = "\n---\n"
+def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> dict[str, Any]:
+    """variant -> view -> figures of the event in data/, by all variants but those of other inputs."""
+    variants = [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
+    found = {}
+    for variant in variants:
+        done = program.process(folder, variant, DEFAULT_ADC)
+        found[variant.name] = compare.figures(done.output, DEFAULT_TRUTH, anode)["views"]
+        done.remove()
+    return found
+
+
+def comparison(program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path) -> dict[str, Any]:
+    """Figures of the other program and, where there are ADC counts, of ours."""
+    ours = {}
+    if files.adc is not None:
+        variants = [settings.rule_variants()[-1], *(settings.model_variants(plan.model)[-1:] if plan.model else [])]
+        for variant in variants:
+            done = program.process(folder, variant, files.adc)
+            ours[variant.name] = compare.figures(done.output, files.truth, anode)
+            done.remove()
+    return {"label": files.output.name, "files": files.json(), "other": compare.figures(files.output, files.truth, anode),
+            "ours": ours}
+
+
+def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
+    """Wall time of one event in the chain with the main variant, alone on the machine; and what --timing wrote."""
+    variant = replace(next(variant for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
+                           if variant.name == plan.main), probability=False)
+    done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
+    done.remove()
+    return done.chain_milliseconds() * 1e-3, done.timing
+
+
+def measured(options: argparse.Namespace, path: Path, plan: Plan) -> dict[str, Any]:
+    """Everything that runs; the result without its traditional chain."""
+    cores = len(os.sched_getaffinity(0))
+    start, anode, program = time.monotonic(), load_anode(WIRES, 0), Program(path, 1)
+    comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
+    with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
+        folder = Path(name)
+        seconds, timing = chain_seconds(path, plan, cores, folder)
+        say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
+        results = study.run(program, anode, plan, cores, folder, say)
+        extra: dict[str, Any] = {}
+        if not options.only or "default" in options.only.split(","):
+            say("  default event")
+            extra["default_event"] = default_event(program, anode, plan, folder)
+        say("".join(f"  comparison with {files.output}\n" for files in comparisons).rstrip())
+        extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
+    about = {"command": shlex.join(["./wcb", "physics", *sys.argv[1:]]), "cores": cores, "chain_seconds": seconds,
+             "precision": timing["run"]["precision"], "wall_seconds": time.monotonic() - start,
+             **{key: timing[key] for key in ("time", "program", "versions", "machine")}}
+    names = {variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))}
+    result = summary.result_of(plan, results, about) | extra
+    result["variants"] = names | result["variants"]
+    result["bars"] = bars.bars_of(result, seconds if plan.model else None)
+    return result
+
+
+def write_text(path: Path, text: str) -> None:
+    """Complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.rename(path)
+    say(f"Written: {path}")
 
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--page", type=Path, help="also write this page; what stands below its line is kept")
-    parser.add_argument("--build", type=Path, metavar="FOLDER",
-                        help="build folder (default: that of the last ./wcb configure)")
-    options = parser.parse_args()
-    build = options.build.resolve() if options.build else build_folder()
-    if build is None or not (build / "bin" / "wire-cell").exists():
-        fail("no wire-cell: run ./wcb first, or name its folder with --build")
-
-    rows: list[list[str]] = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        chain = Chain(description("protodunehd-wires-larsoft-v1", folder), description("dune-garfield-1d565", folder))
-        noise = description("protodunehd-noise-spectra-14mVfC-v1", folder)
-        for event in (default_event(chain), simulated_event(chain, noise, MANY, folder),
-                      simulated_event(chain, noise, 0, folder)):
-            found, about = signals(build / "bin" / "wire-cell", chain, event, folder)
-            rows += rows_of(event, found)
-            say("\n".join("  ".join(word.rjust(15) for word in row[1:]) + "  " + row[0] for row in rows[-len(VIEWS):]))
-    say("columns: " + ", ".join(HEADS[1:]))
+    options = command_line()
+    path = ready_program(options)
+    allowed = sorted(os.sched_getaffinity(0))
+    if 0 < options.cores < len(allowed):
+        os.sched_setaffinity(0, allowed[:options.cores])
+    plan = chosen_plan(options)
+    if plan.model is None:
+        say("no trained network: the variants with DNNROI are left out")
+    try:
+        result = measured(options, path, plan)
+    except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
+        fail(str(problem), 1)
+    traditional = compare.traditional(DATA)
+    result["traditional"] = traditional
+    sections = page.sections_of(result, traditional)
+    say("\n" + tables.bars_table(result).text())
+    missed = [bar for bar in result["bars"] if not bar["met"]]
+    say(f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s")
+    write_text(options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
+    write_text(options.output / "physics.html", page.to_html(result, sections))
     if options.page is not None:
-        path = options.page if options.page.is_absolute() else ROOT / options.page
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
-        below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
-        path.write_text(page(rows, about) + below, encoding="utf-8")
-        say(f"Written: {path}")
+        target = options.page if options.page.is_absolute() else ROOT / options.page
+        page.write_markdown(result, sections, target)
+        say(f"Written: {target}")
     return 0
 
 

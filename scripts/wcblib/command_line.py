@@ -13,7 +13,7 @@ from .checkout import ROOT, VENV, build_folder, fail, run
 from .help_text import help_text
 
 # Commands that a script of their own does, with the virtual environment's Python after the set-up.
-SCRIPTS = {"demo": "demo.py", "test": "run_tests.py", "bench": "benchmark.py"}
+SCRIPTS = {"demo": "demo.py", "test": "run_tests.py", "bench": "benchmark.py", "physics": "physics.py"}
 OWN = ("setup", "env", "shell", *SCRIPTS)
 
 

@@ -27,6 +27,7 @@ Set-up:
   env         print shell lines: eval "$(./wcb env)" puts wire-cell and Python's packages on the paths
   shell       start your shell with that environment
   bench       measure every step and the chain
+  physics     simulate events, compare what the chain makes of them with the truth: JSON and one HTML page
 
 The field's way:
   ./wcb configure --prefix=DIR --with-nvtx ...

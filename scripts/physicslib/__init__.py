@@ -1,0 +1,1 @@
+"""Physics figures: what `./wcb physics` simulates, runs, measures and shows."""

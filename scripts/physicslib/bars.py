@@ -1,0 +1,81 @@
+"""What the product promises about physics, beside what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+CHARGE = 0.05  # |bias| of every view
+LINE_BIAS = {"U": 0.08, "V": 0.08, "W": 0.05}  # |bias| of lines of 0 to 80 degrees
+LINE_ANGLES = (0, 80)
+STEEP_ANGLE, STEEP_BIAS = 84, -0.25
+LINE_ERROR = 0.01  # statistical error of a bias
+EFFICIENCY, PURITY = 0.95, 0.80  # of induction views, cosmic-like events
+SECONDS = 2.5  # one anode with the model, two cores, float32
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One promise: `measured` must be at most or at least `bar`. short_by: by how much it is missed, 0 if met."""
+
+    group: str
+    what: str
+    measured: float
+    error: float | None
+    bar: float
+    at_most: bool
+
+    @property
+    def short_by(self) -> float:
+        """In the unit of the bar."""
+        return max(0.0, self.measured - self.bar if self.at_most else self.bar - self.measured)
+
+    def json(self) -> dict[str, Any]:
+        """For the file."""
+        return {**asdict(self), "met": self.short_by == 0.0, "short_by": self.short_by}
+
+
+def _charge_bars(label: str, views: dict[str, Any]) -> list[Bar]:
+    return [Bar("charge", f"{label}, {view}: |charge / true charge - 1|", abs(row["charge"]["value"] - 1),
+                row["charge"]["error"], CHARGE, True) for view, row in views.items()]
+
+
+def _region_bars(label: str, views: dict[str, Any]) -> list[Bar]:
+    return [Bar("regions", f"{label}, {view}: {quantity}", views[view][quantity]["value"], views[view][quantity]["error"],
+                bar, False)
+            for view in ("U", "V") for quantity, bar in (("efficiency", EFFICIENCY), ("purity", PURITY))]
+
+
+def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
+    flat = [row for row in rows if LINE_ANGLES[0] <= row["theta_xz_deg"] <= LINE_ANGLES[1]]
+    worst = max(flat, key=lambda row: abs(row["bias"]["value"]))
+    steep = next(row for row in rows if row["theta_xz_deg"] == STEEP_ANGLE)
+    angles = f"{LINE_ANGLES[0]} to {LINE_ANGLES[1]} degrees"
+    found = [Bar("line scan", f"{view}, {angles}: largest |bias| (at {worst['theta_xz_deg']} degrees)",
+                 abs(worst["bias"]["value"]), worst["bias"]["error"], LINE_BIAS[view], True),
+             Bar("line scan", f"{view}, {STEEP_ANGLE} degrees: bias", steep["bias"]["value"], steep["bias"]["error"],
+                 STEEP_BIAS, False)]
+    errors = [row["bias"]["error"] for row in flat if row["bias"]["error"] is not None]
+    if errors:
+        found.append(Bar("line scan", f"{view}, {angles}: largest statistical error of a bias", max(errors), None,
+                         LINE_ERROR, True))
+    return found
+
+
+def bars_of(result: dict[str, Any], chain_seconds: float | None) -> list[dict[str, Any]]:
+    """All that the result has figures for, of its main variant."""
+    main = result["main_variant"]
+    found: list[Bar] = []
+    for sample in result["samples"]:
+        views = result["figures"].get(sample["name"], {}).get(main)
+        if views and sample["name"].startswith("muons-"):
+            found += _charge_bars(sample["label"], views) + _region_bars(sample["label"], views)
+    default = result.get("default_event", {}).get(main)
+    if default:
+        found += _charge_bars("default event (ten tracks)", default)
+    for view, rows in result["lines"].get(main, {}).items():
+        found += _line_bars(view, rows)
+    if chain_seconds is not None:
+        found.append(Bar("speed", "one anode with the model, two cores, float32 [s]", chain_seconds, None, SECONDS, True))
+    order = ("charge", "regions", "line scan", "speed")
+    return [bar.json() for bar in sorted(found, key=lambda bar: order.index(bar.group))]

@@ -1,0 +1,134 @@
+"""Figures of merit of charge with regions of interest against the simulated truth.
+
+    pixel         four consecutive ticks of a channel
+    region pixel  at least one of its ticks has a non-zero output
+    true pixel    at least one of its ticks has a true charge above 500 electrons
+    charge        total output / total true charge of a view, both over all ticks; bias = charge - 1
+    efficiency    true pixels that are region pixels / true pixels
+    purity        region pixels that are true pixels / region pixels
+    resolution    half the width of the central 68 % of output / true charge of the channels with enough charge
+
+Definitions of charge, efficiency and purity: ../shared/data/README.md; tests/reference/metrics.py has them independently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Sequence
+
+import numpy as np
+
+PIXEL_TICKS = 4
+TRUE_PIXEL_ELECTRONS = 500.0
+CHANNEL_ELECTRONS = 5000.0  # true charge of a channel whose ratio counts
+
+
+def any_tick(condition: np.ndarray) -> np.ndarray:
+    """(channel, tick) bool -> (channel, pixel) bool: whether any tick of the pixel is set. A rest of ticks is left out."""
+    channels, ticks = condition.shape
+    pixels = ticks // PIXEL_TICKS
+    return condition[:, :pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS).any(axis=-1)
+
+
+def true_pixels(truth: np.ndarray) -> np.ndarray:
+    """(channel, tick) electrons -> (channel, pixel) bool."""
+    return any_tick(truth > TRUE_PIXEL_ELECTRONS)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the ratios are made of. Sums of events are counts of all of them. Charge in electrons."""
+
+    charge: float = 0.0
+    true_charge: float = 0.0
+    true_pixels: int = 0
+    region_pixels: int = 0
+    common_pixels: int = 0
+    pixels: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        return Counts(*(mine - theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
+
+
+def count(signal: np.ndarray, truth: np.ndarray) -> Counts:
+    """Compare an output with the truth, both (channel, tick) in electrons."""
+    region, true = any_tick(signal != 0), true_pixels(truth)
+    return Counts(float(signal.sum(dtype=np.float64)), float(truth.sum(dtype=np.float64)), int(true.sum()),
+                  int(region.sum()), int((region & true).sum()), region.size)
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else float("nan")
+
+
+RATIOS: dict[str, Callable[[Counts], float]] = {
+    "charge": lambda counts: _ratio(counts.charge, counts.true_charge),
+    "efficiency": lambda counts: _ratio(counts.common_pixels, counts.true_pixels),
+    "purity": lambda counts: _ratio(counts.common_pixels, counts.region_pixels),
+    "kept": lambda counts: _ratio(counts.region_pixels, counts.pixels),
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value with its statistical error (one standard deviation), nan where it is not known."""
+
+    value: float
+    error: float
+
+
+def pooled(events: Sequence[Counts], ratio: Callable[[Counts], float]) -> Figure:
+    """The ratio of the sums over events, and its error by the jackknife (leave one event out)."""
+    total = sum(events, Counts())
+    value = ratio(total)
+    if len(events) < 2:
+        return Figure(value, float("nan"))
+    left_out = np.array([ratio(total - event) for event in events])
+    spread = np.sum((left_out - left_out.mean()) ** 2)
+    return Figure(value, float(np.sqrt((len(events) - 1) / len(events) * spread)))
+
+
+def mean(values: Sequence[float]) -> Figure:
+    """Mean and standard error of the mean. Values that are nan do not count."""
+    known = np.array([value for value in values if not np.isnan(value)])
+    if not len(known):
+        return Figure(float("nan"), float("nan"))
+    error = float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else float("nan")
+    return Figure(float(known.mean()), error)
+
+
+def channel_ratios(signal: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Output / true charge of the channels with more than CHANNEL_ELECTRONS. -> (selected channel,)."""
+    charge = truth.sum(axis=1, dtype=np.float64)
+    selected = charge > CHANNEL_ELECTRONS
+    return signal[selected].sum(axis=1, dtype=np.float64) / charge[selected]
+
+
+def resolution(ratios: np.ndarray) -> float:
+    """Half the width of the central 68 %; nan for fewer than two values."""
+    if len(ratios) < 2:
+        return float("nan")
+    low, high = np.percentile(ratios, [16, 84])
+    return float(0.5 * (high - low))
+
+
+def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
+    """Ticks by which `signal` lags `truth`, both (channel, tick): peak of their cross-correlation within `reach`,
+    interpolated by a parabola.
+    """
+    used = truth.any(axis=1)
+    length = truth.shape[1] + reach
+    product = np.fft.rfft(signal[used], length) * np.conj(np.fft.rfft(truth[used], length))
+    values = np.fft.irfft(product.sum(axis=0), length)[np.arange(-reach, reach + 1)]
+    peak = int(np.clip(np.argmax(values), 1, len(values) - 2))
+    before, at, after = values[peak - 1:peak + 2]
+    curvature = before - 2 * at + after
+    return float(peak - reach + (0.5 * (before - after) / curvature if curvature else 0.0))
+
+
+def runs(regions: np.ndarray) -> int:
+    """Number of separate regions in a mask (channel, pixel)."""
+    return int(regions[:, 0].sum() + (regions[:, 1:] & ~regions[:, :-1]).sum())

@@ -1,0 +1,113 @@
+"""From what was measured to the result that is stored as JSON (schema "spng-physics-1") and shown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import linescan, metrics, roc
+from .metrics import Figure
+from .settings import Plan, Sample
+from .study import Measured, Results
+from .wires import VIEWS
+
+
+def number(value: float) -> float | None:
+    """For JSON, which has no nan."""
+    return None if math.isnan(value) else float(value)
+
+
+def figure(found: Figure) -> dict[str, float | None]:
+    """Value and statistical error."""
+    return {"value": number(found.value), "error": number(found.error)}
+
+
+def view_figures(events: list[Measured]) -> dict[str, Any]:
+    """All figures of one view, one variant, one sample."""
+    counts = [event.counts for event in events]
+    ratios = np.concatenate([event.ratios for event in events])
+    return {
+        "events": len(events),
+        **{name: figure(metrics.pooled(counts, ratio)) for name, ratio in metrics.RATIOS.items()},
+        "resolution": figure(Figure(metrics.resolution(ratios), metrics.mean(
+            [metrics.resolution(event.ratios) for event in events]).error)),
+        "median_channel": number(float(np.median(ratios))) if len(ratios) else None,
+        "late_by_ticks": figure(metrics.mean([event.shift for event in events])),
+        "regions_per_channel": figure(metrics.mean([event.runs / event.channels for event in events])),
+        "charge_per_channel": figure(metrics.mean([event.counts.charge / event.channels for event in events])),
+    }
+
+
+def line_figures(events: list[Measured]) -> list[dict[str, Any]]:
+    """For each angle the mean over events, and its error."""
+    return [
+        {"theta_xz_deg": angle, **{
+            quantity: figure(metrics.mean([getattr(event.lines[place], quantity) for event in events]))
+            for quantity in ("bias", "resolution", "efficiency", "purity")}}
+        for place, angle in enumerate(linescan.ANGLES)
+    ]
+
+
+def roc_figures(events: list[Measured]) -> dict[str, list[float | None]]:
+    """The curve of all events together."""
+    total = sum((event.roc for event in events[1:]), events[0].roc)
+    return {name: [number(value) for value in values] for name, values in total.json().items()}
+
+
+def sample_figures(sample: Sample, results: Results) -> dict[str, Any]:
+    """variant -> view -> figures of one sample."""
+    found: dict[str, Any] = {}
+    for variant in sample.variants:
+        if sample.kind == "lines":
+            found[variant.name] = {VIEWS[sample.view]: line_figures(results.of(sample.name, variant.name, sample.view))}
+        else:
+            found[variant.name] = {name: view_figures(results.of(sample.name, variant.name, view))
+                                   for view, name in enumerate(VIEWS)}
+    return found
+
+
+def merged_lines(plan: Plan, results: Results) -> dict[str, Any]:
+    """variant -> view -> figures of each angle."""
+    found: dict[str, Any] = {}
+    for sample in plan.samples:
+        if sample.kind == "lines":
+            for variant, views in sample_figures(sample, results).items():
+                found.setdefault(variant, {}).update(views)
+    return found
+
+
+def curves(plan: Plan, results: Results) -> dict[str, Any]:
+    """sample -> variant -> view -> curve, of all that have a probability and a truth."""
+    found: dict[str, Any] = {}
+    for sample in plan.samples:
+        for variant in sample.variants:
+            for view, name in enumerate(VIEWS):
+                events = [event for event in results.of(sample.name, variant.name, view) if event.roc is not None]
+                if events and sample.kind == "muons":
+                    found.setdefault(sample.name, {}).setdefault(variant.name, {})[name] = roc_figures(events)
+    return found
+
+
+def samples_json(plan: Plan) -> list[dict[str, Any]]:
+    """What was simulated."""
+    return [{"name": sample.name, "label": sample.label, "events": sample.events, "seeds": [
+        sample.seed, sample.seed + sample.events - 1], "simulation": sample.arguments} for sample in plan.samples]
+
+
+def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, Any]:
+    """Everything but what is added by bars and comparisons."""
+    return {
+        "schema": "spng-physics-1",
+        **about,
+        "model": plan.model,
+        "main_variant": plan.main,
+        "variants": {name: variant.label for name, variant in plan.variants.items()},
+        "samples": samples_json(plan),
+        "figures": {sample.name: sample_figures(sample, results) for sample in plan.samples if sample.kind != "lines"},
+        "lines": merged_lines(plan, results),
+        "roc": curves(plan, results),
+        "roc_thresholds": roc.THRESHOLDS.tolist(),
+        "program_seconds": results.seconds,
+    }

@@ -1,0 +1,70 @@
+"""Wires of an anode from the toolkit's wire file: which view reads a channel, and where a point lies among the wires."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+VIEWS = ("U", "V", "W")
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Wires of one view on one face, by increasing pitch coordinate.
+
+    channel (wire,); pitch_direction (2,) unit vector (z, y) across the wires, towards growing z; pitch [mm];
+    first [mm]: pitch coordinate of wire 0.
+    """
+
+    channel: np.ndarray
+    pitch_direction: np.ndarray
+    pitch: float
+    first: float
+
+    def wire_coordinate(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Position of points [mm] in units of wires: a whole number is the centre of that wire."""
+        return (z * self.pitch_direction[0] + y * self.pitch_direction[1] - self.first) / self.pitch
+
+
+@dataclass(frozen=True)
+class Anode:
+    """channels: for each view U, V, W its channel numbers in increasing order; planes: (face, view) -> its wires."""
+
+    channels: tuple[np.ndarray, ...]
+    planes: dict[tuple[int, int], Plane]
+
+
+def load_anode(path: Path, number: int) -> Anode:
+    """Read an anode from the wire file (.json, .json.gz or .json.bz2). Wire ends are in mm."""
+    with OPENERS.get(path.suffix, open)(path, "rb") as stream:
+        store = json.load(stream)["Store"]
+    points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
+    planes: dict[tuple[int, int], Plane] = {}
+    for face_index in store["anodes"][number]["Anode"]["faces"]:
+        face = store["faces"][face_index]["Face"]
+        for plane_index in face["planes"]:
+            plane = store["planes"][plane_index]["Plane"]
+            wires = [store["wires"][index]["Wire"] for index in plane["wires"]]
+            planes[face["ident"], plane["ident"]] = _plane(wires, points)
+    channels = tuple(np.unique(np.concatenate([plane.channel for (_, view), plane in planes.items() if view == wanted]))
+                     for wanted in range(len(VIEWS)))
+    return Anode(channels, planes)
+
+
+def _plane(wires: list[dict], points: np.ndarray) -> Plane:
+    tail, head = (points[[wire[end] for wire in wires]] for end in ("tail", "head"))
+    spans = (head - tail) * np.sign(head - tail)[:, 1:]  # upwards, so that their sum has a direction
+    along = spans.sum(axis=0) / np.linalg.norm(spans.sum(axis=0))
+    across = np.array([along[1], -along[0]])
+    position = 0.5 * (tail + head) @ across
+    order = np.argsort(position, kind="stable")
+    position = position[order]
+    pitch = float((position[-1] - position[0]) / (len(position) - 1))
+    first = float(np.mean(position - pitch * np.arange(len(position))))
+    return Plane(np.array([wire["channel"] for wire in wires])[order], across, pitch, first)
