@@ -110,7 +110,7 @@ def test_bootstrap_is_the_plain_two_level_one() -> None:
     random = generator(7)
     a = [100 * (1 + random.normal(0, 0.02)) * random.lognormal(0, 0.03, 7) for _ in range(9)]
     b = [107 * (1 + random.normal(0, 0.02)) * random.lognormal(0, 0.03, 6) for _ in range(8)]
-    seen = statistics.ratio_of_medians(a, b, generator(8))
+    seen = statistics.Bootstrap(a, b, generator(8)).ratio()
     low, high = np.percentile(plain_two_level(a, b, 6000), (2.5, 97.5))
     width = high - low
     assert seen.ratio == pytest.approx(np.median([np.median(x) for x in b]) / np.median([np.median(x) for x in a]), rel=1e-12)
@@ -123,7 +123,7 @@ def test_interval_covers_the_true_ratio() -> None:
     for _ in range(trials):
         a = [100 * (1 + random.normal(0, 0.03)) + random.normal(0, 1, 6) for _ in range(10)]
         b = [110 * (1 + random.normal(0, 0.03)) + random.normal(0, 1, 6) for _ in range(10)]
-        interval = statistics.ratio_of_medians(a, b, random, 2000)
+        interval = statistics.Bootstrap(a, b, random, 2000).ratio()
         covered += interval.low <= 1.1 <= interval.high
     assert 0.88 <= covered / trials <= 0.995
 
@@ -132,8 +132,8 @@ def test_noise_does_not_see_a_true_difference() -> None:
     random = generator(10)
     a = [100 * (1 + random.normal(0, 0.02)) * np.ones(5) for _ in range(12)]
     faster = [0.5 * run for run in a]
-    assert statistics.equal_code_noise(a, faster, generator(11)) == pytest.approx(
-        statistics.equal_code_noise(a, a, generator(11)), rel=1e-9)
+    assert statistics.Bootstrap(a, faster, generator(11)).noise() == pytest.approx(
+        statistics.Bootstrap(a, a, generator(11)).noise(), rel=1e-9)
 
 
 def test_noise_is_what_equal_code_shows() -> None:
@@ -143,7 +143,7 @@ def test_noise_is_what_equal_code_shows() -> None:
     def side() -> statistics.Side:
         return [100 * (1 + random.normal(0, 0.02)) + random.normal(0, 0.5, 5) for _ in range(15)]
 
-    noise = np.mean([statistics.equal_code_noise(side(), side(), random, 2000) for _ in range(30)])
+    noise = np.mean([statistics.Bootstrap(side(), side(), random, 2000).noise() for _ in range(30)])
     fresh = np.abs([np.median(statistics.run_medians(side())) / np.median(statistics.run_medians(side())) - 1 for _ in range(800)])
     assert 0.02 < (fresh > noise).mean() < 0.09
 
@@ -181,4 +181,4 @@ def test_nothing_to_compare_is_refused(side: list) -> None:
     with pytest.raises(ValueError):
         statistics.mann_whitney([], [1.0])
     with pytest.raises(ValueError, match="positive"):
-        statistics.ratio_of_medians([np.zeros(3)], [np.ones(3)], generator())
+        statistics.Bootstrap([np.zeros(3)], [np.ones(3)], generator())

@@ -225,8 +225,8 @@ def measured_row(metric: str, node: str, a: list[Run], b: list[Run], sides: tupl
     common = (metric, node, centre_a, centre_b, first_event(a, metric, node), first_event(b, metric, node))
     if too_short:
         return TimeRow(*common, centre_b / centre_a, nan, nan, nan, nan, nan, nan, nan, TOO_SHORT)
-    interval = statistics.ratio_of_medians(*sides, generator, criteria.resamples)
-    noise = statistics.equal_code_noise(*sides, generator, criteria.resamples)
+    bootstrap = statistics.Bootstrap(*sides, generator, criteria.resamples)
+    interval, noise = bootstrap.ratio(), bootstrap.noise()
     _, p = statistics.mann_whitney(runs_a, runs_b)
     return TimeRow(*common, interval.ratio, interval.low, interval.high, noise,
                    statistics.cliffs_delta(runs_a, runs_b), p, nan, nan, NO_EVIDENCE)

@@ -11,7 +11,7 @@ from .comparison import FASTER, SAME, SLOWER, TOO_SHORT, WHOLE_EVENT, Comparison
 COLOURS = {SLOWER: "#b3261e", FASTER: "#1b6e3c"}
 NEUTRAL = "#5f6b7a"
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #1c2430; max-width: 1160px; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.45 system-ui, sans-serif; color: #1c2430; max-width: 1280px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: .2rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13.5px }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #e3e7ec; white-space: nowrap }

@@ -49,40 +49,41 @@ def resampled_run_medians(side: Side, generator: np.random.Generator, resamples:
     return np.array(rows, dtype=np.float64)
 
 
-def resampled_medians(inner: np.ndarray, generator: np.random.Generator, runs: int, resamples: int = RESAMPLES) -> np.ndarray:
-    """(resamples,) medians over `runs` runs drawn with replacement, each with a median of its resampled events.
+class Bootstrap:
+    """Two-level bootstrap of two sides: runs are drawn with replacement, then the events of each drawn run.
 
-    Drawing from `inner` (see resampled_run_medians) instead of resampling the events of every drawn run anew changes nothing
-    but the Monte Carlo error, and takes one draw where that takes one per event.
+    The medians over a run's resampled events are drawn from EVENT_RESAMPLES of them per run, made once. Against resampling
+    the events of every drawn run anew that changes nothing but the Monte Carlo error, and takes one draw for one per event.
     """
-    chosen = generator.integers(0, inner.shape[0], (resamples, runs))
-    drawn = generator.integers(0, inner.shape[1], (resamples, runs))
-    return np.median(inner[chosen, drawn], axis=1)
 
+    def __init__(self, a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> None:
+        self._sides = (a, b)
+        self._centres = [float(np.median(run_medians(side))) for side in (a, b)]
+        if min(self._centres) <= 0:
+            raise ValueError("times must be positive")
+        self._inner = [resampled_run_medians(side, generator) for side in (a, b)]
+        self._generator = generator
+        self._resamples = resamples
 
-def ratio_of_medians(a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> RatioInterval:
-    """Median of the run medians of B over that of A, with the two-level bootstrap (runs, then events). Times must be > 0."""
-    centre_a, centre_b = np.median(run_medians(a)), np.median(run_medians(b))
-    if centre_a <= 0 or centre_b <= 0:
-        raise ValueError("times must be positive")
-    ratios = resampled_medians(resampled_run_medians(b, generator), generator, len(b), resamples) / resampled_medians(
-        resampled_run_medians(a, generator), generator, len(a), resamples
-    )
-    low, high = np.percentile(ratios, (2.5, 97.5))
-    return RatioInterval(float(centre_b / centre_a), float(low), float(high))
+    def _medians(self, inner: np.ndarray, runs: int) -> np.ndarray:
+        """(resamples,) medians over so many runs drawn from the rows of `inner`."""
+        return np.median(inner.ravel()[self._generator.integers(0, inner.size, (self._resamples, runs))], axis=1)
 
+    def ratio(self) -> RatioInterval:
+        """Median of the run medians of B over that of A, with its interval."""
+        medians = [self._medians(inner, len(side)) for inner, side in zip(self._inner, self._sides)]
+        low, high = np.percentile(medians[1] / medians[0], (2.5, 97.5))
+        return RatioInterval(self._centres[1] / self._centres[0], float(low), float(high))
 
-def equal_code_noise(a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> float:
-    """A/A noise: what |ratio - 1| stays below in 95 % of comparisons of equal code with as many runs and events.
+    def noise(self) -> float:
+        """A/A noise: what |ratio - 1| stays below in 95 % of comparisons of equal code with as many runs and events.
 
-    Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so that a true
-    difference between the sides does not count as noise.
-    """
-    inner = np.concatenate(
-        [resampled_run_medians(side, generator) / np.median(run_medians(side)) for side in (a, b)]
-    )
-    ratios = resampled_medians(inner, generator, len(b), resamples) / resampled_medians(inner, generator, len(a), resamples)
-    return float(np.percentile(np.abs(ratios - 1), 95))
+        Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so that a true
+        difference between the sides does not count as noise.
+        """
+        inner = np.concatenate([inner / centre for inner, centre in zip(self._inner, self._centres)])
+        medians = [self._medians(inner, len(side)) for side in self._sides]
+        return float(np.percentile(np.abs(medians[1] / medians[0] - 1), 95))
 
 
 def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:

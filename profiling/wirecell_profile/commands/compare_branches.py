@@ -1,0 +1,227 @@
+"""Build two commits with the same settings, run one job in turn on both, and compare the runs.
+
+Each commit is built in its own git worktree under --folder, sharing this checkout's .venv. The runs are interleaved in
+blocks A B B A or B A A B by chance, one after the other, after one run of each side that is not counted; so a slow drift
+of the machine meets both sides alike. Builds and finished runs are kept: after an interruption the same command goes on
+where it stopped.
+
+  wirecell-profile compare-branches main my-branch --runs 12
+  wirecell-profile compare-branches v1 v2 --job '-c cfg/pipeline.jsonnet -A input=many.tar -A device=cuda'
+  wirecell-profile compare-branches --build-a build --build-b ../other/build
+
+Exit status: 0 no slowdown; 1 something is slower or a count grew; 2 wrong use, or the comparison could not be made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ..branch_builds import Build, built, commit_of, git, given_build, tail
+from ..comparison import WHOLE_EVENT, compare
+from ..comparison_text import time_text
+from ..errors import ProfileError, WrongUse
+from ..measurements import Run, read_runs
+from ..output import write
+from .compare import add_criteria, add_outputs, criteria_of, report
+
+NAME = "compare-branches"
+HELP = "build two commits, run a job in turn on both, and compare"
+
+DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
+DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
+DEFAULT_EVENTS = 7
+# Makes copies of an event with the checkout's own tool: more than one event is needed, the first one is warm-up.
+COPY_EVENTS = ("import sys; from pathlib import Path; from benchlib.frames import copies_of_frame; "
+               "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))")
+LONGEST_PADDING = 4096  # bytes of environment, which shift the stack: a layout effect that must not look like a difference
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("references", nargs="*", metavar="REF", help="two branches, tags or commits: A, then B")
+    parser.add_argument("--job", default=DEFAULT_JOB, help="arguments of wire-cell (default: %(default)s)")
+    parser.add_argument("--events", type=int, metavar="N", help=f"run on N copies of --input (default {DEFAULT_EVENTS} when the job "
+                        "names no input)")
+    parser.add_argument("--input", type=Path, help=f"file with one event, .tar.* (default {DEFAULT_INPUT})")
+    parser.add_argument("--runs", type=int, default=12, metavar="N", help="runs per side (default %(default)s)")
+    parser.add_argument("--configure", default="", metavar="OPTIONS", help="options of ./wcb configure for both builds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="compile N files at once")
+    parser.add_argument("--build-a", type=Path, metavar="DIR", help="take this build as A instead of building one")
+    parser.add_argument("--build-b", type=Path, metavar="DIR", help="take this build as B")
+    parser.add_argument("--repository", type=Path, default=Path("."), metavar="DIR", help="checkout to work from (default: here)")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="where builds and runs go (default out/compare-branches)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of the runs")
+    parser.add_argument("--restart", action="store_true", help="do the runs again")
+    add_criteria(parser)
+    add_outputs(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build, run, compare. Whatever prevents a comparison is status 2: status 1 is for what is slower."""
+    try:
+        return compare_branches(arguments)
+    except ProfileError as error:
+        print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        say("stopped; the same command goes on from here")
+        return 130
+    return 2
+
+
+def say(text: str) -> None:
+    """A line of progress, on standard error so that --json - stays clean."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def compare_branches(arguments: argparse.Namespace) -> int:
+    """The command."""
+    criteria = criteria_of(arguments)
+    if arguments.runs < 2:
+        raise WrongUse("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
+    repository = Path(git(arguments.repository, "rev-parse", "--show-toplevel"))
+    folder = (arguments.folder or repository / "out" / "compare-branches").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    builds = both_builds(arguments, repository, folder)
+    job = full_job(arguments, repository, folder)
+    plan = Plan(folder, builds, job, arguments.runs, arguments.seed)
+    if arguments.restart:
+        plan.forget()
+    sides = plan.carry_out()
+    results = [compare(*sides, criteria, (builds[0].label, builds[1].label), arguments.force)]
+    return report(results, sides[0], [sides[1]], criteria, arguments)
+
+
+def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[Build]:
+    """The two sides; references fill the sides for which no build folder is given."""
+    references = list(arguments.references)
+    given = [arguments.build_a, arguments.build_b]
+    if len(references) != given.count(None):
+        raise WrongUse("two sides are needed", seen=f"{len(references)} commits and {2 - given.count(None)} build folders",
+                       expected="REF REF, or --build-a DIR and --build-b DIR, or one of each")
+    named = [(reference, commit_of(repository, reference)) for reference in references]  # all, before the first build
+    configure = shlex.split(arguments.configure)
+    return [given_build(build) if build else
+            built(repository, *named.pop(0), folder, configure, arguments.jobs, say) for build in given]
+
+
+def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
+    """The job's words, with its files as absolute paths: each run has its own working folder."""
+    words = shlex.split(arguments.job)
+    for place, word in enumerate(words[:-1]):
+        name, equals, value = words[place + 1].partition("=")
+        if word == "-A" and equals and value and Path(value).exists():
+            words[place + 1] = f"{name}={Path(value).resolve()}"
+    has_input = any(word.startswith("input=") for word in words)
+    events = arguments.events or (None if has_input else DEFAULT_EVENTS)
+    if events:
+        if has_input:
+            raise WrongUse("--events makes the input, and the job names one", "--job", arguments.job, mend="give --input FILE instead")
+        words += ["-A", f"input={copied_events(repository, arguments.input or repository / DEFAULT_INPUT, events, folder)}"]
+    return words
+
+
+def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> str:
+    """Path of a file with `events` copies of the event of `frame`."""
+    inputs = folder / "inputs" / hashlib.sha256(frame.read_bytes()).hexdigest()[:8] if frame.is_file() else folder
+    inputs.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run([sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)], text=True,
+                          env=os.environ | {"PYTHONPATH": str(repository / "scripts")}, capture_output=True, check=False)
+    if done.returncode:
+        raise ProfileError("the input could not be made", str(frame), (done.stderr.strip().splitlines() or ["?"])[-1],
+                           "a .tar file with one event", "give a job with an input of several events")
+    return done.stdout.strip()
+
+
+def block_order(runs: int, generator: np.random.Generator) -> list[int]:
+    """Sides (0 and 1), `runs` of each, in blocks A B B A or B A A B by chance; of an odd number the last block is half."""
+    order: list[int] = []
+    for _ in range((runs + 1) // 2):
+        first = int(generator.integers(2))
+        order += [first, 1 - first, 1 - first, first]
+    return order[:2 * runs]
+
+
+class Plan:
+    """The runs of a comparison: their order, which of them are done, and where they are kept."""
+
+    def __init__(self, folder: Path, builds: list[Build], job: list[str], runs: int, seed: int) -> None:
+        self._builds, self._job = builds, job
+        self._generator = np.random.default_rng(seed)
+        self._order = block_order(runs, self._generator)
+        self._padding = self._generator.integers(0, LONGEST_PADDING, len(self._order)).tolist()
+        state = {"job": job, "seed": seed, "sides": [[build.commit, str(build.program), stamp_of(build)] for build in builds]}
+        self._state = json.dumps(state, sort_keys=True)
+        self._folder = folder / ("runs-" + hashlib.sha256(self._state.encode()).hexdigest()[:12])
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write(self._state + "\n", self._folder / "state.json")
+
+    def forget(self) -> None:
+        """Remove the runs that are done."""
+        for file in self._folder.glob("[ab]-*.json"):
+            file.unlink()
+
+    def _files(self) -> list[Path]:
+        """The timing file of each run in order, numbered within its side."""
+        seen = [0, 0]
+        files = []
+        for side in self._order:
+            seen[side] += 1
+            files.append(self._folder / f"{'ab'[side]}-{seen[side]:03d}.json")
+        return files
+
+    def carry_out(self) -> list[list[Run]]:
+        """Do what is not done, and return the runs of both sides."""
+        files = self._files()
+        missing = [number for number, file in enumerate(files) if not file.exists()]
+        say(f"runs: {len(files) - len(missing)} of {len(files)} are done, in {self._folder}")
+        if missing:
+            for side in (0, 1):  # fills the page cache and compiles what is compiled at first use
+                self._run(side, self._folder / f"warm-{'ab'[side]}.json", 0)
+        started = time.monotonic()
+        for done, number in enumerate(missing):
+            self._run(self._order[number], files[number], self._padding[number])
+            self._progress(files[: number + 1], number, (time.monotonic() - started) / (done + 1) * (len(missing) - done - 1))
+        return [[run for side, file in zip(self._order, files) if side == wanted for run in read_runs(file)]
+                for wanted in (0, 1)]
+
+    def _run(self, side: int, target: Path, padding: int) -> None:
+        """One process. Its timing file has its final name only when the run has ended well."""
+        build, place = self._builds[side], self._folder / "work"
+        place.mkdir(exist_ok=True)
+        partial, log = target.with_suffix(".unfinished"), self._folder / "last.log"
+        command = [str(build.program), *self._job, "--timing", str(partial)]
+        with log.open("w", encoding="utf-8") as stream:
+            done = subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False,
+                                  env=os.environ | {"WIRECELL_PROFILE_PADDING": "x" * padding})
+        if done.returncode or not partial.exists():
+            raise ProfileError(f"a run of {build.label} failed with status {done.returncode}", shlex.join(command), tail(log),
+                               mend="mend the job; the same command then goes on from here")
+        os.replace(partial, target)
+
+    def _progress(self, files: list[Path], number: int, left: float) -> None:
+        """One line after a run: its time, the medians so far, the load of the machine, how long it will take."""
+        medians: list[list[float]] = [[], []]
+        for side, file in zip(self._order, files):
+            for run in read_runs(file):
+                medians[side].append(float(np.median(run.times["wall"][WHOLE_EVENT])))
+        so_far = ", ".join(f"{name} {time_text(float(np.median(values)))}" for name, values in zip("AB", medians) if values)
+        say(f"[{number + 1:3d}/{len(self._order)}] {'AB'[self._order[number]]} {time_text(medians[self._order[number]][-1])} per event; "
+            f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left")
+
+
+def stamp_of(build: Build) -> str:
+    """For a build folder that was given: changes when its program or library is built anew, and runs are then not mixed."""
+    if build.commit:
+        return ""
+    files = [build.program, *sorted((build.program.parent.parent / "lib").glob("*.so"))]
+    return " ".join(str(file.stat().st_mtime_ns) for file in files)
