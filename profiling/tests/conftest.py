@@ -1,6 +1,45 @@
-"""Tests of the analysis run from the source tree too: no installation is needed."""
+"""Tests of the analysis. They run from the source tree too: no installation is needed."""
+
+from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
+
+from synthetic import Synthetic  # noqa: E402  after the path
+from wirecell_profile.profile import Profile  # noqa: E402
+from wirecell_profile.selection import Scope, Selection  # noqa: E402
+
+
+class Made:
+    """A synthetic profile being written, and then read."""
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self.path = path
+        self._stack = stack
+
+    def profile(self) -> Profile:
+        """The profile, open for reading."""
+        return self._stack.enter_context(Profile.open(self.path))
+
+    def scope(self, **chosen: object) -> Scope:
+        """The profile through a selection."""
+        return Scope(self.profile(), Selection(**chosen))
+
+    @contextmanager
+    def writing(self, **options: object) -> Iterator[Synthetic]:
+        """Write it."""
+        with Synthetic(self.path, **options) as file:
+            yield file
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Made]:
+    """A place for a synthetic profile."""
+    with ExitStack() as stack:
+        yield Made(tmp_path / "run.sqlite", stack)

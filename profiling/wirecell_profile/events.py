@@ -27,6 +27,7 @@ ACTIVITIES = {
     MEMSET: "CUPTI_ACTIVITY_KIND_MEMSET",
     GRAPH: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 }
+PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
 class Columns:
@@ -148,6 +149,8 @@ def _read_nvtx(profile: "Profile", styles: dict[int, int]) -> Ranges:
     """Rows of NVTX_EVENTS of the given event types, each with its style."""
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
+    table.load("rowid", "start", "end", "eventType", "globalTid", "endGlobalTid", "textId", "domainId", "category", "color",
+               *PAYLOADS)  # fmt: skip
     event_type = table.integers("eventType")
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):
@@ -192,7 +195,7 @@ def _message(table: Table) -> Labels:
 def _payload(table: Table) -> np.ndarray:
     """The integer payload from the column of its type."""
     payload = np.full(len(table), NULL, dtype=np.int64)
-    for column in ("uint64Value", "int64Value", "uint32Value", "int32Value"):
+    for column in PAYLOADS:
         if table.has(column):
             payload = np.where(payload == NULL, table.integers(column), payload)
     return payload
@@ -269,6 +272,7 @@ def read_library_calls(profile: "Profile", table: str) -> Calls:
 def _read_calls(profile: "Profile", name: str) -> Calls:
     profile.require(name)
     table = profile.table(name)
+    table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")
     full_name = table.strings("nameId")
     return Calls(
         start=table.integers("start"),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+SHORT = 8  # a list of open ranges up to this length is not worth cleaning
+
 
 @dataclass
 class Nesting:
@@ -53,7 +55,7 @@ def _sweep(events, count, start, end, thread, asked):
     covered_until = list(start)
     innermost, pair_range, pair_interval = [-1] * len(asked_start), [], []
     active: list[int] = []  # ranges of this thread in order of start; some may have ended already
-    current, limit = None, 32
+    current, limit = None, SHORT
     for event in events:
         is_range = event < count
         index = event if is_range else event - count
@@ -61,12 +63,12 @@ def _sweep(events, count, start, end, thread, asked):
         finish = end[index] if is_range else asked_end[index]
         owner = thread[index] if is_range else asked_thread[index]
         if owner != current:
-            current, active, limit = owner, [], 32
+            current, active, limit = owner, [], SHORT
         while active and end[active[-1]] < begin:
             active.pop()
         if len(active) > limit:  # ended ranges below a long one: drop them before the list grows without bound
             active = [other for other in active if end[other] >= begin]
-            limit = max(32, 2 * len(active))
+            limit = max(SHORT, 2 * len(active))
         if is_range:
             for other in reversed(active):
                 if end[other] >= finish:

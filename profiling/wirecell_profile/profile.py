@@ -6,13 +6,13 @@ met; shared/docs/profiling.md 2). So everything here asks what the file has, and
 
 from __future__ import annotations
 
-import sqlite3
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from . import events, nodes
+from .database import Database
 from .errors import MissingData, ProfileError
 from .identity import pid_of
 from .table import Table
@@ -58,6 +58,8 @@ MEMORY_KINDS = {
 }
 SYNC_TYPES = {0: "Unknown", 1: "Event sync", 2: "Stream wait sync", 3: "Stream sync", 4: "Context sync"}
 
+OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}  # tell a profile too
+
 # table or view -> what it holds, for the message that it is missing
 CONTENTS = {
     "NVTX_EVENTS": "NVTX ranges",
@@ -77,10 +79,10 @@ CONTENTS = {
 class Profile:
     """Tables of one file, read when asked for and kept. Not to be shared between threads."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        self.tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+    def __init__(self, database: Database) -> None:
+        self.path = database.path
+        self._database = database
+        self.tables = {row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
         self._read: dict[str, Table] = {}
 
     @classmethod
@@ -103,12 +105,8 @@ class Profile:
                 "a file of wire-cell --record, or nsys's export",
                 f"nsys export --type sqlite {path}" if report else "",
             )
-        try:
-            connection = sqlite3.connect(f"file:{path.resolve().as_posix().replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)
-            profile = cls(path, connection)
-        except sqlite3.DatabaseError as error:
-            raise ProfileError("the profile is damaged", str(path), str(error), mend="record it again") from None
-        if not profile.tables & (CONTENTS.keys() | {"StringIds", "SPNG_RUN"}):
+        profile = cls(Database(path))
+        if not profile.tables & (CONTENTS.keys() | OTHER_TABLES):
             raise ProfileError(
                 "this SQLite file is not a profile",
                 str(path),
@@ -119,7 +117,7 @@ class Profile:
 
     def close(self) -> None:
         """Close the file; tables that were not read yet cannot be any more."""
-        self._connection.close()
+        self._database.close()
 
     def __enter__(self) -> "Profile":
         return self
@@ -138,10 +136,7 @@ class Profile:
         if name not in self.tables:
             raise self.missing(name)
         if name not in self._read:
-            try:
-                self._read[name] = Table(self._connection, name, self.strings)
-            except sqlite3.DatabaseError as error:
-                raise ProfileError("the profile is damaged", str(self.path), str(error), mend="record it again") from None
+            self._read[name] = Table(self._database, name, self.strings)
         return self._read[name]
 
     def require(self, *names: str) -> None:
@@ -159,26 +154,26 @@ class Profile:
         """StringIds: identifier -> text."""
         if "StringIds" not in self.tables:
             return {}
-        return dict(self._connection.execute("SELECT id, value FROM StringIds"))
+        return self._database.read("SELECT id, value FROM StringIds", dict)
 
     def pairs(self, name: str, key: str = "name", value: str = "value") -> dict[str, str]:
         """A table of names and values as a dictionary, empty without the table; the last of equal names wins."""
         if name not in self.tables:
             return {}
-        return dict(self._connection.execute(f'SELECT "{key}", "{value}" FROM "{name}"'))
+        return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
 
     def enumeration(self, name: str, fallback: dict[int, str]) -> dict[int, str]:
         """number -> label of an ENUM_ table of the file, completed by what is known of it."""
         if name not in self.tables:
             return fallback
-        return fallback | dict(self._connection.execute(f'SELECT id, label FROM "{name}"'))
+        return fallback | self._database.read(f'SELECT id, label FROM "{name}"', dict)
 
     @cached_property
     def event_types(self) -> dict[str, int]:
         """NVTX event type name -> number in this file."""
         if "ENUM_NSYS_EVENT_TYPE" not in self.tables:
             return EVENT_TYPES
-        return EVENT_TYPES | dict(self._connection.execute("SELECT name, id FROM ENUM_NSYS_EVENT_TYPE"))
+        return EVENT_TYPES | self._database.read("SELECT name, id FROM ENUM_NSYS_EVENT_TYPE", dict)
 
     @cached_property
     def copy_kinds(self) -> dict[int, str]:

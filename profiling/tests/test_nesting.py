@@ -1,0 +1,122 @@
+"""The sweep against a direct search over all pairs, and how much work it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from wirecell_profile import nesting
+from wirecell_profile.nesting import nest
+
+
+def columns(*rows: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(start, end, thread) of rows."""
+    return tuple(np.array(part, dtype=np.int64) for part in zip(*rows))
+
+
+def test_a_stack_by_hand() -> None:
+    """a(0-100) { b(10-40) { c(20-30) }  d(50-60) }  e(200-210)"""
+    found = nest(columns((0, 100, 1), (10, 40, 1), (20, 30, 1), (50, 60, 1), (200, 210, 1)))
+    assert found.parent.tolist() == [-1, 0, 1, 0, -1]
+    assert found.level.tolist() == [0, 1, 2, 1, 0]
+    assert found.children.tolist() == [2, 1, 0, 0, 0]
+    assert found.exclusive.tolist() == [60, 20, 10, 10, 10]
+
+
+def test_threads_do_not_nest() -> None:
+    found = nest(columns((0, 100, 1), (10, 40, 2)), columns((20, 30, 2), (50, 60, 2), (50, 60, 1)))
+    assert found.parent.tolist() == [-1, -1]
+    assert found.innermost.tolist() == [1, -1, 0]
+
+
+def test_edges_are_inside() -> None:
+    """A range or call may begin and end with what is around it; of equal ranges the earlier row is the outer one."""
+    found = nest(columns((0, 100, 1), (0, 100, 1)), columns((0, 100, 1), (0, 0, 1), (100, 100, 1)))
+    assert found.parent.tolist() == [-1, 0]
+    assert found.innermost.tolist() == [1, 1, 1]
+
+
+def test_overlap_is_not_nesting() -> None:
+    """a(0-50) and b(30-80) overlap; a call in 35-45 lies in both, one in 45-60 only in b, one across b's end in neither."""
+    found = nest(columns((0, 50, 1), (30, 80, 1)), columns((35, 45, 1), (45, 60, 1), (70, 90, 1)))
+    assert found.parent.tolist() == [-1, -1]
+    assert found.exclusive.tolist() == [50, 50]
+    assert list(zip(found.pair_range.tolist(), found.pair_interval.tolist())) == [(0, 0), (1, 0), (1, 1)]
+
+
+def test_exclusive_counts_overlapping_children_once() -> None:
+    """Children 10-40 and 30-60 of 0-100 cover 50."""
+    assert nest(columns((0, 100, 1), (10, 40, 1), (30, 60, 1))).exclusive.tolist() == [50, 30, 30]
+
+
+def test_nothing_in_nothing() -> None:
+    empty = (np.empty(0, np.int64),) * 3
+    assert len(nest(empty).parent) == 0
+    assert nest(empty, columns((0, 1, 1))).innermost.tolist() == [-1]
+
+
+def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tuple[int, int]]]:
+    """Parents and pairs by looking at every pair."""
+
+    def holds(outer: tuple, inner: tuple) -> bool:
+        return outer[2] == inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]
+
+    order = sorted(range(len(ranges)), key=lambda i: (ranges[i][2], ranges[i][0], -ranges[i][1], i))
+    parents = [-1] * len(ranges)
+    for place, i in enumerate(order):
+        around = [j for j in order[:place] if holds(ranges[j], ranges[i])]
+        parents[i] = around[-1] if around else -1
+    pairs = {(i, j) for i, one in enumerate(ranges) for j, call in enumerate(calls) if holds(one, call)}
+    return parents, pairs
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agrees_with_the_direct_search(seed: int) -> None:
+    """Random overlapping ranges on three threads, many with equal edges."""
+    random = np.random.default_rng(seed)
+
+    def rows(count: int, longest: int) -> list[tuple[int, int, int]]:
+        start = random.integers(0, 60, count)
+        return list(zip(start.tolist(), (start + random.integers(0, longest, count)).tolist(), random.integers(0, 3, count).tolist()))
+
+    ranges, calls = rows(80, 40), rows(60, 8)
+    parents, pairs = direct(ranges, calls)
+    found = nest(columns(*ranges), columns(*calls))
+    assert found.parent.tolist() == parents
+    assert set(zip(found.pair_range.tolist(), found.pair_interval.tolist())) == pairs
+    assert len(found.pair_range) == len(pairs)
+
+
+class Counted(list):
+    """A list that counts how often it is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index):
+        Counted.looks += 1
+        return super().__getitem__(index)
+
+
+def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
+    """Ranges that tempt a sweep into quadratic work."""
+    return {
+        "flat": [(10 * i, 10 * i + 5, 1) for i in range(count)],
+        "chain of overlaps": [(10 * i, 10 * i + 15, 1) for i in range(count)],
+        "below one long range": [(0, 10 * count, 1), *((10 * i, 10 * i + 5, 1) for i in range(count))],
+        "beside a late long range": [(0, 20, 1), (1, 10 * count, 1), *((10 * i + 3, 10 * i + 8, 1) for i in range(count))],
+        "four deep": [(40 * (i // 4) + i % 4, 40 * (i // 4) + 30 - i % 4, 1) for i in range(count)],
+    }
+
+
+@pytest.mark.parametrize("shape", shapes(1))
+def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most a fixed number of looks at an end per range, however many ranges there are."""
+    sweep = nesting._sweep
+    monkeypatch.setattr(
+        nesting, "_sweep", lambda events, count, start, end, thread, asked: sweep(events, count, start, Counted(end), thread, asked)
+    )
+    for count in (1_000, 10_000):
+        ranges = columns(*shapes(count)[shape])
+        calls = (ranges[0] + 1, ranges[0] + 2, ranges[2])
+        Counted.looks = 0
+        nest(ranges, calls)
+        assert Counted.looks < 20 * count
