@@ -11,109 +11,95 @@
 namespace spng::recorder {
 namespace {
 
-std::string copy_sql(const std::string &table, const std::string &order) {
-  return "INSERT INTO main." + table + " SELECT * FROM part." + table +
-         " ORDER BY " + order;
+std::string copy_sql(const std::string& table, const std::string& order) {
+    return "INSERT INTO main." + table + " SELECT * FROM part." + table + " ORDER BY " + order;
 }
 
-template <class Row> void copy_table(Database &database, bool is_there) {
-  if (is_there) {
-    database.run(create_sql<Row>() + ";" +
-                 copy_sql(Table<Row>::name, Table<Row>::order));
-  }
+template <class Row>
+void copy_table(Database& database, bool is_there) {
+    if (is_there) {
+        database.run(create_sql<Row>() + ";" + copy_sql(Table<Row>::name, Table<Row>::order));
+    }
 }
 
 /// Ranges of NVTX come from two tables: those that ended, and those that did
 /// not.
-template <> void copy_table<NvtxRow>(Database &database, bool) {
-  const std::string closed_now =
-      "(SELECT MAX((SELECT CAST(value AS INTEGER) FROM part.SPNG_RUN WHERE key "
-      "= 'stop_ns'), start))";
-  std::string columns;
-  std::apply(
-      [&columns, &closed_now](const auto &...column) {
-        ((columns += (columns.empty() ? "" : ", ") +
-                     (std::string(column.name) == "end"
-                          ? closed_now
-                          : "\"" + std::string(column.name) + "\"")),
-         ...);
-      },
-      Table<NvtxRow>::columns());
-  database.run(create_sql<NvtxRow>() +
-               "; INSERT INTO main.NVTX_EVENTS SELECT * FROM (SELECT * FROM "
-               "part.NVTX_EVENTS" +
-               " UNION ALL SELECT " + columns + " FROM part." +
-               open_ranges_table + ") ORDER BY 1, 2 DESC");
+template <>
+void copy_table<NvtxRow>(Database& database, bool) {
+    const std::string closed_now = "(SELECT MAX((SELECT CAST(value AS INTEGER) FROM part.SPNG_RUN WHERE key "
+                                   "= 'stop_ns'), start))";
+    std::string columns;
+    std::apply(
+        [&columns, &closed_now](const auto&... column) {
+            ((columns +=
+              (columns.empty() ? "" : ", ") +
+              (std::string(column.name) == "end" ? closed_now : "\"" + std::string(column.name) + "\"")),
+             ...);
+        },
+        Table<NvtxRow>::columns());
+    database.run(create_sql<NvtxRow>() +
+                 "; INSERT INTO main.NVTX_EVENTS SELECT * FROM (SELECT * FROM "
+                 "part.NVTX_EVENTS" +
+                 " UNION ALL SELECT " + columns + " FROM part." + open_ranges_table + ") ORDER BY 1, 2 DESC");
 }
 
 template <class... Rows>
-void copy_tables(Database &database, std::tuple<Rows...> *) {
-  const auto is_there = [&](const std::string &name) {
-    return database
-        .integer("SELECT 1 FROM part.sqlite_master WHERE name = " +
-                 quoted(name))
-        .has_value();
-  };
-  (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
+void copy_tables(Database& database, std::tuple<Rows...>*) {
+    const auto is_there = [&](const std::string& name) {
+        return database.integer("SELECT 1 FROM part.sqlite_master WHERE name = " + quoted(name)).has_value();
+    };
+    (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
 }
 
-void write_all(const std::string &part, const std::string &path,
-               bool recovered) {
-  Database database(path, Database::Mode::create);
-  database.run(
-      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size "
-      "= -65536;"
-      "ATTACH " +
-      quoted(part) +
-      " AS part; PRAGMA part.locking_mode = EXCLUSIVE; BEGIN;"
-      "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT "
-      "NULL);"
-      "CREATE TABLE SPNG_RUN (key TEXT NOT NULL PRIMARY KEY, value TEXT);"
-      "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, "
-      "globalTid INTEGER);" +
-      copy_sql("StringIds", "id") + ";" + copy_sql("SPNG_RUN", "key") + ";" +
-      copy_sql("ThreadNames", "globalTid"));
-  copy_tables(database, static_cast<AllRows *>(nullptr));
-  if (recovered) {
-    database.run("INSERT OR REPLACE INTO SPNG_RUN VALUES ('end', 'recovered')");
-  }
-  write_session_tables(database);
-  database.run("COMMIT; DETACH part");
-  database.close();
+void write_all(const std::string& part, const std::string& path, bool recovered) {
+    Database database(path, Database::Mode::create);
+    database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; ATTACH " +
+                 quoted(part) +
+                 " AS part; BEGIN;"
+                 "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT "
+                 "NULL);"
+                 "CREATE TABLE SPNG_RUN (key TEXT NOT NULL PRIMARY KEY, value TEXT);"
+                 "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, "
+                 "globalTid INTEGER);" +
+                 copy_sql("StringIds", "id") + ";" + copy_sql("SPNG_RUN", "key") + ";" +
+                 copy_sql("ThreadNames", "globalTid"));
+    copy_tables(database, static_cast<AllRows*>(nullptr));
+    if (recovered) {
+        database.run("INSERT OR REPLACE INTO SPNG_RUN VALUES ('end', 'recovered')");
+    }
+    write_session_tables(database);
+    database.run("COMMIT; DETACH part");
+    database.close();
 }
 
 } // namespace
 
-void complete_file(const std::string &part, const std::string &target,
-                   bool recovered) {
-  const std::string unfinished =
-      target + "." + std::to_string(getpid()) + ".tmp";
-  try {
-    std::remove(unfinished.c_str());
-    write_all(part, unfinished, recovered);
-    if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
-      throw DatabaseError(target + " cannot be named: " + std::strerror(errno),
-                          false);
+void complete_file(const std::string& part, const std::string& target, bool recovered) {
+    const std::string unfinished = target + "." + std::to_string(getpid()) + ".tmp";
+    try {
+        std::remove(unfinished.c_str());
+        write_all(part, unfinished, recovered);
+        if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
+            throw DatabaseError(target + " cannot be named: " + std::strerror(errno), false);
+        }
+    } catch (const DatabaseError&) {
+        std::remove(unfinished.c_str());
+        throw;
     }
-  } catch (const DatabaseError &) {
-    std::remove(unfinished.c_str());
-    throw;
-  }
-  for (const char *ending : {"", "-wal", "-shm", "-journal"}) {
-    std::remove((part + ending).c_str());
-  }
+    for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
+        std::remove((part + ending).c_str());
+    }
 }
 
-std::string target_of(const std::string &part) {
-  Database database(part, Database::Mode::existing);
-  const auto name =
-      database.has_table("SPNG_RUN")
-          ? database.text("SELECT value FROM SPNG_RUN WHERE key = 'file'")
-          : std::nullopt;
-  if (!name) {
-    throw DatabaseError(part + " is no unfinished recording", false);
-  }
-  return *name;
+std::string target_of(const std::string& part) {
+    Database database(part, Database::Mode::existing);
+    const auto name = database.has_table("SPNG_RUN")
+                          ? database.text("SELECT value FROM SPNG_RUN WHERE key = 'file'")
+                          : std::nullopt;
+    if (!name) {
+        throw DatabaseError(part + " is no unfinished recording", false);
+    }
+    return *name;
 }
 
 } // namespace spng::recorder

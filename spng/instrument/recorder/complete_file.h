@@ -11,11 +11,10 @@ namespace spng::recorder {
 /// @param recovered  the recording program did not end by itself; the file says
 /// so Throws DatabaseError (also when the disk is full); the .part file then
 /// stays as it is.
-void complete_file(const std::string &part, const std::string &target,
-                   bool recovered);
+void complete_file(const std::string& part, const std::string& target, bool recovered);
 
 /// The name that a .part file was to have. Throws DatabaseError when it is no
 /// recording.
-std::string target_of(const std::string &part);
+std::string target_of(const std::string& part);
 
 } // namespace spng::recorder

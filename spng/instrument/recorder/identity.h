@@ -8,21 +8,21 @@ namespace spng::recorder {
 
 inline constexpr std::uint64_t id_bits = 24;
 inline constexpr std::uint64_t id_mask = (std::uint64_t{1} << id_bits) - 1;
-inline constexpr std::uint64_t virtual_machine = std::uint64_t{1}
-                                                 << 48; ///< as in files of nsys
+inline constexpr std::uint64_t virtual_machine = std::uint64_t{1} << 48; ///< as in files of nsys
 
 /// Whether a process or thread id has room in 24 bits. Linux gives at most 22,
 /// but a sandbox may do otherwise; larger ones are cut to their low bits, and
 /// the recording says so.
-constexpr bool fits(std::uint64_t id) noexcept { return id <= id_mask; }
-
-constexpr std::uint64_t global_process(std::uint64_t process) noexcept {
-  return virtual_machine | (process & id_mask) << id_bits;
+constexpr bool fits(std::uint64_t id) noexcept {
+    return id <= id_mask;
 }
 
-constexpr std::uint64_t global_thread(std::uint64_t process,
-                                      std::uint64_t thread) noexcept {
-  return global_process(process) | (thread & id_mask);
+constexpr std::uint64_t global_process(std::uint64_t process) noexcept {
+    return virtual_machine | (process & id_mask) << id_bits;
+}
+
+constexpr std::uint64_t global_thread(std::uint64_t process, std::uint64_t thread) noexcept {
+    return global_process(process) | (thread & id_mask);
 }
 
 } // namespace spng::recorder

@@ -9,12 +9,12 @@ namespace spng::recorder {
 
 /// What is recorded, and how.
 struct Options {
-  std::string pattern;         ///< of the file's name, as the user gave it
-  std::set<std::string> parts; ///< nvtx, calls, and the names of sources
-  std::int64_t memory_limit = 256 << 20;
-  std::int64_t row_limit = INT64_MAX;
-  double spill_seconds = 0.5;
-  double sample_seconds = 0.05;
+    std::string pattern;         ///< of the file's name, as the user gave it
+    std::set<std::string> parts; ///< nvtx, calls, and the names of sources
+    std::int64_t memory_limit = 256 << 20;
+    std::int64_t row_limit = INT64_MAX;
+    double spill_seconds = 0.5;
+    double sample_seconds = 0.05;
 };
 
 /// What can be asked for; `defaults` only: what is recorded when nothing is
@@ -23,15 +23,15 @@ std::set<std::string> known_parts(bool defaults);
 
 /// "nvtx,calls" -> parts; empty gives the default. Throws std::invalid_argument
 /// naming an unknown part and those that are known.
-std::set<std::string> parse_parts(const std::string &text);
+std::set<std::string> parse_parts(const std::string& text);
 
 /// The file name with %p (process), %h (host), %q{VARIABLE} (environment) and
 /// %% replaced. Throws std::invalid_argument for any other %, and for a
 /// variable that is not set.
-std::string expand_name(const std::string &pattern);
+std::string expand_name(const std::string& pattern);
 
 /// Whether each process that expands the pattern gets a name of its own.
-bool names_process(const std::string &pattern);
+bool names_process(const std::string& pattern);
 
 /// The number of this process among those of a parallel job, from the variables
 /// that Open MPI, MPICH, MVAPICH, PMIx, Slurm and torchrun set; nothing outside

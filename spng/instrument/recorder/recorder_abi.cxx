@@ -11,107 +11,102 @@
 namespace spng::recorder {
 namespace {
 
-Recorder &recorder() { return Recorder::instance(); }
+Recorder& recorder() {
+    return Recorder::instance();
+}
 
-std::string text_of(const char *text) { return text == nullptr ? "" : text; }
+std::string text_of(const char* text) {
+    return text == nullptr ? "" : text;
+}
 
 /// Not measured is -1 outside and nothing inside.
 Count count_of(std::int64_t value) {
-  return value < 0 ? std::nullopt : Count(value);
+    return value < 0 ? std::nullopt : Count(value);
 }
 
 /// Run `work`; an exception becomes status 1 and its text.
-template <class Work> int reported(char *problem, size_t size, Work work) {
-  try {
-    work();
-    return 0;
-  } catch (const std::exception &error) {
-    if (problem != nullptr && size > 0) {
-      std::snprintf(problem, size, "%s", error.what());
+template <class Work>
+int reported(char* problem, size_t size, Work work) {
+    try {
+        work();
+        return 0;
+    } catch (const std::exception& error) {
+        if (problem != nullptr && size > 0) {
+            std::snprintf(problem, size, "%s", error.what());
+        }
+        return 1;
     }
-    return 1;
-  }
 }
 
-int start(const SpngRecorderOptions *given, char *problem, size_t size) {
-  return reported(problem, size, [given] {
-    Options options;
-    options.pattern = text_of(given->file);
-    options.parts = parse_parts(text_of(given->what));
-    const auto take = [](auto &option, auto value) {
-      if (value > 0) {
-        option = value;
-      }
-    };
-    take(options.memory_limit, given->memory_limit);
-    take(options.row_limit, given->row_limit);
-    take(options.spill_seconds, given->spill_seconds);
-    take(options.sample_seconds, given->sample_seconds);
-    recorder().start(options);
-    complete_at_any_end();
-  });
+int start(const SpngRecorderOptions* given, char* problem, size_t size) {
+    return reported(problem, size, [given] {
+        Options options;
+        options.pattern = text_of(given->file);
+        options.parts = parse_parts(text_of(given->what));
+        const auto take = [](auto& option, auto value) {
+            if (value > 0) {
+                option = value;
+            }
+        };
+        take(options.memory_limit, given->memory_limit);
+        take(options.row_limit, given->row_limit);
+        take(options.spill_seconds, given->spill_seconds);
+        take(options.sample_seconds, given->sample_seconds);
+        recorder().start(options);
+        complete_at_any_end();
+    });
 }
 
-int stop(char *problem, size_t size) {
-  return reported(problem, size, [] { recorder().stop("stop"); });
+int stop(char* problem, size_t size) {
+    return reported(problem, size, [] { recorder().stop("stop"); });
 }
 
-int recover(const char *part, const char *target, char *problem, size_t size) {
-  return reported(problem, size, [=] {
-    complete_file(
-        part, target == nullptr || *target == '\0' ? target_of(part) : target,
-        true);
-  });
+int recover(const char* part, const char* target, char* problem, size_t size) {
+    return reported(problem, size, [=] {
+        complete_file(part, target == nullptr || *target == '\0' ? target_of(part) : target, true);
+    });
 }
 
-void diagnose(int severity, const char *text) {
-  const int known = severity < 1 ? 1 : severity > 3 ? 3 : severity;
-  recorder().diagnose(static_cast<Severity>(known), text_of(text));
+void diagnose(int severity, const char* text) {
+    const int known = severity < 1 ? 1 : severity > 3 ? 3 : severity;
+    recorder().diagnose(static_cast<Severity>(known), text_of(text));
 }
 
-void node(int64_t id, const char *type, const char *instance, const char *kind,
-          int64_t parent) {
-  recorder().add(NodeRow{id, recorder().intern(text_of(type)),
-                         recorder().intern(text_of(instance)),
-                         recorder().intern(text_of(kind)), count_of(parent)});
+void node(int64_t id, const char* type, const char* instance, const char* kind, int64_t parent) {
+    recorder().add(NodeRow{id, recorder().intern(text_of(type)), recorder().intern(text_of(instance)),
+                           recorder().intern(text_of(kind)), count_of(parent)});
 }
 
-void edge(int64_t id, int64_t tail_node, int64_t tail_port, int64_t head_node,
-          int64_t head_port) {
-  recorder().add(EdgeRow{id, tail_node, tail_port, head_node, head_port});
+void edge(int64_t id, int64_t tail_node, int64_t tail_port, int64_t head_node, int64_t head_port) {
+    recorder().add(EdgeRow{id, tail_node, tail_port, head_node, head_port});
 }
 
-void call_ends(const SpngRecorderCall *call) {
-  CallRow row;
-  row.id = static_cast<std::int64_t>(call->id);
-  row.node = call->node;
-  row.event = call->event;
-  row.start = {call->start};
-  row.end = {call->end};
-  row.succeeded = call->failed == 0;
-  row.parent = call->nested != 0
-                   ? Count(static_cast<std::int64_t>(call->parent))
-                   : std::nullopt;
-  row.bytes_in = call->bytes_in;
-  row.bytes_out = call->bytes_out;
-  row.cpu = count_of(call->cpu);
-  row.device = count_of(call->device);
-  row.host_peak = count_of(call->host_peak);
-  row.device_peak = count_of(call->device_peak);
-  row.leaf_operations = count_of(call->leaf_operations);
-  recorder().call_ends(row);
+void call_ends(const SpngRecorderCall* call) {
+    CallRow row;
+    row.id = static_cast<std::int64_t>(call->id);
+    row.node = call->node;
+    row.event = call->event;
+    row.start = {call->start};
+    row.end = {call->end};
+    row.succeeded = call->failed == 0;
+    row.parent = call->nested != 0 ? Count(static_cast<std::int64_t>(call->parent)) : std::nullopt;
+    row.bytes_in = call->bytes_in;
+    row.bytes_out = call->bytes_out;
+    row.cpu = count_of(call->cpu);
+    row.device = count_of(call->device);
+    row.host_peak = count_of(call->host_peak);
+    row.device_peak = count_of(call->device_peak);
+    row.leaf_operations = count_of(call->leaf_operations);
+    recorder().call_ends(row);
 }
 
 void message(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued) {
-  recorder().add(MessageRow{edge, event, {enqueued}, {dequeued}});
+    recorder().add(MessageRow{edge, event, {enqueued}, {dequeued}});
 }
 
-void sample(int64_t time, const char *source, const char *metric,
-            double value) {
-  recorder().add(SampleRow{{time},
-                           recorder().intern(text_of(source)),
-                           recorder().intern(text_of(metric)),
-                           value});
+void sample(int64_t time, const char* source, const char* metric, double value) {
+    recorder().add(
+        SampleRow{{time}, recorder().intern(text_of(source)), recorder().intern(text_of(metric)), value});
 }
 
 const SpngRecorder functions{
@@ -120,18 +115,13 @@ const SpngRecorder functions{
     .stop = &stop,
     .recover = &recover,
     .running = [] { return recorder().active() ? 1 : 0; },
-    .part_file =
-        [] { return recorder().active() ? recorder().part_file() : ""; },
+    .part_file = [] { return recorder().active() ? recorder().part_file() : ""; },
     .final_file = [] { return recorder().final_file(); },
     .attachments = [] { return recorder().attachments(); },
     .pause = [] { recorder().pause(); },
     .resume = [] { recorder().resume(); },
-    .mute =
-        [](int muted) { return recorder().thread().mute(muted != 0) ? 1 : 0; },
-    .note =
-        [](const char *key, const char *value) {
-          recorder().note(text_of(key), text_of(value));
-        },
+    .mute = [](int muted) { return recorder().thread().mute(muted != 0) ? 1 : 0; },
+    .note = [](const char* key, const char* value) { recorder().note(text_of(key), text_of(value)); },
     .diagnose = &diagnose,
     .node = &node,
     .edge = &edge,
@@ -144,8 +134,6 @@ const SpngRecorder functions{
 } // namespace
 } // namespace spng::recorder
 
-extern "C" __attribute__((visibility("default"))) const SpngRecorder *
-spng_recorder(uint32_t version) {
-  return version == SPNG_RECORDER_VERSION ? &spng::recorder::functions
-                                          : nullptr;
+extern "C" __attribute__((visibility("default"))) const SpngRecorder* spng_recorder(uint32_t version) {
+    return version == SPNG_RECORDER_VERSION ? &spng::recorder::functions : nullptr;
 }

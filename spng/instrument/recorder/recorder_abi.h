@@ -23,79 +23,74 @@ extern "C" {
 
 /// Null and 0 stand for the default.
 typedef struct SpngRecorderOptions {
-  const char *file; ///< final name; %p process, %h host, %q{VAR} environment,
-                    ///< %% a percent sign
-  const char *what; ///< parts, separated by commas: nvtx, memory, samples,
-                    ///< cuda, ... ; null: the default
-  int64_t memory_limit;  ///< bytes of rows that wait to be written; what comes
-                         ///< beyond is dropped and counted
-  int64_t row_limit;     ///< ranges and marks to record at most
-  double spill_seconds;  ///< how often rows go to the disk: what a killed
-                         ///< process loses at most
-  double sample_seconds; ///< how often memory is looked at
+    const char* file;      ///< final name; %p process, %h host, %q{VAR} environment,
+                           ///< %% a percent sign
+    const char* what;      ///< parts, separated by commas: nvtx, memory, samples,
+                           ///< cuda, ... ; null: the default
+    int64_t memory_limit;  ///< bytes of rows that wait to be written; what comes
+                           ///< beyond is dropped and counted
+    int64_t row_limit;     ///< ranges and marks to record at most
+    double spill_seconds;  ///< how often rows go to the disk: what a killed
+                           ///< process loses at most
+    double sample_seconds; ///< how often memory is looked at
 } SpngRecorderOptions;
 
 typedef struct SpngRecorderCall {
-  uint64_t id; ///< of call_begins
-  int64_t node, event;
-  int64_t start, end;
-  int32_t failed;
-  int32_t nested; ///< 1: inside of another call; `parent` is its id
-  uint64_t parent;
-  int64_t bytes_in, bytes_out;
-  int64_t cpu, device;
-  int64_t host_peak, device_peak;
-  int64_t leaf_operations;
+    uint64_t id; ///< of call_begins
+    int64_t node, event;
+    int64_t start, end;
+    int32_t failed;
+    int32_t nested; ///< 1: inside of another call; `parent` is its id
+    uint64_t parent;
+    int64_t bytes_in, bytes_out;
+    int64_t cpu, device;
+    int64_t host_peak, device_peak;
+    int64_t leaf_operations;
 } SpngRecorderCall;
 
 typedef struct SpngRecorder {
-  uint32_t version;
+    uint32_t version;
 
-  /// 0, or not 0 and one readable line in `problem`. Makes the file at once, so
-  /// that a folder that cannot be written is found before the run.
-  int (*start)(const SpngRecorderOptions *options, char *problem, size_t size);
-  /// Complete the file. 0, or not 0 and the reason; what was recorded until
-  /// then stays as a .part file.
-  int (*stop)(char *problem, size_t size);
-  /// Make a complete file out of what a killed process left. `target` null: the
-  /// name it was meant to have.
-  int (*recover)(const char *part, const char *target, char *problem,
-                 size_t size);
+    /// 0, or not 0 and one readable line in `problem`. Makes the file at once, so
+    /// that a folder that cannot be written is found before the run.
+    int (*start)(const SpngRecorderOptions* options, char* problem, size_t size);
+    /// Complete the file. 0, or not 0 and the reason; what was recorded until
+    /// then stays as a .part file.
+    int (*stop)(char* problem, size_t size);
+    /// Make a complete file out of what a killed process left. `target` null: the
+    /// name it was meant to have.
+    int (*recover)(const char* part, const char* target, char* problem, size_t size);
 
-  int (*running)(void);
-  /// Name of the unfinished file while a session runs, else "".
-  /// Async-signal-safe.
-  const char *(*part_file)(void);
-  /// The name under which the file appears.
-  const char *(*final_file)(void);
-  /// How often a library attached itself to the recorder through NVTX.
-  uint64_t (*attachments)(void);
+    int (*running)(void);
+    /// Name of the unfinished file while a session runs, else "".
+    /// Async-signal-safe.
+    const char* (*part_file)(void);
+    /// The name under which the file appears.
+    const char* (*final_file)(void);
+    /// How often a library attached itself to the recorder through NVTX.
+    uint64_t (*attachments)(void);
 
-  /// Close and open the window for all threads; open at the start.
-  void (*pause)(void);
-  void (*resume)(void);
-  /// Leave out what the calling thread does from now on (1) or not (0). Returns
-  /// what was set before.
-  int (*mute)(int muted);
+    /// Close and open the window for all threads; open at the start.
+    void (*pause)(void);
+    void (*resume)(void);
+    /// Leave out what the calling thread does from now on (1) or not (0). Returns
+    /// what was set before.
+    int (*mute)(int muted);
 
-  /// A key of the manifest, SPNG_RUN. The last value counts.
-  void (*note)(const char *key, const char *value);
-  /// severity: 1 information, 2 warning, 3 error
-  void (*diagnose)(int severity, const char *text);
-  void (*node)(int64_t id, const char *type, const char *instance,
-               const char *kind, int64_t parent);
-  void (*edge)(int64_t id, int64_t tail_node, int64_t tail_port,
-               int64_t head_node, int64_t head_port);
-  /// The id under which call_ends reports; 0 when it is not recorded.
-  uint64_t (*call_begins)(void);
-  void (*call_ends)(const SpngRecorderCall *call);
-  void (*message)(int64_t edge, int64_t event, int64_t enqueued,
-                  int64_t dequeued);
-  void (*sample)(int64_t time, const char *source, const char *metric,
-                 double value);
+    /// A key of the manifest, SPNG_RUN. The last value counts.
+    void (*note)(const char* key, const char* value);
+    /// severity: 1 information, 2 warning, 3 error
+    void (*diagnose)(int severity, const char* text);
+    void (*node)(int64_t id, const char* type, const char* instance, const char* kind, int64_t parent);
+    void (*edge)(int64_t id, int64_t tail_node, int64_t tail_port, int64_t head_node, int64_t head_port);
+    /// The id under which call_ends reports; 0 when it is not recorded.
+    uint64_t (*call_begins)(void);
+    void (*call_ends)(const SpngRecorderCall* call);
+    void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
+    void (*sample)(int64_t time, const char* source, const char* metric, double value);
 } SpngRecorder;
 
-typedef const SpngRecorder *(*SpngRecorderGet)(uint32_t version);
+typedef const SpngRecorder* (*SpngRecorderGet)(uint32_t version);
 
 #ifdef __cplusplus
 }

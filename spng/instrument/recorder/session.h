@@ -21,59 +21,60 @@ class Recorder;
 
 class Session {
 public:
-  /// Makes the file and starts the writer; nothing is recorded yet. Throws what
-  /// Recorder::start throws.
-  Session(Recorder &recorder, const Options &options);
-  ~Session();
+    /// Makes the file and starts the writer; nothing is recorded yet. Throws what
+    /// Recorder::start throws.
+    Session(Recorder& recorder, const Options& options);
+    ~Session();
 
-  const std::string &part_file() const { return m_part_name; }
-  const std::string &final_file() const { return m_final_name; }
+    const std::string& part_file() const { return m_part_name; }
+    const std::string& final_file() const { return m_final_name; }
 
-  /// Sources begin, with the recorder active.
-  void start_sources();
-  void pause();
-  void resume();
-  void call_begins(std::uint64_t call) noexcept;
-  void call_ends(std::uint64_t call) noexcept;
+    /// Sources begin, with the recorder active.
+    void start_sources();
+    void pause();
+    void resume();
+    void call_begins(std::uint64_t call) noexcept;
+    void call_ends(std::uint64_t call) noexcept;
 
-  /// Write what is left and complete the file. Throws DatabaseError.
-  void finish(const std::string &end);
+    /// Write what is left and complete the file. Throws DatabaseError.
+    void finish(const std::string& end);
 
-  /// Async-signal-safe.
-  void ask_for_end(int signal) noexcept;
-  bool ended_after_signal() const noexcept { return m_ended; }
+    /// Async-signal-safe.
+    void ask_for_end(int signal) noexcept;
+    bool ended_after_signal() const noexcept { return m_ended; }
 
-  /// Held by the writer while it writes; a fork waits for it.
-  std::mutex &writing() { return m_writing; }
+    /// Held by the writer while it writes; a fork waits for it.
+    std::mutex& writing() { return m_writing; }
 
 private:
-  void write_loop();
-  void write_round();
-  template <class Row> void write_queue();
-  void write_threads();
-  void write_losses();
-  void write_notes();
-  void diagnose_losses();
-  void complete(const std::string &end);
+    void write_loop();
+    void write_round();
+    template <class Row>
+    void write_queue();
+    void write_threads();
+    void write_losses();
+    void write_notes();
+    void diagnose_losses();
+    void complete(const std::string& end);
 
-  Recorder &m_recorder;
-  const Options m_options;
-  const std::string m_final_name, m_part_name;
-  const TimePoint m_origin;
-  PartFile m_file;
-  std::vector<std::unique_ptr<ActivitySource>> m_sources;
+    Recorder& m_recorder;
+    const Options m_options;
+    const std::string m_final_name, m_part_name;
+    const TimePoint m_origin;
+    PartFile m_file;
+    std::vector<std::unique_ptr<ActivitySource>> m_sources;
 
-  sem_t m_wake;
-  std::atomic<bool> m_ending{false};
-  std::atomic<int> m_signal{0};
-  std::atomic<bool> m_ended{false};
-  std::mutex m_writing;
-  std::string m_failure; ///< why the file cannot be written any more; guarded
-                         ///< by m_writing
-  Losses m_losses;
-  std::uint64_t m_ranges = 0;
-  std::uint64_t m_unwritten = 0; ///< rows taken after the file had failed
-  std::thread m_writer;
+    sem_t m_wake;
+    std::atomic<bool> m_ending{false};
+    std::atomic<int> m_signal{0};
+    std::atomic<bool> m_ended{false};
+    std::mutex m_writing;
+    std::string m_failure; ///< why the file cannot be written any more; guarded
+                           ///< by m_writing
+    Losses m_losses;
+    std::uint64_t m_ranges = 0;
+    std::uint64_t m_unwritten = 0; ///< rows taken after the file had failed
+    std::thread m_writer;
 };
 
 } // namespace spng::recorder

@@ -8,6 +8,6 @@ class Database;
 /// file: ANALYSIS_DETAILS, PROCESSES, TARGET_INFO_SYSTEM_ENV,
 /// TARGET_INFO_SESSION_START_TIME, META_DATA_*, and the enumerations ENUM_*;
 /// and SPNG_DIAG, our short form of DIAGNOSTIC_EVENT. Throws DatabaseError.
-void write_session_tables(Database &database);
+void write_session_tables(Database& database);
 
 } // namespace spng::recorder

@@ -10,18 +10,18 @@ namespace spng::recorder {
 /// CLOCK_MONOTONIC in nanoseconds. Written as nanoseconds since the session's
 /// start.
 struct TimePoint {
-  std::int64_t ns = 0;
+    std::int64_t ns = 0;
 };
 
 /// Number in the string table, StringIds. 0 is no string and is written as
 /// NULL.
 struct StringId {
-  std::uint32_t number = 0;
+    std::uint32_t number = 0;
 };
 
 /// A string of the table that is to be written out instead of its number.
 struct Spelled {
-  StringId id;
+    StringId id;
 };
 
 /// Written as NULL.
