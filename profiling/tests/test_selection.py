@@ -1,0 +1,178 @@
+"""--range, --node, --event and --time."""
+
+from __future__ import annotations
+
+import pytest
+from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.selection import Scope, parse_events, parse_time, parse_window
+
+
+def names(scope: Scope) -> dict[str, list[str]]:
+    """What is left of ranges, calls and operations."""
+    profile = scope.profile
+    return {
+        "ranges": profile.ranges.take(scope.range_rows).text.texts(),
+        "calls": profile.calls.take(scope.call_rows).name.texts(),
+        "operations": profile.operations.take(scope.operation_rows).name.texts(),
+    }
+
+
+def two_events(file) -> None:
+    """Two events with two nodes each; Decon launches in a step, ROI through a helper thread; work of each runs later."""
+    file.domain("spng", 1)
+    file.node(1, "SPNGDecon", "induction")
+    file.node(2, "SPNGROI", "u")
+    for event, begin in ((0, 0), (1, 1000)):
+        file.node_call(10 + event, 1, event, begin, begin + 400)
+        file.range("SPNGDecon:induction", begin + 1, begin + 399, domainId=1, event=event)
+        file.range("Decon::transform", begin + 100, begin + 200, domainId=1)
+        file.launch(f"fft of {event}", (begin + 110, begin + 120), (begin + 5000, begin + 5100), api="cuLaunchKernel")
+        file.launch(f"multiply of {event}", (begin + 210, begin + 220), (begin + 5100, begin + 5200))
+        file.node_call(20 + event, 2, event, begin + 500, begin + 900)
+        file.range("SPNGROI:u", begin + 501, begin + 899, domainId=1, event=event)
+        helper = file.launch(f"threshold of {event}", (begin + 600, begin + 610), (begin + 5200, begin + 5300), tid=2)
+        file.external(helper, 20 + event)
+
+
+def test_everything(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    scope = made.scope()
+    assert scope.selection.is_everything
+    assert len(scope.range_rows) == 6 and len(scope.call_rows) == len(scope.operation_rows) == 6
+
+
+def test_a_range_keeps_what_runs_and_what_was_launched_within_it(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    expected = {
+        "ranges": ["Decon::transform"] * 2,
+        "calls": ["cuLaunchKernel"] * 2,
+        "operations": ["fft of 0", "fft of 1"],
+    }
+    for pattern in ("Decon::transform", "spng:Decon::transform", "Decon::*"):
+        assert names(made.scope(ranges=(pattern,))) == expected
+
+
+def test_ranges_of_several_names(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    both = names(made.scope(ranges=("Decon::transform", "SPNGROI:u")))
+    assert both["ranges"] == ["Decon::transform", "SPNGROI:u"] * 2
+
+
+@pytest.mark.parametrize("pattern", ("SPNGROI:u", "SPNGROI", "u", "SPNGR*"))
+def test_a_node_keeps_what_other_threads_launched_for_it(made, pattern: str) -> None:
+    with made.writing() as file:
+        two_events(file)
+    kept = names(made.scope(nodes=(pattern,)))
+    assert kept["ranges"] == ["SPNGROI:u"] * 2
+    assert kept["operations"] == ["threshold of 0", "threshold of 1"]
+    assert kept["calls"] == []  # the helper's calls lie in no call of the node
+
+
+def test_an_event_keeps_all_its_nodes(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    kept = names(made.scope(events=(1, 1)))
+    assert kept["ranges"] == ["SPNGDecon:induction", "Decon::transform", "SPNGROI:u"]
+    assert kept["operations"] == ["fft of 1", "multiply of 1", "threshold of 1"]
+    assert len(made.scope(events=(0, 1)).operation_rows) == 6
+
+
+def test_filters_add_up(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    assert names(made.scope(nodes=("SPNGDecon",), events=(0, 0)))["operations"] == ["fft of 0", "multiply of 0"]
+    assert names(made.scope(ranges=("Decon::*",), events=(0, 0)))["operations"] == ["fft of 0"]
+    assert names(made.scope(nodes=("SPNGDecon",), ranges=("SPNGROI:u",)))["operations"] == []
+
+
+def test_windows_side_by_side_share_nothing_and_lose_nothing(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    whole = made.scope()
+    for cut in (0, 110, 1110, 5100, 5101, 9999):
+        before, after = made.scope(time=(None, cut)), made.scope(time=(cut, None))
+        for rows in ("range_rows", "call_rows", "operation_rows", "node_call_rows"):
+            parts = [*getattr(before, rows).tolist(), *getattr(after, rows).tolist()]
+            assert sorted(parts) == getattr(whole, rows).tolist()
+    assert names(made.scope(time=(5100, 5200)))["operations"] == ["multiply of 0"]
+
+
+def test_attribution_is_that_of_the_whole_profile(made) -> None:
+    """The window holds the kernel but not its launch: the kernel still belongs to its range."""
+    with made.writing() as file:
+        two_events(file)
+    scope = made.scope(time=(5000, 6000))
+    assert len(scope.range_rows) == 0 and len(scope.pairs.range) == 0
+    inner = scope.projection.range_of_operation[scope.operation_rows]
+    assert [scope.projection.ranges.text.text(i) for i in inner[:2]] == ["Decon::transform", "SPNGDecon:induction"]
+
+
+def test_projection_of_a_part(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    projected = made.scope(events=(1, 1)).projected
+    ranges = made.profile().ranges
+    parts = zip(projected.range.tolist(), projected.start.tolist(), projected.end.tolist(), projected.operations.tolist())
+    assert [(ranges.text.text(i), *rest) for i, *rest in parts] == [
+        ("SPNGDecon:induction", 6000, 6200, 2), ("Decon::transform", 6000, 6100, 1),
+    ]  # fmt: skip
+
+
+def test_nodes_of_an_nsys_export(made) -> None:
+    """Without the recorder's tables the node ranges do."""
+    with made.writing() as file:
+        file.domain("spng", 1)
+        file.range("SPNGDecon:u", 0, 100, domainId=1, event=3)
+        file.range("SPNGDecon:v", 200, 300, domainId=1, event=3)
+        file.launch("kernel of u", (10, 20), (30, 40))
+        file.launch("kernel of v", (210, 220), (230, 240))
+    assert names(made.scope(nodes=("SPNGDecon:v",), events=(3, 3)))["operations"] == ["kernel of v"]
+
+
+def test_names_that_nothing_has_are_refused_with_the_nearest(made) -> None:
+    with made.writing() as file:
+        two_events(file)
+    with pytest.raises(WrongUse, match="no such range(.|\n)*nearest: .*Decon::transform"):
+        made.scope(ranges=("Decon::transfrom",)).range_rows
+    with pytest.raises(WrongUse, match="no such node(.|\n)*SPNGDecon:induction"):
+        made.scope(nodes=("SPNGDecon:collection",)).operation_rows
+    with pytest.raises(WrongUse, match="no such event"):
+        made.scope(events=(7, 8)).range_rows
+
+
+def test_node_calls_that_the_file_lacks_are_missing(made) -> None:
+    with made.writing() as file:
+        file.range("range", 0, 10)
+    with pytest.raises(MissingData, match="node calls"):
+        made.scope(events=(0, 0)).range_rows
+
+
+@pytest.mark.parametrize(
+    "text, nanoseconds",
+    [("15", 15), ("15ns", 15), ("2us", 2_000), ("1.5ms", 1_500_000), ("0.1s", 100_000_000),
+     ("9007199.254740993s", 9_007_199_254_740_993)],
+)  # fmt: skip
+def test_times_are_exact(text: str, nanoseconds: int) -> None:
+    """The last one, 2^53 + 1 ns, would not survive floating point."""
+    assert parse_time(text) == nanoseconds
+
+
+def test_windows_and_events() -> None:
+    assert parse_window("1.2s-1500ms") == (1_200_000_000, 1_500_000_000)
+    assert parse_window("100-") == (100, None) and parse_window("-2us") == (None, 2_000)
+    assert parse_events("3") == (3, 3) and parse_events("2-5") == (2, 5)
+
+
+@pytest.mark.parametrize("text", ("", "-", "5", "9-5", "5-5", "1-2-3", "a-b", "1x-2x", "1e3-2e3"))
+def test_windows_that_make_no_sense(text: str) -> None:
+    with pytest.raises(WrongUse):
+        parse_window(text)
+
+
+@pytest.mark.parametrize("text", ("", "a", "5-2", "-1", "1-2-3", "1.5"))
+def test_events_that_make_no_sense(text: str) -> None:
+    with pytest.raises(WrongUse):
+        parse_events(text)
