@@ -8,6 +8,7 @@
 #include "spng/app/version.h"
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/instrument/nvtx_level.h"
 #include "spng/io/data_path.h"
 
 #include <c10/util/Exception.h>
@@ -26,6 +27,7 @@ void print(const std::string& text) {
 }
 
 void set_up(const CommandLine& line) {
+    instrument::apply_nvtx_level_of_environment();
     for (const auto& sink : line.log_sinks) {
         log::add_sink(sink);
     }

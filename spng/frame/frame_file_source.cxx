@@ -50,7 +50,7 @@ void FrameFileSource::prepare_node(Environment&) {
 }
 
 Ports FrameFileSource::process(const Ports&) {
-    if (config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents)) {
+    if (has_given_enough()) {
         return {nullptr};
     }
     NVTX_SCOPED_RANGE("FrameFileSource::read");

@@ -2,6 +2,7 @@
 // FrameFileSource: events of a frame file, one set for each.
 
 #include "spng/graph/node.h"
+#include "spng/graph/source.h"
 #include "spng/io/frame_reader.h"
 
 #include <memory>
@@ -25,12 +26,19 @@ struct FrameFileSourceConfig {
 
 /// Each set holds one tensor per tag, named by the tag: (channel, tick) on the host with the frame's channel
 /// numbers. A file without any event is an error; damaged events are errors of that event.
-class FrameFileSource : public NodeWith<FrameFileSourceConfig> {
+class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public KnowsItsEnd {
+public:
+    bool at_end() const override { return has_given_enough() || m_reader->at_end(); }
+
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
+    bool has_given_enough() const {
+        return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
+    }
+
     std::unique_ptr<FrameReader> m_reader;
     std::uint64_t m_asked = 0;
     std::uint64_t m_events = 0;

@@ -1,6 +1,10 @@
 #include "spng/graph/event_run.h"
 
+#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
+#include "spng/graph/source.h"
+
+#include <algorithm>
 
 namespace spng {
 
@@ -24,20 +28,31 @@ RunSummary RunState::finish() const {
     return summary;
 }
 
+bool is_at_end(const Graph& graph) {
+    return std::any_of(graph.vertices().begin(), graph.vertices().end(), [](const auto& vertex) {
+        const auto* source = dynamic_cast<const KnowsItsEnd*>(vertex.node);
+        return source != nullptr && source->at_end();
+    });
+}
+
 EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
     : m_graph(graph), m_state(state), m_index(index), m_stream(state.device()),
-      m_on_edge(graph.edges().size()) {}
+      m_on_edge(graph.edges().size()), m_in_flight(std::in_place, index) {}
 
 bool EventRun::run_vertex(std::size_t number) {
     if (!m_alive || m_state.abandoned(m_index)) {
         m_alive = false;
+        NVTX_SCHEDULING_MARK("EventRun::left_out");
         return true;
     }
     const EventStream::Guard on_stream(m_stream);
     const auto& vertex = m_graph.vertices()[number];
     Ports inputs;
-    for (const std::size_t edge : vertex.input_edges) {
-        inputs.push_back(std::move(m_on_edge[edge]));
+    {
+        NVTX_SCHEDULING_RANGE("EventRun::take_inputs", m_index);
+        for (const std::size_t edge : vertex.input_edges) {
+            inputs.push_back(std::move(m_on_edge[edge]));
+        }
     }
     Ports outputs;
     try {
@@ -47,6 +62,7 @@ bool EventRun::run_vertex(std::size_t number) {
         m_state.failed(m_index, error);
         return true;
     }
+    NVTX_SCHEDULING_RANGE("EventRun::put_outputs", m_index);
     for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
         if (outputs.at(port) == nullptr) {
             return false;
@@ -57,6 +73,7 @@ bool EventRun::run_vertex(std::size_t number) {
 }
 
 void EventRun::complete() {
+    m_in_flight.reset();
     if (m_alive) {
         m_state.completed();
         log::info("graph", [&] { return "event " + std::to_string(m_index) + " done"; });

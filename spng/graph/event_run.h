@@ -6,6 +6,7 @@
 #include "spng/graph/graph.h"
 #include "spng/graph/job.h"
 #include "spng/graph/node.h"
+#include "spng/instrument/event_range.h"
 
 #include <atomic>
 #include <cstdint>
@@ -51,7 +52,10 @@ private:
     std::map<std::uint64_t, Error> m_errors;
 };
 
-/// The tensor sets on the edges for one event.
+/// Whether a source of the graph knows that nothing more will come (source.h).
+bool is_at_end(const Graph& graph);
+
+/// The tensor sets on the edges for one event; it is in flight from its construction to complete().
 class EventRun {
 public:
     EventRun(const Graph& graph, RunState& state, std::uint64_t index);
@@ -63,7 +67,7 @@ public:
     /// @return false when the node was a source and its stream has ended
     bool run_vertex(std::size_t vertex);
 
-    /// Count the event as done if no node of it failed or was left out.
+    /// Its last node was called. Counts the event as done if no node of it failed or was left out.
     void complete();
 
 private:
@@ -74,6 +78,7 @@ private:
     std::vector<TensorSetPtr>
         m_on_edge; ///< each written once and taken once, by nodes that run one after the other
     std::atomic<bool> m_alive{true};
+    std::optional<instrument::EventRange> m_in_flight;
 };
 
 } // namespace spng

@@ -1,5 +1,7 @@
 #include "spng/graph/engine.h"
 
+#include "WireCellSpng/TorchnvTools.h"
+
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
@@ -53,8 +55,8 @@ public:
 
     void run() {
         for (std::uint64_t index = 0;; ++index) {
-            m_free.acquire();
-            if (m_state.ending()) {
+            wait_for_slot(index);
+            if (m_state.ending() || is_at_end(m_graph)) {
                 break;
             }
             auto in_flight = std::make_shared<InFlight>(m_graph, m_state, index);
@@ -74,7 +76,14 @@ private:
     using Body = flow::function_node<InFlightPtr, flow::continue_msg>;
     using Sequencer = flow::sequencer_node<InFlightPtr>;
 
+    /// Until fewer events are in flight than may be.
+    void wait_for_slot([[maybe_unused]] std::uint64_t next_event) {
+        NVTX_SCHEDULING_RANGE("TbbFlow::wait_for_slot", next_event);
+        m_free.acquire();
+    }
+
     bool run_sources(EventRun& event) {
+        NVTX_SCHEDULING_RANGE("TbbFlow::feed", event.index());
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             if (m_graph.vertices()[i].input_edges.empty() && !event.run_vertex(i)) {
                 return false;
@@ -86,6 +95,7 @@ private:
     /// Tell the vertices behind `vertex` that one more input is there; an event that failed goes all the way
     /// too, so that sequencers see no gap.
     void after(std::size_t vertex, const InFlightPtr& in_flight) {
+        NVTX_SCHEDULING_RANGE("TbbFlow::hand_over", in_flight->event.index());
         for (const std::size_t edge : m_graph.vertices()[vertex].output_edges) {
             const std::size_t fed = m_graph.edges()[edge].head.node;
             if (--in_flight->waiting_for[fed] == 0) {

@@ -19,15 +19,17 @@ public:
 
 private:
     friend class NodeRange;
-    nvtx::Label m_label;
+    nvtx::LabelIn<nvtx::Domain> m_label;
 };
 
 class NodeRange {
 public:
-    NodeRange(const NodeLabel& label, std::uint64_t event) : m_range(label.m_label.attributes(event)) {}
+    NodeRange(const NodeLabel& label, std::uint64_t event)
+        : m_range(nvtx::is_on(nvtx::Level::Nodes) ? Range{label.m_label.attributes(event)} : Range{}) {}
 
 private:
-    nvtx::ScopedRange m_range;
+    using Range = nvtx::ScopedRangeIn<nvtx::Domain>;
+    Range m_range;
 };
 
 #else

@@ -1,5 +1,6 @@
 #include "spng/io/frame_reader.h"
 
+#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
 #include "spng/io/frame_parts.h"
 
@@ -67,6 +68,7 @@ bool FrameReader::next_frame_member() {
 }
 
 std::optional<Frame> FrameReader::next() {
+    NVTX_IO_RANGE("FrameReader::next");
     while (m_member && m_member->ident == m_failed_ident) {
         next_frame_member();
     }

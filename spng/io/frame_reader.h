@@ -38,6 +38,10 @@ public:
     /// it, or returns nothing where the archive itself is damaged.
     std::optional<Frame> next();
 
+    /// Whether the last event of the file has been returned. False before the first one, when it is not
+    /// known.
+    bool at_end() const { return m_frames_read > 0 && !m_member; }
+
     /// Events that next() has returned. 0 after the end: the file holds no event.
     std::size_t frames_read() const { return m_frames_read; }
 

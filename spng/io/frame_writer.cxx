@@ -1,5 +1,6 @@
 #include "spng/io/frame_writer.h"
 
+#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
 #include "spng/io/frame_member.h"
 #include "spng/io/npy_header.h"
@@ -75,7 +76,13 @@ at::Tensor text_array(const std::string& text) {
 FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_archive(path, level) {}
 
+void FrameWriter::close() {
+    NVTX_IO_RANGE("FrameWriter::close");
+    m_archive.close();
+}
+
 void FrameWriter::write(const Frame& frame) {
+    NVTX_IO_RANGE("FrameWriter::write");
     std::map<std::string, at::Tensor> masks;
     for (const auto& [name, ranges] : frame.channel_masks) {
         masks[name] = mask_array(name, ranges);

@@ -1,9 +1,10 @@
-// A minimal NVTX tool, compiled by nvtx_ranges_test.cxx and loaded through NVTX_INJECTION64_PATH: writes one
-// line for everything that it is told to standard output.
+// A minimal NVTX tool, compiled by tests and loaded through NVTX_INJECTION64_PATH: writes one line for
+// everything that it is told to standard output. Ranges of all domains nest in one stack per thread.
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -21,6 +22,7 @@ struct RegisteredString {
 };
 
 thread_local int t_depth = 0;
+std::atomic<int> started = 0;
 
 void write_line(const char* what, nvtxDomainHandle_t handle, const nvtxEventAttributes_t* event, int depth) {
     auto* const domain = reinterpret_cast<Domain*>(handle);
@@ -31,6 +33,8 @@ void write_line(const char* what, nvtxDomainHandle_t handle, const nvtxEventAttr
     std::string payload = "none";
     if (event->payloadType == NVTX_PAYLOAD_TYPE_UNSIGNED_INT64) {
         payload = "u64:" + std::to_string(event->payload.ullValue);
+    } else if (event->payloadType == NVTX_PAYLOAD_TYPE_UNSIGNED_INT32) {
+        payload = "u32:" + std::to_string(event->payload.uiValue);
     } else if (event->payloadType == NVTX_PAYLOAD_TYPE_INT32) {
         payload = "i32:" + std::to_string(event->payload.iValue);
     } else if (event->payloadType != NVTX_PAYLOAD_UNKNOWN) {
@@ -59,6 +63,14 @@ int NVTX_API pop(nvtxDomainHandle_t) {
     std::printf("pop %d\n", --t_depth);
     return t_depth;
 }
+nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+    const int number = ++started;
+    write_line("start", domain, event, number);
+    return static_cast<nvtxRangeId_t>(number);
+}
+void NVTX_API end(nvtxDomainHandle_t domain, nvtxRangeId_t range) {
+    std::printf("end %d [%s]\n", static_cast<int>(range), reinterpret_cast<Domain*>(domain)->name.c_str());
+}
 void NVTX_API mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
     write_line("mark", domain, event, t_depth);
 }
@@ -85,6 +97,8 @@ extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_tabl
     install(table, size, NVTX_CBID_CORE2_DomainNameCategoryA, &name_category);
     install(table, size, NVTX_CBID_CORE2_DomainRangePushEx, &push);
     install(table, size, NVTX_CBID_CORE2_DomainRangePop, &pop);
+    install(table, size, NVTX_CBID_CORE2_DomainRangeStartEx, &start);
+    install(table, size, NVTX_CBID_CORE2_DomainRangeEnd, &end);
     install(table, size, NVTX_CBID_CORE2_DomainMarkEx, &mark);
     return 1;
 }

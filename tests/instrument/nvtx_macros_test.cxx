@@ -26,6 +26,11 @@ int Decon::operator()(int ticks) const {
     NVTX_MARKER("Decon::marker_secret");
     NVTX_RANGE_PUSH("Decon::push_secret");
     NVTX_RANGE_POP();
+    const auto upload = NVTX_RANGE_START("Decon::start_secret", touched);
+    NVTX_RANGE_END(upload);
+    NVTX_IO_RANGE("Decon::io_secret", touched);
+    NVTX_SCHEDULING_RANGE("Decon::scheduling_secret");
+    NVTX_SCHEDULING_MARK("Decon::probe_secret");
     return ticks + 1;
 }
 }
@@ -78,7 +83,8 @@ TEST_F(NvtxMacros, AreThereWithNvtx) {
     }
     const std::string found = compile(nvtx);
     EXPECT_NE(found.find("nvtx"), std::string::npos);
-    for (const char* name : {"first", "second", "colour", "payload", "branch", "mark", "marker", "push"}) {
+    for (const char* name : {"first", "second", "colour", "payload", "branch", "mark", "marker", "push",
+                             "start", "io", "scheduling", "probe"}) {
         EXPECT_NE(found.find(std::string("Decon::") + name + "_secret"), std::string::npos) << name;
     }
     // The field's older switch does the same.

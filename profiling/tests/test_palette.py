@@ -1,0 +1,38 @@
+"""One palette: the C++ header and the analysis agree, and every kind of node has a colour of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wirecell_profile.palette import PALETTE, argb_of, colour_of
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = ROOT / "spng/instrument/WireCellSpng/TorchnvTools.h"
+
+
+def test_header_and_analysis_have_the_same_palette() -> None:
+    text = HEADER.read_text(encoding="utf-8")
+    table = re.search(r"palette\{\{(.*?)\}\};", text, re.DOTALL)
+    assert table is not None
+    stated = re.findall(r'\{"(\w+)", 0xFF([0-9A-F]{6})\}', table.group(1))
+    assert [(kind, f"#{colour}") for kind, colour in stated] == list(PALETTE.items())
+    kinds = re.search(r"enum class Kind : std::uint32_t \{(.*?)\};", text, re.DOTALL)
+    assert kinds is not None
+    assert len(re.findall(r"^\s+\w+", kinds.group(1), re.MULTILINE)) == len(PALETTE)
+
+
+def test_colours_are_distinct() -> None:
+    assert len(set(PALETTE.values())) == len(PALETTE)
+
+
+def test_every_kind_of_component_has_a_colour() -> None:
+    kinds = {kind for path in (ROOT / "spng").rglob("*.cxx")
+             for kind in re.findall(r'\.kind = "(\w+)"', path.read_text(encoding="utf-8"))}
+    assert len(kinds) >= 10
+    assert kinds <= set(PALETTE)
+
+
+def test_values_for_nvtx() -> None:
+    assert argb_of("decon") == 0xFF1F4E9C
+    assert colour_of("no such kind") == "#9E9E9E"

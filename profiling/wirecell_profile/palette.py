@@ -1,0 +1,41 @@
+"""Colours of ranges by the kind of what they are about, the same in every tool, table and picture.
+
+The kinds are the NVTX categories of wire-cell's ranges. The table repeats `palette` of
+spng/instrument/WireCellSpng/TorchnvTools.h, where the hues are explained; a test compares the two.
+"""
+
+from __future__ import annotations
+
+PALETTE: dict[str, str] = {
+    "other": "#9E9E9E",
+    "step": "#C7C7C7",
+    "source": "#8C6D31",
+    "sink": "#BD9E39",
+    "plumbing": "#7F7F7F",
+    "frame": "#E7CB94",
+    "decon": "#1F4E9C",
+    "filter": "#4EA3D9",
+    "roi": "#F28E2B",
+    "coincidence": "#D62728",
+    "dnn": "#8E44AD",
+    "service": "#C39BD3",
+    "tap": "#17A589",
+    "sim": "#2E8B57",
+    "noise": "#98C379",
+    "event": "#34495E",
+    "scheduling": "#5D6D7E",
+    "io": "#6E4B2A",
+    "torch": "#E377C2",
+    "capture": "#F1C40F",
+    "replay": "#F7DC6F",
+}
+
+
+def colour_of(kind: str) -> str:
+    """Colour as #RRGGBB of a kind, that of "other" for a kind that the table does not know."""
+    return PALETTE.get(kind, PALETTE["other"])
+
+
+def argb_of(kind: str) -> int:
+    """The same as NVTX takes it, 0xAARRGGBB, opaque."""
+    return 0xFF000000 | int(colour_of(kind)[1:], 16)
