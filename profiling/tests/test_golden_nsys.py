@@ -60,7 +60,9 @@ def test_same_text_as_nsys(cut: Scope, name: str) -> None:
 def test_same_rows_as_nsys_from_the_whole_export(whole: tuple[Scope, Path], name: str) -> None:
     scope, folder = whole
     path = folder / f"radar-a100.{name}.csv"
-    text = path.read_text() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()).decode()
+    text = (
+        path.read_text() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()).decode()
+    )
     expected, seen = (list(csv.reader(io.StringIO(part))) for part in (text, report(scope, name)))
     assert seen[0] == expected[0]
     different = [(i, want, got) for i, (want, got) in enumerate(zip(expected, seen)) if want != got]
@@ -74,7 +76,9 @@ def test_driver_launches_are_not_orphans(cut: Scope) -> None:
     launch = projection.call_of_operation[projection.is_kernel]
     assert len(launch) == 3435 and (launch >= 0).all()
     assert (projection.calls.event_class[launch] == 1).sum() == 1919
-    assert {projection.calls.name.text(call) for call in launch[projection.calls.event_class[launch] == 1]} == {"cuLaunchKernel"}
+    assert {projection.calls.name.text(call) for call in launch[projection.calls.event_class[launch] == 1]} == {
+        "cuLaunchKernel"
+    }
 
 
 def test_device_busy_share_is_the_published_one(cut: Scope) -> None:

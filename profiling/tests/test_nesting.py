@@ -76,7 +76,13 @@ def test_agrees_with_the_direct_search(seed: int) -> None:
 
     def rows(count: int, longest: int) -> list[tuple[int, int, int]]:
         start = random.integers(0, 60, count)
-        return list(zip(start.tolist(), (start + random.integers(0, longest, count)).tolist(), random.integers(0, 3, count).tolist()))
+        return list(
+            zip(
+                start.tolist(),
+                (start + random.integers(0, longest, count)).tolist(),
+                random.integers(0, 3, count).tolist(),
+            )
+        )
 
     ranges, calls = rows(80, 40), rows(60, 8)
     parents, pairs = direct(ranges, calls)
@@ -102,7 +108,11 @@ def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
         "flat": [(10 * i, 10 * i + 5, 1) for i in range(count)],
         "chain of overlaps": [(10 * i, 10 * i + 15, 1) for i in range(count)],
         "below one long range": [(0, 10 * count, 1), *((10 * i, 10 * i + 5, 1) for i in range(count))],
-        "beside a late long range": [(0, 20, 1), (1, 10 * count, 1), *((10 * i + 3, 10 * i + 8, 1) for i in range(count))],
+        "beside a late long range": [
+            (0, 20, 1),
+            (1, 10 * count, 1),
+            *((10 * i + 3, 10 * i + 8, 1) for i in range(count)),
+        ],
         "four deep": [(40 * (i // 4) + i % 4, 40 * (i // 4) + 30 - i % 4, 1) for i in range(count)],
     }
 
@@ -112,7 +122,9 @@ def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.Mo
     """At most a fixed number of looks at an end per range, however many ranges there are."""
     sweep = nesting._sweep
     monkeypatch.setattr(
-        nesting, "_sweep", lambda events, count, start, end, thread, asked: sweep(events, count, start, Counted(end), thread, asked)
+        nesting,
+        "_sweep",
+        lambda events, count, start, end, thread, asked: sweep(events, count, start, Counted(end), thread, asked),
     )
     for count in (1_000, 10_000):
         ranges = columns(*shapes(count)[shape])

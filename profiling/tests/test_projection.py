@@ -19,8 +19,16 @@ def attributed(projection: Projection) -> dict[str, list[str]]:
 def projected(projection: Projection) -> dict[str, tuple[int, int, int, int]]:
     """Range name -> (start, end, launches, operations) on the device."""
     table = projection.project()
-    parts = zip(table.range.tolist(), table.start.tolist(), table.end.tolist(), table.launches.tolist(), table.operations.tolist())
-    return {projection.ranges.name.text(one): (start, end, launches, count) for one, start, end, launches, count in parts}
+    parts = zip(
+        table.range.tolist(),
+        table.start.tolist(),
+        table.end.tolist(),
+        table.launches.tolist(),
+        table.operations.tolist(),
+    )
+    return {
+        projection.ranges.name.text(one): (start, end, launches, count) for one, start, end, launches, count in parts
+    }
 
 
 def test_an_operation_belongs_to_every_range_around_its_call(made) -> None:
@@ -256,9 +264,9 @@ def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(made) -> Non
         file.node_call(12, 3, 1, 100, 200)
         for number, call in ((1, 10), (2, 11)):
             file.row("CUDA_GRAPH_NODE_EVENTS", start=number, end=number, nameId=0, globalTid=file.thread(1), graphNodeId=number,
-                     spngCall=call)  # fmt: skip
+                     spngCall=call)
             file.row("CUDA_GRAPH_NODE_EVENTS", start=50, end=50, nameId=0, globalTid=file.thread(1), graphNodeId=number + 100,
-                     originalGraphNodeId=number)  # fmt: skip
+                     originalGraphNodeId=number)
         launch = file.call("cudaGraphLaunch_v10000", 110, 120)
         file.kernel("deconvolve", 300, 310, launch, graphNodeId=101)
         file.kernel("network", 310, 320, launch, graphNodeId=102)

@@ -36,7 +36,7 @@ def test_every_report_is_there() -> None:
     "old, new",
     [("gpukernsum", "cuda_gpu_kern_sum"), ("nvtxppsum", "nvtx_pushpop_sum"), ("nvtxgpuproj", "nvtx_gpu_proj_trace"),
      ("apigpusum", "cuda_api_gpu_sum"), ("kernexectrace", "cuda_kern_exec_trace"), ("osrtsum", "osrt_sum")],
-)  # fmt: skip
+)
 def test_old_names(old: str, new: str) -> None:
     assert find(old)[0].name == new
 
@@ -87,14 +87,20 @@ def test_median_of_an_even_number_and_rounding(made) -> None:
         for name, durations in (("two", (1, 2)), ("four", (1, 1, 1, 2))):
             for duration in durations:
                 file.system_call(name, 0, duration)
-    assert rows(made.scope(), "osrt_sum", "Name", "Avg (ns)", "Med (ns)") == [["four", "1.3", "1.0"], ["two", "1.5", "1.5"]]
+    assert rows(made.scope(), "osrt_sum", "Name", "Avg (ns)", "Med (ns)") == [
+        ["four", "1.3", "1.0"],
+        ["two", "1.5", "1.5"],
+    ]
 
 
 def test_runtime_and_driver_calls_share_a_report(made) -> None:
     with made.writing() as file:
         file.call("cuLaunchKernel", 0, 5, driver=True)
         file.call("cudaLaunchKernel_v7000", 10, 30)
-    assert rows(made.scope(), "cuda_api_sum", "Name", "Num Calls") == [["cudaLaunchKernel", "1"], ["cuLaunchKernel", "1"]]
+    assert rows(made.scope(), "cuda_api_sum", "Name", "Num Calls") == [
+        ["cudaLaunchKernel", "1"],
+        ["cuLaunchKernel", "1"],
+    ]
 
 
 def test_api_trace(made) -> None:
@@ -127,7 +133,7 @@ def test_kernels_by_name(made) -> None:
     assert rows(scope, "cuda_gpu_kern_sum:mangled", *wanted) == [["60", "1", "_Zadd<float>"], ["40", "2", "_Zadd<int>"]]
     assert rows(scope, "cuda_gpu_kern_sum:nvtx-name:base", *wanted) == [
         ["60", "1", "add"], ["30", "1", "inner: add"], ["10", "1", "outer: add"],
-    ]  # fmt: skip
+    ]
 
 
 def test_kernels_by_grid_and_block(made) -> None:
@@ -181,7 +187,7 @@ def test_device_and_host_together(made) -> None:
     both = rows(scope, "cuda_api_gpu_sum:base", "Total Time (ns)", *wanted[1:])
     assert [row for row in both if row[1] == "CUDA_API"] == [
         ["30", "CUDA_API", "cudaMemcpyAsync"], ["10", "CUDA_API", "cudaMemsetAsync"], ["6", "CUDA_API", "cudaLaunchKernel"],
-    ]  # fmt: skip
+    ]
     assert [row[1:] for row in both if row[1] != "CUDA_API"] == [row[1:] for row in device]
 
 
@@ -190,12 +196,12 @@ def test_device_trace(made) -> None:
     with made.writing() as file:
         memory(file)
         file.launch("kernel", (80, 82), (220, 260), grid=(2, 3, 4), block=(32, 2, 1), stream=9, registersPerThread=40,
-                    staticSharedMemory=1000, dynamicSharedMemory=48_000)  # fmt: skip
+                    staticSharedMemory=1000, dynamicSharedMemory=48_000)
     trace = rows(made.scope(), "cuda_gpu_trace")
     assert trace[0] == ["100", "100", "1", *[""] * 9, "0.500", "5000000.000", "Pageable", "Device", "GPU (0)", "1", "", "7",
-                        "[CUDA memcpy Host-to-Device]"]  # fmt: skip
+                        "[CUDA memcpy Host-to-Device]"]
     assert trace[1] == ["220", "40", "5", "2", "3", "4", "32", "2", "1", "40", "0.001", "0.048", "", "", "", "", "GPU (0)", "1",
-                        "", "9", "kernel"]  # fmt: skip
+                        "", "9", "kernel"]
     assert trace[4][14:16] == ["Device", ""]  # a set has one memory kind
     assert [int(row[0]) for row in trace] == [100, 220, 300, 400, 650]
 
@@ -217,10 +223,10 @@ def test_launch_wait_and_run(made) -> None:
         file.kernel("orphan", 300, 310, correlation=999)
     scope = made.scope()
     (row,) = rows(scope, "cuda_kern_exec_sum", "Count", "QCount", "TAvg (ns)", "TMin (ns)", "TMax (ns)", "AAvg (ns)", "QAvg (ns)",
-                  "QStdDev (ns)", "KMed (ns)", "API Name", "Kernel Name")  # fmt: skip
+                  "QStdDev (ns)", "KMed (ns)", "API Name", "Kernel Name")
     assert row == ["3", "1", "51.7", "25", "70", "26.7", "30.0", "0.0", "15.0", "cudaLaunchKernel", "kernel"]
     trace = rows(scope, "cuda_kern_exec_trace", "API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)",
-                 "Kernel Start (ns)", "Kernel Dur (ns)", "Total Dur (ns)")  # fmt: skip
+                 "Kernel Start (ns)", "Kernel Dur (ns)", "Total Dur (ns)")
     assert trace == [
         ["10", "10", "20", "30", "50", "30", "70"],
         ["100", "60", "", "", "140", "10", "60"],
@@ -238,13 +244,15 @@ def test_launches_are_grouped_by_thread_device_and_call(made) -> None:
     assert keys == [
         ["1", "0", "cuLaunchKernel", "60.0"], ["1", "1", "cudaLaunchKernel", "50.0"],
         ["2", "0", "cudaLaunchKernel", "40.0"], ["1", "0", "cudaLaunchKernel", "30.0"],
-    ]  # fmt: skip
+    ]
 
 
 def test_nothing_waited(made) -> None:
     with made.writing() as file:
         file.launch("kernel", (0, 30), (20, 40))
-    cells = rows(made.scope(), "cuda_kern_exec_sum", "QCount", "QAvg (ns)", "QMed (ns)", "QMin (ns)", "QMax (ns)", "QStdDev (ns)")
+    cells = rows(
+        made.scope(), "cuda_kern_exec_sum", "QCount", "QAvg (ns)", "QMed (ns)", "QMin (ns)", "QMax (ns)", "QStdDev (ns)"
+    )
     assert cells == [["0", "", "", "", "", "0.0"]]
 
 
@@ -260,7 +268,7 @@ def test_ranges_by_name_and_style(made) -> None:
     scope = made.scope()
     assert rows(scope, "nvtx_sum", "Time (%)", "Total Time (ns)", "Instances", "Style", "Range") == [
         ["60.0", "60", "1", "PushPop", "step"], ["30.0", "30", "2", "StartEnd", "step"], ["10.0", "10", "1", "PushPop", "library:step"],
-    ]  # fmt: skip
+    ]
     assert rows(scope, "nvtx_pushpop_sum", "Total Time (ns)", "Range") == [["60", "step"], ["10", "library:step"]]
     assert rows(scope, "nvtx_startend_sum", "Total Time (ns)", "Range") == [["30", "step"]]
 
@@ -389,5 +397,5 @@ def test_libraries_by_the_table_of_nsys(made) -> None:
     with made.writing() as file:
         for start in (0, 100):
             file.row("CUBLAS_EVENTS", start=start, end=start + 40, eventClass=29, globalTid=file.thread(1),
-                     nameId=file.string("cublasSgemm"))  # fmt: skip
+                     nameId=file.string("cublasSgemm"))
     assert rows(made.scope(), "cublas_sum", "Num Calls", "Total Time (ns)", "Name") == [["2", "80", "cublasSgemm"]]

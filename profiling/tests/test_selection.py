@@ -115,10 +115,12 @@ def test_projection_of_a_part(made) -> None:
         two_events(file)
     projected = made.scope(events=(1, 1)).projected
     ranges = made.profile().ranges
-    parts = zip(projected.range.tolist(), projected.start.tolist(), projected.end.tolist(), projected.operations.tolist())
+    parts = zip(
+        projected.range.tolist(), projected.start.tolist(), projected.end.tolist(), projected.operations.tolist()
+    )
     assert [(ranges.text.text(i), *rest) for i, *rest in parts] == [
         ("SPNGDecon:induction", 6000, 6200, 2), ("Decon::transform", 6000, 6100, 1),
-    ]  # fmt: skip
+    ]
 
 
 def test_nodes_of_an_nsys_export(made) -> None:
@@ -154,7 +156,7 @@ def test_node_calls_that_the_file_lacks_are_missing(made) -> None:
     "text, nanoseconds",
     [("15", 15), ("15ns", 15), ("2us", 2_000), ("1.5ms", 1_500_000), ("0.1s", 100_000_000),
      ("9007199.254740993s", 9_007_199_254_740_993)],
-)  # fmt: skip
+)
 def test_times_are_exact(text: str, nanoseconds: int) -> None:
     """The last one, 2^53 + 1 ns, would not survive floating point."""
     assert parse_time(text) == nanoseconds

@@ -55,14 +55,19 @@ def test_json(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_several_reports_and_files(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = str(tmp_path / "run")
-    assert main(["stats", recorded, "-r", "nvtx_sum,gpukernsum:base", "-r", "cuda_api_sum", "-f", "csv", "-o", prefix]) == 0
+    assert (
+        main(["stats", recorded, "-r", "nvtx_sum,gpukernsum:base", "-r", "cuda_api_sum", "-f", "csv", "-o", prefix])
+        == 0
+    )
     assert capsys.readouterr().out == ""
     found = sorted(path.name for path in tmp_path.glob("run_*"))
     assert found == ["run_cuda_api_sum.csv", "run_gpukernsum_base.csv", "run_nvtx_sum.csv"]
     assert "kernel\n" in (tmp_path / "run_gpukernsum_base.csv").read_text()
 
 
-def test_a_report_that_cannot_apply_says_so_and_the_others_come(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_that_cannot_apply_says_so_and_the_others_come(
+    recorded: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["stats", recorded, "-r", "osrt_sum,nvtx_sum"]) == 0
     shown = capsys.readouterr()
     assert "outer" in shown.out
@@ -128,7 +133,7 @@ def work(made, ranges: int) -> tuple[int, int]:
         names = [file.string(f"range {number}") for number in range(40)]
         thread = file.thread(1)
         file.rows("NVTX_EVENTS", "start end eventType globalTid textId domainId",
-                  [(100 * i, 100 * i + 90, 59, thread, names[i % 40], 0) for i in range(ranges)])  # fmt: skip
+                  [(100 * i, 100 * i + 90, 59, thread, names[i % 40], 0) for i in range(ranges)])
     statements, calls = [], 0
 
     def count(_frame, event: str, _argument) -> None:

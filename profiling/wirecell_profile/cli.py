@@ -27,7 +27,10 @@ def load_commands() -> list[ModuleType]:
 def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="wirecell-profile", description=ABOUT, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="wirecell-profile",
+        description=ABOUT,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"wirecell-profile {__version__}")
     chosen = parser.add_subparsers(metavar="COMMAND", required=True)

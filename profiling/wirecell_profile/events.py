@@ -150,7 +150,7 @@ def _read_nvtx(profile: "Profile", styles: dict[int, int]) -> Ranges:
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
     table.load("rowid", "start", "end", "eventType", "globalTid", "endGlobalTid", "textId", "domainId", "category", "color",
-               *PAYLOADS)  # fmt: skip
+               *PAYLOADS)
     event_type = table.integers("eventType")
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):

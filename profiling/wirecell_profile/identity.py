@@ -9,7 +9,7 @@ MASK = (1 << THREAD_BITS) - 1
 
 
 def process_of(global_id):
-    """The process part of a globalTid or globalPid (integer or array), with hardware and VM bits: what rows of one process share."""
+    """The process part, with hardware and VM bits, of a globalTid or globalPid (integer or array)."""
     return global_id >> THREAD_BITS
 
 

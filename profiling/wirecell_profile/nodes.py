@@ -154,7 +154,9 @@ class NodeProjection:
             )
             found = lookup(noted_key, key)
             result = np.where(found >= 0, lookup(self.calls.id, table.integers("call")[found]), -1)
-        if self._profile.has("CUDA_GRAPH_NODE_EVENTS") and self._profile.table("CUDA_GRAPH_NODE_EVENTS").has("spngCall"):
+        if self._profile.has("CUDA_GRAPH_NODE_EVENTS") and self._profile.table("CUDA_GRAPH_NODE_EVENTS").has(
+            "spngCall"
+        ):
             captured = self._captured(operations)
             result = np.where(captured >= 0, captured, result)
         return result
@@ -164,7 +166,9 @@ class NodeProjection:
         table = self._profile.table("CUDA_GRAPH_NODE_EVENTS")
         node, original = table.integers("graphNodeId"), table.integers("originalGraphNodeId")
         call = lookup(self.calls.id, table.integers("spngCall"))
-        for _ in range(len(table)):  # an instantiated graph's node refers to the node it was made from, maybe more than once
+        for _ in range(
+            len(table)
+        ):  # an instantiated graph's node refers to the node it was made from, maybe more than once
             source = lookup(node, original)
             better = np.where((call < 0) & (source >= 0), call[source], call)
             if np.array_equal(better, call):

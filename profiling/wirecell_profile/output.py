@@ -71,11 +71,9 @@ def as_json(result: Result) -> str:
 
 
 def as_table(result: Result) -> str:
-    """Aligned columns with digits in groups; numbers to the right. Long texts are cut in the middle of the line with '...'."""
+    """Aligned columns with digits in groups; numbers to the right. Texts longer than WIDEST end in '...'."""
     texts = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
-    numeric = [
-        any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
-    ]
+    numeric = [any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))]
     head = [column.name for column in result.columns]
     cells = [head] + texts
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]

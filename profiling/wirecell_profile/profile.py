@@ -82,7 +82,9 @@ class Profile:
     def __init__(self, database: Database) -> None:
         self.path = database.path
         self._database = database
-        self.tables = {row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+        self.tables = {
+            row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        }
         self._read: dict[str, Table] = {}
 
     @classmethod
@@ -94,7 +96,10 @@ class Profile:
                 magic = file.read(len(SQLITE_MAGIC))
         except OSError as error:
             raise ProfileError(
-                "the profile cannot be read", str(path), error.strerror or str(error), mend="give the path of a recorded file"
+                "the profile cannot be read",
+                str(path),
+                error.strerror or str(error),
+                mend="give the path of a recorded file",
             ) from None
         if magic != SQLITE_MAGIC:
             report = path.suffix in (".nsys-rep", ".qdrep")

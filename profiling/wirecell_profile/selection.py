@@ -12,7 +12,7 @@ import difflib
 import fnmatch
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -52,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The four options, the same for every command that looks at one profile."""
     parts = parser.add_argument_group("what part of the profile to look at")
     parts.add_argument("--range", action="append", default=[], metavar="NAME", dest="ranges",
-                       help="what runs within ranges of this name (text or domain:text; * and ? match)")  # fmt: skip
+                       help="what runs within ranges of this name (text or domain:text; * and ? match)")
     parts.add_argument("--node", action="append", default=[], metavar="NAME", dest="nodes",
-                       help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)")  # fmt: skip
+                       help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)")
     parts.add_argument("--event", metavar="N[-M]", help="what runs within node calls for event N, or events N to M")
     parts.add_argument("--time", metavar="A-B",
-                       help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out")  # fmt: skip
+                       help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out")
 
 
 def from_arguments(arguments: argparse.Namespace) -> Selection:
@@ -83,7 +83,9 @@ def parse_window(text: str) -> tuple[int | None, int | None]:
     parts = text.split("-")
     times = [parse_time(part) if part else None for part in parts]
     if len(parts) != 2 or times == [None, None] or (None not in times and times[0] >= times[1]):
-        raise WrongUse("the time window cannot be understood", "--time", text, "A-B with A before B, such as 1.2s-1500ms")
+        raise WrongUse(
+            "the time window cannot be understood", "--time", text, "A-B with A before B, such as 1.2s-1500ms"
+        )
     return times[0], times[1]
 
 
@@ -96,9 +98,14 @@ def parse_time(text: str) -> int:
     return (int(whole + fraction) * UNITS[found[2]]) // 10 ** len(fraction)
 
 
-def matches(pattern: str, *names: str) -> bool:
-    """Whether one of the names is the pattern, or matches its wildcards."""
-    return any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in names)
+def matches(pattern: str, name: str) -> bool:
+    """Whether the name is the pattern, or matches its wildcards."""
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)
+
+
+def matches_node(pattern: str, node: str) -> bool:
+    """Whether Type:instance, Type or instance matches."""
+    return any(matches(pattern, name) for name in (node, *node.split(":", 1)))
 
 
 class Scope:
@@ -202,9 +209,8 @@ class Scope:
         ranges = self.profile.ranges
         mask = np.zeros(len(ranges), dtype=bool)
         for pattern in self.selection.ranges:
-            found = ranges.name.matching(lambda name: matches(pattern, name)) | ranges.text.matching(
-                lambda text: matches(pattern, text)
-            )
+            test = partial(matches, pattern)
+            found = ranges.name.matching(test) | ranges.text.matching(test)
             if not found.any():
                 raise unknown("range", pattern, set(ranges.name.texts()))
             mask |= found
@@ -218,7 +224,7 @@ class Scope:
         if self.selection.nodes:
             mask[:] = False
             for pattern in self.selection.nodes:
-                found = calls.node.matching(lambda node: matches(pattern, node, *node.split(":", 1)))
+                found = calls.node.matching(partial(matches_node, pattern))
                 if not found.any():
                     raise unknown("node", pattern, set(calls.node.texts()))
                 mask |= found
@@ -246,12 +252,17 @@ class Scope:
         """The chosen ranges with their chosen operations as seen on the device."""
         whole = self.projection.project(self._operation_mask & self.projection.is_counted)
         keep = lookup(self.range_rows, whole.range) >= 0
-        return Projected(whole.range[keep], whole.start[keep], whole.end[keep], whole.launches[keep], whole.operations[keep])
+        return Projected(
+            whole.range[keep], whole.start[keep], whole.end[keep], whole.launches[keep], whole.operations[keep]
+        )
 
 
 def unknown(what: str, pattern: str, names: set[str]) -> WrongUse:
     """The error for a name that nothing has, with the nearest ones."""
     near = difflib.get_close_matches(pattern, names, n=3, cutoff=0.3)
     return WrongUse(
-        f"there is no such {what} in the profile", f"--{what}", pattern, mend=f"nearest: {', '.join(near)}" if near else ""
+        f"there is no such {what} in the profile",
+        f"--{what}",
+        pattern,
+        mend=f"nearest: {', '.join(near)}" if near else "",
     )

@@ -99,7 +99,8 @@ class Table:
         values = ", ".join(f'IFNULL("{column}", {NULL})' for column in filled)
         kind = [(column, np.int64) for column in filled]
         read = self._database.read(
-            f'SELECT {values} FROM "{self.name}" ORDER BY rowid', lambda rows: np.fromiter(rows, dtype=kind, count=self._rows)
+            f'SELECT {values} FROM "{self.name}" ORDER BY rowid',
+            lambda rows: np.fromiter(rows, dtype=kind, count=self._rows),
         )
         self._read |= {column: np.ascontiguousarray(read[column]) for column in filled}
 

@@ -19,15 +19,24 @@ from ..reports import all_reports, find
 NAME = "stats"
 HELP = "reports by nsys's names: tables of kernels, API calls, ranges"
 
-DEFAULT = ("nvtx_sum", "osrt_sum", "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum")
+DEFAULT = (
+    "nvtx_sum",
+    "osrt_sum",
+    "cuda_api_sum",
+    "cuda_gpu_kern_sum",
+    "cuda_gpu_mem_time_sum",
+    "cuda_gpu_mem_size_sum",
+)
 ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument(
+        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
+    )
     parser.add_argument("-r", "--report", action="append", metavar="A,B",
-                        help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)")  # fmt: skip
+                        help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)")
     parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument("-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report")
     parser.add_argument("--list", action="store_true", help="list the reports with their old names and options")

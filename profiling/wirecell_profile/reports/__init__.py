@@ -42,7 +42,12 @@ def find(text: str) -> tuple[Report, frozenset[str]]:
     name, *options = text.split(":")
     if name not in names:
         near = difflib.get_close_matches(name, names, n=3)
-        raise WrongUse("there is no such report", "--report", name, mend=f"nearest: {', '.join(near)}" if near else "--list shows all")
+        raise WrongUse(
+            "there is no such report",
+            "--report",
+            name,
+            mend=f"nearest: {', '.join(near)}" if near else "--list shows all",
+        )
     report = names[name]
     for option in options:
         if option not in report.options:

@@ -22,9 +22,19 @@ def sum_by_name(calls: Calls, count_name: str) -> Result:
         (percent(int(summary.total[i]), whole), int(summary.total[i]), int(summary.count[i]), *summary.cells(i),
          calls.name.text(groups.first[i]))
         for i in by_total(summary)
-    ]  # fmt: skip
+    ]
     return Result(
-        columns("Time (%)", "Total Time (ns)", count_name, "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Name"),
+        columns(
+            "Time (%)",
+            "Total Time (ns)",
+            count_name,
+            "Avg (ns)",
+            "Med (ns)",
+            "Min (ns)",
+            "Max (ns)",
+            "StdDev (ns)",
+            "Name",
+        ),
         rows,
     )
 
@@ -50,7 +60,7 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
         rows.append(
             (int(calls.start[i]), int(calls.duration[i]), calls.name.text(i), int(calls.result[i]), int(calls.correlation[i]),
              pid_of(thread), tid_of(thread), None if priority == NULL else priority, profile.thread_names.get(thread))
-        )  # fmt: skip
+        )
     return Result(
         columns("Start (ns)", "Duration (ns)", "Name", "Result", "CorrID", "Pid", "Tid", "T-Pri", "Thread Name"), rows
     )

@@ -60,7 +60,13 @@ def time_rows(summary: Summary, groups: Groups, names: list[tuple]) -> list[tupl
     """Rows percent, total, count, statistics, names; the largest total first."""
     whole = int(summary.total.sum())
     return [
-        (percent(int(summary.total[i]), whole), int(summary.total[i]), int(summary.count[i]), *summary.cells(i), *names[i])
+        (
+            percent(int(summary.total[i]), whole),
+            int(summary.total[i]),
+            int(summary.count[i]),
+            *summary.cells(i),
+            *names[i],
+        )
         for i in by_total(summary)
     ]
 
@@ -87,7 +93,11 @@ def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
     groups = group(names.codes, *sizes)
     summary = summarise(kernels.duration, groups.of_row, len(groups))
     keys = [
-        (grid_text(*(int(size[row]) for size in sizes[:3])), grid_text(*(int(size[row]) for size in sizes[3:])), names.text(row))
+        (
+            grid_text(*(int(size[row]) for size in sizes[:3])),
+            grid_text(*(int(size[row]) for size in sizes[3:])),
+            names.text(row),
+        )
         for row in groups.first
     ]
     return Result(
@@ -130,9 +140,18 @@ def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
         rows.append(
             (int(summary.total[i]) / BYTES_PER_MB, int(summary.count[i]), mean, median, minimum, maximum, deviation,
              operations.name.text(groups.first[i]))
-        )  # fmt: skip
+        )
     return Result(
-        columns("Total (MB):3", "Count", "Avg (MB):3", "Med (MB):3", "Min (MB):3", "Max (MB):3", "StdDev (MB):3", "Operation"),
+        columns(
+            "Total (MB):3",
+            "Count",
+            "Avg (MB):3",
+            "Med (MB):3",
+            "Min (MB):3",
+            "Max (MB):3",
+            "StdDev (MB):3",
+            "Operation",
+        ),
         rows,
     )
 
@@ -146,7 +165,8 @@ def sum_of_categories(parts: list[tuple[str, np.ndarray, Labels]]) -> Result:
     summary = summarise(durations, groups.of_row, len(groups))
     keys = [(categories.text(row), names.text(row)) for row in groups.first]
     return Result(
-        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Category", "Operation"), time_rows(summary, groups, keys)
+        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Category", "Operation"),
+        time_rows(summary, groups, keys),
     )
 
 
@@ -172,9 +192,21 @@ def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
 
 REPORTS = [
     Report("cuda_gpu_kern_sum", "kernels by name", cuda_gpu_kern_sum, ("gpukernsum",), KERNEL_OPTIONS),
-    Report("cuda_gpu_kern_gb_sum", "kernels by name, grid and block", cuda_gpu_kern_gb_sum, ("gpukerngbsum",), KERNEL_OPTIONS),
+    Report(
+        "cuda_gpu_kern_gb_sum",
+        "kernels by name, grid and block",
+        cuda_gpu_kern_gb_sum,
+        ("gpukerngbsum",),
+        KERNEL_OPTIONS,
+    ),
     Report("cuda_gpu_mem_time_sum", "memory operations by time", cuda_gpu_mem_time_sum, ("gpumemtimesum",)),
     Report("cuda_gpu_mem_size_sum", "memory operations by size", cuda_gpu_mem_size_sum, ("gpumemsizesum",)),
     Report("cuda_gpu_sum", "kernels and memory operations by time", cuda_gpu_sum, ("gpusum",), KERNEL_OPTIONS),
-    Report("cuda_api_gpu_sum", "API calls, kernels and memory operations by time", cuda_api_gpu_sum, ("apigpusum",), KERNEL_OPTIONS),
+    Report(
+        "cuda_api_gpu_sum",
+        "API calls, kernels and memory operations by time",
+        cuda_api_gpu_sum,
+        ("apigpusum",),
+        KERNEL_OPTIONS,
+    ),
 ]

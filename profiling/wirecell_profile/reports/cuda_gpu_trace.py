@@ -35,7 +35,9 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
             details = (*kernel_cells[row], None, None, None, None)
         else:
             size = int(operations.bytes[i])
-            kinds = (memory_kind(profile, int(number[i])) for number in (operations.source_kind, operations.target_kind))
+            kinds = (
+                memory_kind(profile, int(number[i])) for number in (operations.source_kind, operations.target_kind)
+            )
             details = (*(None,) * 9, size / BYTES_PER_MB, throughput(size, duration), *kinds)
         correlation = int(operations.correlation[i])
         green_context = int(green[kind][row])
@@ -43,13 +45,13 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
             (int(operations.start[i]), duration, None if correlation == NULL else correlation, *details,
              f"{profile.device_names.get(device, 'device')} ({device})", int(operations.context[i]),
              None if green_context == NULL else green_context, int(operations.stream[i]), names.text(i))
-        )  # fmt: skip
+        )
     return Result(
         columns("Start (ns)", "Duration (ns)", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Reg/Trd",
                 "StcSMem (MB):3", "DymSMem (MB):3", "Bytes (MB):3", "Throughput (MB/s):3", "SrcMemKd", "DstMemKd", "Device",
                 "Ctx", "GreenCtx", "Strm", "Name"),
         table,
-    )  # fmt: skip
+    )
 
 
 def memory_kind(profile, number: int) -> str | None:

@@ -64,7 +64,7 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
         rows.append(
             (pid_of(thread), tid_of(thread), int(kernels.device[first]), int(total.count[i]), int(queue.count[i]),
              *total.cells(i), *api.cells(i), *queue.cells(i), *kernel.cells(i), calls.name.text(first), names.text(first))
-        )  # fmt: skip
+        )
     statistics = [f"{part}{name} (ns)" for part in "TAQK" for name in ("Avg", "Med", "Min", "Max", "StdDev")]
     return Result(columns("PID", "TID", "DevId", "Count", "QCount", *statistics, "API Name", "Kernel Name"), rows)
 
@@ -84,12 +84,12 @@ def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
              int(total[i]), pid_of(thread), tid_of(thread), int(kernels.device[i]), calls.name.text(i),
              grid_text(*(int(size[i]) for size in sizes[:3])), grid_text(*(int(size[i]) for size in sizes[3:])),
              launches.names.text(i))
-        )  # fmt: skip
+        )
     return Result(
         columns("API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)", "Kernel Start (ns)", "Kernel Dur (ns)",
                 "Total Dur (ns)", "PID", "TID", "DevId", "API Function", "GridXYZ", "BlockXYZ", "Kernel Name"),
         rows,
-    )  # fmt: skip
+    )
 
 
 REPORTS = [
@@ -97,4 +97,4 @@ REPORTS = [
            KERNEL_OPTIONS),
     Report("cuda_kern_exec_trace", "launch, wait and run of kernels one by one", cuda_kern_exec_trace, ("kernexectrace",),
            KERNEL_OPTIONS),
-]  # fmt: skip
+]

@@ -36,7 +36,9 @@ def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
         first = groups.first[i]
         style = (STYLES[ranges.style[first]],) if with_style else ()
         total = int(summary.total[i])
-        rows.append((percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *style, ranges.name.text(first)))
+        rows.append(
+            (percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *style, ranges.name.text(first))
+        )
     return Result(columns(*TIMES, *(("Style",) if with_style else ()), "Range"), rows)
 
 
@@ -77,13 +79,13 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
             (int(ranges.start[i]), int(ranges.end[i]), duration, duration - exclusive, exclusive, name, pid_of(thread),
              tid_of(thread), int(nesting.level[i]), int(nesting.children[i]), number,
              int(ranges.row[parent]) if parent >= 0 else None, *stacks[i])
-        )  # fmt: skip
+        )
     numbers = set(ranges.row[shown].tolist())
     return Result(
         columns("Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "Name", "PID", "TID", "Lvl",
                 "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"),
         [row for row in table if row[10] in numbers],
-    )  # fmt: skip
+    )
 
 
 REPORTS = [

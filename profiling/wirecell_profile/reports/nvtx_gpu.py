@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import KERNEL, STYLES, join_labels
+from ..events import STYLES, join_labels
 from ..grouping import group, summarise
 from ..identity import pid_of, tid_of
 from ..output import Result, columns
@@ -48,13 +48,13 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
             (ranges.name.text(i), start, end - start, int(ranges.start[i]), int(ranges.duration[i]), STYLES[ranges.style[i]],
              pid_of(thread), tid_of(thread), launches, int(projection.level[i]), int(children[i]), int(ranges.row[i]),
              int(ranges.row[parent]) if parent >= 0 else None, _stack(i, projection.parent, ranges.row, stacks))
-        )  # fmt: skip
+        )
     rows += _unnamed_row(scope)
     return Result(
         columns("Name", "Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)", "Orig Duration (ns)", "Style",
                 "PID", "TID", "NumGPUOps", "Lvl", "NumChild", "RangeId", "ParentId", "RangeStack"),
         rows,
-    )  # fmt: skip
+    )
 
 
 def _by_start(projected) -> list[tuple[int, int, int, int]]:
@@ -104,14 +104,30 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         operations = sum(row[8] for row in members[i])
         count = len(members[i])
         host = (sum(row[4] for row in members[i]),) if style else (None,)
-        place = (sum(row[9] for row in members[i]) / count, sum(row[10] for row in members[i]) / count) if style else (None, None)
-        rows.append((name, style, int(summary.total[i]), *host, count, *summary.cells(i), operations, operations / count, *place))
+        place = (
+            (sum(row[9] for row in members[i]) / count, sum(row[10] for row in members[i]) / count)
+            if style
+            else (None, None)
+        )
+        rows.append(
+            (
+                name,
+                style,
+                int(summary.total[i]),
+                *host,
+                count,
+                *summary.cells(i),
+                operations,
+                operations / count,
+                *place,
+            )
+        )
     return Result(
         columns("Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances", "Proj Avg (ns)",
                 "Proj Med (ns)", "Proj Min (ns)", "Proj Max (ns)", "Proj StdDev (ns)", "Total GPU Ops", "Avg GPU Ops",
                 "Avg Range Lvl", "Avg Num Child"),
         rows,
-    )  # fmt: skip
+    )
 
 
 def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
@@ -147,12 +163,12 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
             (names.text(first), STYLES[style[first]] if known else None, pid_of(int(thread[first])), tid_of(int(thread[first])),
              int(instances[i]) if known else None, int(different[i]), int(summary.total[i]), *summary.cells(i),
              kernels.text(first))
-        )  # fmt: skip
+        )
     return Result(
         columns("NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)", "Med (ns)",
                 "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"),
         rows,
-    )  # fmt: skip
+    )
 
 
 def _different(of_row: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
@@ -163,7 +179,15 @@ def _different(of_row: np.ndarray, values: np.ndarray, groups: int) -> np.ndarra
 
 
 REPORTS = [
-    Report("nvtx_gpu_proj_trace", "NVTX ranges projected on the device, one by one", nvtx_gpu_proj_trace, ("nvtxgpuproj",)),
+    Report(
+        "nvtx_gpu_proj_trace", "NVTX ranges projected on the device, one by one", nvtx_gpu_proj_trace, ("nvtxgpuproj",)
+    ),
     Report("nvtx_gpu_proj_sum", "NVTX ranges projected on the device, by name", nvtx_gpu_proj_sum),
-    Report("nvtx_kern_sum", "kernels by the NVTX ranges around their launch", nvtx_kern_sum, ("nvtxkernsum",), KERNEL_OPTIONS),
+    Report(
+        "nvtx_kern_sum",
+        "kernels by the NVTX ranges around their launch",
+        nvtx_kern_sum,
+        ("nvtxkernsum",),
+        KERNEL_OPTIONS,
+    ),
 ]
