@@ -44,6 +44,13 @@ def test_what_a_file_lacks_is_missing_not_empty(made, what: str) -> None:
         getattr(made.profile(), what)
 
 
+def test_own_files_say_what_was_recorded(made) -> None:
+    with made.writing() as file:
+        file.manifest(what="nvtx,calls")
+    with pytest.raises(MissingData, match=r"does not contain CUDA API calls \(recorded: nvtx,calls\)"):
+        made.profile().calls
+
+
 def test_an_empty_table_is_missing_too(made) -> None:
     with made.writing() as file:
         file.table("CUPTI_ACTIVITY_KIND_KERNEL")

@@ -206,10 +206,12 @@ def test_node_calls_from_the_recorder(made) -> None:
         file.node_call(10, 1, 0, 0, 100, bytes_in=4096)
         file.node_call(11, 2, 0, 110, 200)
         file.node_call(12, 1, 1, 210, 300, ok=0)
+        file.node(3, "FrameFileSink", "")
+        file.node_call(13, 3, 1, 310, 320)
     calls = made.profile().node_calls
-    assert calls.node.texts() == ["SPNGDecon:induction", "SPNGDNNROI:v", "SPNGDecon:induction"]
-    assert calls.type.texts() == ["SPNGDecon", "SPNGDNNROI", "SPNGDecon"]
-    assert calls.event.tolist() == [0, 0, 1] and calls.ok.tolist() == [1, 1, 0]
+    assert calls.node.texts() == ["SPNGDecon:induction", "SPNGDNNROI:v", "SPNGDecon:induction", "FrameFileSink"]
+    assert calls.type.texts() == ["SPNGDecon", "SPNGDNNROI", "SPNGDecon", "FrameFileSink"]
+    assert calls.event.tolist() == [0, 0, 1, 1] and calls.ok.tolist() == [1, 1, 0, 1]
     assert calls.bytes_in[0] == 4096 and calls.bytes_in[1] < 0  # not measured is not 0
 
 
@@ -219,9 +221,11 @@ def test_node_calls_of_an_nsys_export_come_from_the_ranges(made) -> None:
         file.range("SPNGDecon:induction", 0, 100, domainId=1, event=7)
         file.range("Decon::transform", 10, 20, domainId=1)
         file.range("SPNGDecon:induction", 0, 100, event=7)
+        file.range("FrameFileSource", 200, 300, domainId=1, event=8)
+        file.range("warm-up", 400, 500, domainId=1)
     calls = made.profile().node_calls
-    assert calls.node.texts() == ["SPNGDecon:induction"] and calls.event.tolist() == [7]
-    assert calls.cpu[0] < 0 and calls.id.tolist() == [2]
+    assert calls.node.texts() == ["SPNGDecon:induction", "FrameFileSource"] and calls.event.tolist() == [7, 8]
+    assert calls.cpu[0] < 0 and calls.id.tolist() == [2, 5]
 
 
 def test_operations_of_node_calls_by_containment(made) -> None:

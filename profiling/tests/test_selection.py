@@ -110,6 +110,22 @@ def test_attribution_is_that_of_the_whole_profile(made) -> None:
     assert [scope.projection.ranges.text.text(i) for i in inner[:2]] == ["Decon::transform", "SPNGDecon:induction"]
 
 
+def test_a_node_keeps_its_own_range_though_the_clock_starts_later(made) -> None:
+    """As wire-cell's recorder writes it: the range 0-100 around the call 5-95, and a launch between the two."""
+    with made.writing() as file:
+        file.domain("spng", 1)
+        file.node(1, "SPNGDecon", "u")
+        file.node_call(10, 1, 0, 5, 95)
+        file.range("SPNGDecon:u", 0, 100, domainId=1, event=0)
+        file.range("SPNGDecon:u", 200, 300, domainId=1, event=1)
+        file.launch("kernel", (96, 98), (200, 210))
+    scope = made.scope(nodes=("SPNGDecon:u",))
+    assert names(scope) == {"ranges": ["SPNGDecon:u"], "calls": ["cudaLaunchKernel"], "operations": ["kernel"]}
+    assert scope.node_projection.own_range.tolist() == [0]
+    assert scope.node_projection.call_of_range.tolist() == [0, -1]
+    assert len(scope.node_call_rows) == 1
+
+
 def test_projection_of_a_part(made) -> None:
     with made.writing() as file:
         two_events(file)

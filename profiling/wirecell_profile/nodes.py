@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .projection import Projection
 
 NODE_DOMAIN = "spng"
-NODE_NAME = re.compile(r"[^:\s]+:[^:\s].*")  # Type:instance; a sub-step is Type::step
+NODE_NAME = re.compile(r"[^:\s]+(:[^:\s].*)?")  # Type:instance or, without an instance, Type; a sub-step is Type::step
 NOT_MEASURED = -1  # in the recorder's measured columns
 
 
@@ -59,7 +59,9 @@ def read_node_calls(profile: "Profile") -> NodeCalls:
     except MissingData:
         raise profile.missing("SPNG_CALL", "NVTX_EVENTS") from None
     rows = np.flatnonzero(
-        ranges.domain.matching(lambda name: name == NODE_DOMAIN) & ranges.text.matching(NODE_NAME.fullmatch)
+        ranges.domain.matching(lambda name: name == NODE_DOMAIN)
+        & ranges.text.matching(NODE_NAME.fullmatch)
+        & (ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL))  # a bare word may be anything
     )
     if not len(rows):
         raise MissingData(
@@ -101,7 +103,7 @@ def _recorded(profile: "Profile") -> NodeCalls:
     table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
     found = lookup(nodes.integers("id"), table.integers("node"))
     types, instances = nodes.texts("type").texts(), nodes.texts("name").texts()
-    names = [f"{type_}:{instance}" for type_, instance in zip(types, instances)]
+    names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
     node = Labels(found, names).map(str)
     return NodeCalls(
         start=table.integers("start"),
@@ -126,6 +128,15 @@ def type_of(node: str) -> str:
     return node.split(":", 1)[0]
 
 
+@dataclass
+class Spans(Columns):
+    """Intervals of threads."""
+
+    start: np.ndarray
+    end: np.ndarray
+    thread: np.ndarray
+
+
 class NodeProjection:
     """Which node call every range, API call and device operation belongs to."""
 
@@ -133,6 +144,26 @@ class NodeProjection:
         self.calls = calls
         self.projection = projection
         self._profile = profile
+
+    @cached_property
+    def own_range(self) -> np.ndarray:
+        """For each node call its own NVTX range, -1 for none. wire-cell opens the range just before the call's clock starts."""
+        calls, ranges = self.calls, self.projection.ranges
+        rows = np.flatnonzero(ranges.on_one_thread & ranges.text.matching(set(calls.node.names).__contains__))
+        around = ranges.take(rows)
+        local = nest((around.start, around.end, around.thread), (calls.start, calls.end, calls.thread)).innermost
+        own = np.where(local >= 0, rows[local] if len(rows) else -1, -1)
+        same = [found >= 0 and ranges.text.text(found) == calls.node.text(i) for i, found in enumerate(own.tolist())]
+        return np.where(same, own, -1)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """When each node call was: with its own range where there is one."""
+        calls, ranges, own = self.calls, self.projection.ranges, self.own_range
+        if not len(ranges):
+            return Spans(calls.start, calls.end, calls.thread)
+        start = np.where(own >= 0, np.minimum(calls.start, ranges.start[own]), calls.start)
+        return Spans(start, np.where(own >= 0, np.maximum(calls.end, ranges.end[own]), calls.end), calls.thread)
 
     @cached_property
     def call_of_operation(self) -> np.ndarray:
@@ -184,11 +215,10 @@ class NodeProjection:
 
     @cached_property
     def call_of_range(self) -> np.ndarray:
-        """For each range the innermost node call around it on its thread, -1 for none. A node call's own range belongs to
-        it: the recorder begins the call before the range."""
+        """For each range the innermost node call around it on its thread, -1 for none; its own range belongs to a call."""
         inside = self._innermost(self.projection.ranges)
         return np.where(self.projection.ranges.on_one_thread, inside, -1)
 
     def _innermost(self, events: Columns) -> np.ndarray:
-        calls = self.calls
-        return nest((calls.start, calls.end, calls.thread), (events.start, events.end, events.thread)).innermost
+        spans = self.spans
+        return nest((spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)).innermost

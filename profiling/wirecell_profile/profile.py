@@ -67,6 +67,7 @@ CONTENTS = {
     "CUPTI_ACTIVITY_KIND_KERNEL": "CUDA kernels",
     "CUPTI_ACTIVITY_KIND_MEMCPY": "CUDA memory copies",
     "CUPTI_ACTIVITY_KIND_MEMSET": "CUDA memory sets",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "CUDA graphs",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "CUDA synchronisation",
     "CUDA_GPU_MEMORY_USAGE_EVENTS": "device memory allocations",
     "GPU_METRICS": "GPU metrics",
@@ -152,7 +153,8 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """The error that says which data the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
-        return MissingData(f"{self.path.name} does not contain {what}", seen=f"no rows in {', '.join(names)}")
+        recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
+        return MissingData(f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}")
 
     @cached_property
     def strings(self) -> dict[int, str]:

@@ -238,7 +238,7 @@ class Scope:
 
     @cached_property
     def _chosen_intervals(self) -> Columns:
-        return self.profile.node_calls.take(self._chosen_node_calls)
+        return self.node_projection.spans.take(self._chosen_node_calls)
 
     @cached_property
     def pairs(self) -> Pairs:
