@@ -61,9 +61,9 @@ def build(bld):
         bld.shlib(
             target="lib/SpngRecorder",
             source=bld.path.ant_glob("spng/instrument/recorder/*.cxx"),
-            includes=[".", bld.bldnode.make_node("parts/include")],
+            includes=["."],
             use="NVTX CUDA SQLITE SYSTEM",
-            cxxflags=["-fvisibility=hidden"],
+            cxxflags=["-fvisibility=hidden"] + bld.env.CXXFLAGS_FMT,  # the folder of the parts' headers
             linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
             install_path="${LIBDIR}",
         )

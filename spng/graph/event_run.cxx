@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
 #include "spng/graph/source.h"
+#include "spng/instrument/clock.h"
 
 #include <algorithm>
 
@@ -37,7 +38,12 @@ bool is_at_end(const Graph& graph) {
 
 EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
     : m_graph(graph), m_state(state), m_index(index), m_stream(state.device()),
-      m_on_edge(graph.edges().size()), m_in_flight(std::in_place, index) {}
+      m_on_edge(graph.edges().size()),
+      m_put_at(instrument::recording::recorder() != nullptr ? graph.edges().size() : 0),
+      m_in_window(std::in_place, index) {
+    const instrument::recording::EventOnThread on_thread(index);
+    m_in_flight.emplace(index);
+}
 
 bool EventRun::run_vertex(std::size_t number) {
     if (!m_alive || m_state.abandoned(m_index)) {
@@ -45,6 +51,7 @@ bool EventRun::run_vertex(std::size_t number) {
         NVTX_SCHEDULING_MARK("EventRun::left_out");
         return true;
     }
+    const instrument::recording::EventOnThread on_thread(m_index);
     const EventStream::Guard on_stream(m_stream);
     const auto& vertex = m_graph.vertices()[number];
     Ports inputs;
@@ -52,6 +59,10 @@ bool EventRun::run_vertex(std::size_t number) {
         NVTX_SCHEDULING_RANGE("EventRun::take_inputs", m_index);
         for (const std::size_t edge : vertex.input_edges) {
             inputs.push_back(std::move(m_on_edge[edge]));
+            if (!m_put_at.empty()) {
+                instrument::recording::message(static_cast<std::int64_t>(edge), m_index, m_put_at[edge],
+                                               instrument::wall_nanoseconds());
+            }
         }
     }
     Ports outputs;
@@ -67,13 +78,18 @@ bool EventRun::run_vertex(std::size_t number) {
         if (outputs.at(port) == nullptr) {
             return false;
         }
-        m_on_edge[vertex.output_edges[port]] = std::move(outputs[port]);
+        const std::size_t edge = vertex.output_edges[port];
+        m_on_edge[edge] = std::move(outputs[port]);
+        if (!m_put_at.empty()) {
+            m_put_at[edge] = instrument::wall_nanoseconds();
+        }
     }
     return true;
 }
 
 void EventRun::complete() {
     m_in_flight.reset();
+    m_in_window.reset();
     if (m_alive) {
         m_state.completed();
         log::info("graph", [&] { return "event " + std::to_string(m_index) + " done"; });

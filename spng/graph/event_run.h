@@ -7,6 +7,7 @@
 #include "spng/graph/job.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/event_range.h"
+#include "spng/instrument/recording.h"
 
 #include <atomic>
 #include <cstdint>
@@ -77,7 +78,9 @@ private:
     EventStream m_stream;
     std::vector<TensorSetPtr>
         m_on_edge; ///< each written once and taken once, by nodes that run one after the other
+    std::vector<std::int64_t> m_put_at; ///< when it was put there; only for recordings
     std::atomic<bool> m_alive{true};
+    std::optional<instrument::recording::EventInFlight> m_in_window;
     std::optional<instrument::EventRange> m_in_flight;
 };
 

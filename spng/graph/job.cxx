@@ -3,6 +3,7 @@
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
 #include "spng/graph/engine.h"
+#include "spng/instrument/recording.h"
 
 #include <ATen/Parallel.h>
 
@@ -23,6 +24,17 @@ int cores() {
 void name_source(Error& error, const std::string& source) {
     if (error.text().where.find(source) == std::string::npos) {
         error.add_where(source);
+    }
+}
+
+void record_edges(const Graph& graph) {
+    for (std::size_t number = 0; number < graph.edges().size(); ++number) {
+        const auto& [tail, head] = graph.edges()[number];
+        const auto name = [&](const Graph::Target& end) {
+            return graph.vertices()[end.node].node->name().text();
+        };
+        instrument::recording::edge(static_cast<std::int64_t>(number), name(tail), tail.port, name(head),
+                                    head.port);
     }
 }
 
@@ -162,6 +174,7 @@ void Job::prepare(const RunOptions& options) {
 
 RunSummary Job::run(const RunOptions& options) {
     RunState state(options, context().device());
+    record_edges(*m_graph);
     if (m_engine == "TbbFlow") {
         run_tbb_flow(*m_graph, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {

@@ -4,6 +4,8 @@
 #include "spng/instrument/device_timer.h"
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/operator_traits.h"
+#include "spng/instrument/recorder/recorder_abi.h"
+#include "spng/instrument/recording.h"
 
 #include <ATen/record_function.h>
 #include <c10/util/Exception.h>
@@ -25,10 +27,12 @@ thread_local NodeMeter::Call::State* t_call = nullptr;
 
 struct NodeMeter::State {
     explicit State(NodeIdentity the_identity)
-        : identity(std::move(the_identity)), label(identity.text(), identity.kind) {}
+        : identity(std::move(the_identity)), label(identity.text(), identity.kind),
+          number(recording::new_node(identity.type, identity.instance, identity.kind)) {}
 
     struct Pending {
         std::size_t record;
+        std::uint64_t recorded_call; ///< 0: not recorded
         std::unique_ptr<DeviceSpan> span;
     };
 
@@ -38,6 +42,7 @@ struct NodeMeter::State {
 
     const NodeIdentity identity;
     const NodeLabel label;
+    const std::int64_t number; ///< in recordings
     mutable std::mutex mutex;
     std::vector<CallRecord> records;
     std::unordered_map<const OperatorTraits*, std::uint64_t> operations;
@@ -57,6 +62,7 @@ struct NodeMeter::Call::State {
     void count(const OperatorTraits& traits);
     void begin();
     void end();
+    void tell_recorder() const;
 
     NodeMeter::State& meter;
     const c10::Device device;
@@ -70,6 +76,7 @@ struct NodeMeter::Call::State {
     std::unique_ptr<DeviceSpan> span;
     std::int64_t wall_begin = 0;
     std::int64_t cpu_begin = 0;
+    std::uint64_t recorded_call = 0; ///< number of this call in a recording; 0: it is not recorded
     int exceptions = std::uncaught_exceptions();
     bool discarded = false;
 };
@@ -115,7 +122,7 @@ std::unique_ptr<DeviceSpan> NodeMeter::State::take_span(c10::Device device) {
 void NodeMeter::State::store(Call::State& call) {
     const std::lock_guard lock(mutex);
     if (call.span) {
-        pending.push_back({records.size(), std::move(call.span)});
+        pending.push_back({records.size(), call.recorded_call, std::move(call.span)});
     }
     records.push_back(call.record);
     for (const auto& [traits, times] : call.operations) {
@@ -128,6 +135,10 @@ void NodeMeter::State::settle_first() {
     Pending first = std::move(pending.front());
     pending.pop_front();
     records[first.record].device = first.span->nanoseconds();
+    const SpngRecorder* const recorder = recording::recorder();
+    if (recorder != nullptr && first.recorded_call != 0) {
+        recorder->device_time(first.recorded_call, records[first.record].device);
+    }
     spans.give_back(std::move(first.span));
 }
 
@@ -144,6 +155,9 @@ void NodeMeter::Call::State::count(const OperatorTraits& traits) {
 
 /// The clocks come last, so that they do not see what measuring itself costs.
 void NodeMeter::Call::State::begin() {
+    if (const SpngRecorder* const recorder = recording::recorder()) {
+        recorded_call = recorder->call_begins();
+    }
     if (!device.is_cpu()) {
         try {
             if (mode.synchronise) {
@@ -187,9 +201,35 @@ void NodeMeter::Call::State::end() {
     if (outer != nullptr) {
         outer->record.nested_wall += record.wall;
     }
+    if (recorded_call != 0) {
+        tell_recorder();
+    }
     if (!discarded) {
         meter.store(*this);
     }
+}
+
+void NodeMeter::Call::State::tell_recorder() const {
+    const SpngRecorder* const recorder = recording::recorder();
+    if (recorder == nullptr) {
+        return;
+    }
+    SpngRecorderCall call{};
+    call.id = recorded_call;
+    call.discarded = discarded ? 1 : 0;
+    call.node = meter.number;
+    call.event = static_cast<std::int64_t>(record.event);
+    call.start = wall_begin;
+    call.end = wall_begin + record.wall;
+    call.failed = record.failed ? 1 : 0;
+    call.parent = outer == nullptr ? 0 : outer->recorded_call;
+    call.bytes_in = static_cast<std::int64_t>(record.bytes_in);
+    call.bytes_out = static_cast<std::int64_t>(record.bytes_out);
+    call.cpu = record.cpu;
+    call.host_peak = record.cpu_peak;
+    call.device_peak = record.device_peak;
+    call.leaf_operations = static_cast<std::int64_t>(record.leaf_operations);
+    recorder->call_ends(&call);
 }
 
 NodeMeter::NodeMeter(NodeIdentity identity) : m_state(std::make_unique<State>(std::move(identity))) {

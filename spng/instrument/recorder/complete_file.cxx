@@ -86,6 +86,10 @@ void complete_file(const std::string& part, const std::string& target, bool reco
         std::remove(unfinished.c_str());
         throw;
     }
+    remove_part(part);
+}
+
+void remove_part(const std::string& part) {
     for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
         std::remove((part + ending).c_str());
     }

@@ -13,6 +13,9 @@ namespace spng::recorder {
 /// stays as it is.
 void complete_file(const std::string& part, const std::string& target, bool recovered);
 
+/// Remove a .part file and its log.
+void remove_part(const std::string& part);
+
 /// The name that a .part file was to have. Throws DatabaseError when it is no
 /// recording.
 std::string target_of(const std::string& part);

@@ -61,16 +61,25 @@ void Recorder::start(const Options& options) {
 }
 
 void Recorder::stop(const std::string& end) {
+    end_session([&end](Session& session) { session.finish(end); });
+}
+
+void Recorder::discard() {
+    end_session([](Session& session) { session.discard(); });
+}
+
+/// Other threads may be using the session at this moment. Rather than to lock it for every call, sessions
+/// that are over are kept: a few kilobytes each.
+template <class End>
+void Recorder::end_session(End end) {
     const std::lock_guard lock(m_session_mutex);
-    if (m_session == nullptr) {
+    Session* const session = m_session.exchange(nullptr);
+    if (session == nullptr) {
         return;
     }
     m_open = false;
-    // Other threads may be using the session at this moment. Rather than to lock
-    // it for every call, sessions that are over are kept: a few kilobytes each.
-    Session* const session = m_session.exchange(nullptr);
     try {
-        session->finish(end);
+        end(*session);
     } catch (...) {
         m_active = false;
         throw;
@@ -240,9 +249,12 @@ std::uint64_t Recorder::call_begins() {
     return call;
 }
 
-void Recorder::call_ends(CallRow row) {
+void Recorder::call_ends(CallRow row, bool keep) {
     if (Session* const session = m_session; session != nullptr) {
         session->call_ends(static_cast<std::uint64_t>(row.id));
+    }
+    if (!keep) {
+        return;
     }
     row.thread = thread().thread();
     row.resident = resident_bytes();

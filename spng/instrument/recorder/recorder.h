@@ -45,6 +45,8 @@ public:
     /// @param end  how the program ended, for the manifest: "stop", "exit",
     /// "signal 6"
     void stop(const std::string& end);
+    /// End the session without a file.
+    void discard();
     /// Ask for the end of the session and wait for it at most `seconds`. To be
     /// called by a signal handler; a thread of the session's own does the work.
     /// Async-signal-safe.
@@ -98,7 +100,8 @@ public:
     /// The id of a call that begins on this thread; 0 when it is not to be
     /// recorded.
     std::uint64_t call_begins();
-    void call_ends(CallRow row);
+    /// @param keep  false: nothing happened that is worth a row
+    void call_ends(CallRow row, bool keep);
 
     // ---- domains; number 0 is the default one ----
 
@@ -129,6 +132,8 @@ private:
     Taken take_threads();
     std::map<std::string, std::string> take_notes();
     void begin_anew(const Options& options, sem_t* when_filling);
+    template <class End>
+    void end_session(End end);
 
     static void before_fork();
     static void after_fork();

@@ -61,9 +61,13 @@ int stop(char* problem, size_t size) {
     return reported(problem, size, [] { recorder().stop("stop"); });
 }
 
-int recover(const char* part, const char* target, char* problem, size_t size) {
+int recover(const char* part, const char* target, char* name, size_t name_size, char* problem, size_t size) {
     return reported(problem, size, [=] {
-        complete_file(part, target == nullptr || *target == '\0' ? target_of(part) : target, true);
+        const std::string to = target == nullptr || *target == '\0' ? target_of(part) : target;
+        complete_file(part, to, true);
+        if (name != nullptr && name_size > 0) {
+            std::snprintf(name, name_size, "%s", to.c_str());
+        }
     });
 }
 
@@ -89,15 +93,14 @@ void call_ends(const SpngRecorderCall* call) {
     row.start = {call->start};
     row.end = {call->end};
     row.succeeded = call->failed == 0;
-    row.parent = call->nested != 0 ? Count(static_cast<std::int64_t>(call->parent)) : std::nullopt;
+    row.parent = call->parent != 0 ? Count(static_cast<std::int64_t>(call->parent)) : std::nullopt;
     row.bytes_in = call->bytes_in;
     row.bytes_out = call->bytes_out;
     row.cpu = count_of(call->cpu);
-    row.device = count_of(call->device);
     row.host_peak = count_of(call->host_peak);
     row.device_peak = count_of(call->device_peak);
     row.leaf_operations = count_of(call->leaf_operations);
-    recorder().call_ends(row);
+    recorder().call_ends(row, call->discarded == 0);
 }
 
 void message(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued) {
@@ -113,7 +116,9 @@ const SpngRecorder functions{
     .version = SPNG_RECORDER_VERSION,
     .start = &start,
     .stop = &stop,
+    .discard = [] { recorder().discard(); },
     .recover = &recover,
+    .rank = [] { return rank_of_process().value_or(0); },
     .running = [] { return recorder().active() ? 1 : 0; },
     .part_file = [] { return recorder().active() ? recorder().part_file() : ""; },
     .final_file = [] { return recorder().final_file(); },
@@ -127,6 +132,10 @@ const SpngRecorder functions{
     .edge = &edge,
     .call_begins = [] { return recorder().call_begins(); },
     .call_ends = &call_ends,
+    .device_time =
+        [](uint64_t call, int64_t nanoseconds) {
+            recorder().add(CallDeviceRow{static_cast<std::int64_t>(call), nanoseconds});
+        },
     .message = &message,
     .sample = &sample,
 };

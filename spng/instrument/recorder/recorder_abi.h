@@ -36,15 +36,15 @@ typedef struct SpngRecorderOptions {
 } SpngRecorderOptions;
 
 typedef struct SpngRecorderCall {
-    uint64_t id; ///< of call_begins
+    uint64_t id;     ///< of call_begins
+    uint64_t parent; ///< the call that this one is nested in; 0: none
     int64_t node, event;
     int64_t start, end;
     int32_t failed;
-    int32_t nested; ///< 1: inside of another call; `parent` is its id
-    uint64_t parent;
+    int32_t discarded; ///< nothing happened that is worth a row
     int64_t bytes_in, bytes_out;
-    int64_t cpu, device;
-    int64_t host_peak, device_peak;
+    int64_t cpu;
+    int64_t host_peak, device_peak; ///< growth of tensor memory
     int64_t leaf_operations;
 } SpngRecorderCall;
 
@@ -57,9 +57,14 @@ typedef struct SpngRecorder {
     /// Complete the file. 0, or not 0 and the reason; what was recorded until
     /// then stays as a .part file.
     int (*stop)(char* problem, size_t size);
-    /// Make a complete file out of what a killed process left. `target` null: the
-    /// name it was meant to have.
-    int (*recover)(const char* part, const char* target, char* problem, size_t size);
+    /// Give up the session: no file stays.
+    void (*discard)(void);
+    /// Make a complete file out of what a killed process left. `target` null or empty: the name it was meant
+    /// to have. The name goes to `name`.
+    int (*recover)(const char* part, const char* target, char* name, size_t name_size, char* problem,
+                   size_t size);
+    /// The number of this process in a parallel job, 0 outside of one.
+    int (*rank)(void);
 
     int (*running)(void);
     /// Name of the unfinished file while a session runs, else "".
@@ -86,6 +91,8 @@ typedef struct SpngRecorder {
     /// The id under which call_ends reports; 0 when it is not recorded.
     uint64_t (*call_begins)(void);
     void (*call_ends)(const SpngRecorderCall* call);
+    /// The time of a call on the device, which is known later than its end.
+    void (*device_time)(uint64_t call, int64_t nanoseconds);
     void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
     void (*sample)(int64_t time, const char* source, const char* metric, double value);
 } SpngRecorder;

@@ -77,8 +77,12 @@ struct CallRow {
     Count cpu;             ///< processor time, ns
     Count host_peak;       ///< growth of host tensor memory at most, bytes
     Count leaf_operations; ///< ATen
-    Count device;          ///< time on the device between two events of its stream, ns;
-                           ///< CUDA-event tier
+};
+
+/// How long a call took on the device, between two events of its stream; known later than its end.
+struct CallDeviceRow {
+    std::int64_t call = 0;
+    std::int64_t device = 0; ///< ns
 };
 
 /// A tensor set on an edge.
@@ -227,8 +231,8 @@ struct CudaStreamRow {
 };
 
 /// All of them, in the order in which their tables are written.
-using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, MessageRow, SampleRow, DiagnosticRow,
-                           OverheadRow, SystemCallRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
+using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, SampleRow,
+                           DiagnosticRow, OverheadRow, SystemCallRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
                            SynchronisationRow, CudaEventRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
                            ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
 

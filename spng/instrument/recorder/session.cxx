@@ -239,13 +239,23 @@ void Session::diagnose_losses() {
     }
 }
 
-void Session::finish(const std::string& end) {
+void Session::end_writer() {
     for (const auto& source : m_sources) {
         source->stop(m_recorder);
     }
     m_ending = true;
     sem_post(&m_wake);
     m_writer.join();
+}
+
+void Session::discard() {
+    end_writer();
+    m_file.close();
+    remove_part(m_part_name);
+}
+
+void Session::finish(const std::string& end) {
+    end_writer();
     const std::lock_guard lock(m_writing);
     write_round();
     diagnose_losses();

@@ -39,6 +39,9 @@ public:
     /// Write what is left and complete the file. Throws DatabaseError.
     void finish(const std::string& end);
 
+    /// End without a file.
+    void discard();
+
     /// Async-signal-safe.
     void ask_for_end(int signal) noexcept;
     bool ended_after_signal() const noexcept { return m_ended; }
@@ -56,6 +59,7 @@ private:
     void write_notes();
     void diagnose_losses();
     void complete(const std::string& end);
+    void end_writer();
 
     Recorder& m_recorder;
     const Options m_options;

@@ -188,8 +188,18 @@ struct Table<CallRow> {
             column("cuda_alloc_peak", integer, &CallRow::device_peak),
             column("parent", integer, &CallRow::parent), column("cpu", integer, &CallRow::cpu),
             column("host_alloc_peak", integer, &CallRow::host_peak),
-            column("leaf_operations", integer, &CallRow::leaf_operations),
-            column("device", integer, &CallRow::device));
+            column("leaf_operations", integer, &CallRow::leaf_operations));
+    }
+};
+
+template <>
+struct Table<CallDeviceRow> {
+    static constexpr const char* name = "SPNG_CALL_DEVICE";
+    static constexpr bool always = false;
+    static constexpr const char* order = "call";
+    static constexpr auto columns() {
+        return std::make_tuple(column("call", needed, &CallDeviceRow::call),
+                               column("device", needed, &CallDeviceRow::device));
     }
 };
 

@@ -1,0 +1,246 @@
+#include "spng/instrument/recording.h"
+
+#include "spng/core/error.h"
+#include "spng/instrument/capture_range.h"
+#include "spng/instrument/recorder/recorder_abi.h"
+#include "spng/instrument/recorder_library.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <unistd.h>
+
+namespace spng::instrument {
+namespace {
+
+constexpr const char* injection_variable = "NVTX_INJECTION64_PATH";
+
+void say(const std::string& text) {
+    std::fprintf(stderr, "wire-cell: %s\n", text.c_str());
+}
+
+/// The recorder, or the reason why this build has none as an Error.
+const SpngRecorder& recorder_of_build(const std::string& where) {
+    if (!SPNG_NVTX_IS_ON) {
+        throw Error(ErrorKind::Usage, {.what = "this build cannot record a profile",
+                                       .where = where,
+                                       .seen = "a build without the NVTX ranges that a profile consists of",
+                                       .expected = "one with them",
+                                       .mend = "./wcb configure --with-nvtx && ./wcb"});
+    }
+    const LoadedRecorder loaded = load_recorder();
+    if (loaded.functions == nullptr) {
+        throw Error(ErrorKind::Usage, {.what = "the recorder does not load",
+                                       .where = where,
+                                       .seen = loaded.problem,
+                                       .expected = "libSpngRecorder.so beside libWireCellSpng.so",
+                                       .mend = "install libsqlite3-dev, then ./wcb configure --with-nvtx && "
+                                               "./wcb"});
+    }
+    return *loaded.functions;
+}
+
+/// Why another tool records this process, "" when none does.
+std::string other_tool() {
+    const char* const path = std::getenv(injection_variable);
+    if (path != nullptr && *path != '\0' && !is_recorder(path)) {
+        return std::string(injection_variable) + "=" + path;
+    }
+    const char* const session = std::getenv("NSYS_PROFILING_SESSION_ID");
+    return session == nullptr ? "" : std::string("NSYS_PROFILING_SESSION_ID=") + session;
+}
+
+struct Window {
+    EventWindow events;
+    std::atomic<int> wanted_in_flight{0};
+};
+Window window;
+
+/// Numbers of nodes by name, of those made while something was recorded.
+struct Nodes {
+    std::mutex mutex;
+    std::map<std::string, std::int64_t> numbers;
+};
+Nodes nodes;
+
+} // namespace
+
+namespace recording {
+
+std::atomic<const SpngRecorder*> recorder_in_use{nullptr};
+
+std::int64_t new_node(const std::string& type, const std::string& instance, const std::string& kind) {
+    static std::atomic<std::int64_t> next{1};
+    const std::int64_t number = next++;
+    if (const SpngRecorder* const to = recorder()) {
+        to->node(number, type.c_str(), instance.c_str(), kind.c_str(), -1);
+        const std::lock_guard lock(nodes.mutex);
+        nodes.numbers.insert_or_assign(instance.empty() ? type : type + ":" + instance, number);
+    }
+    return number;
+}
+
+void edge(std::int64_t number, const std::string& tail, std::size_t tail_port, const std::string& head,
+          std::size_t head_port) {
+    if (const SpngRecorder* const to = recorder()) {
+        const std::lock_guard lock(nodes.mutex);
+        to->edge(number, nodes.numbers[tail], static_cast<std::int64_t>(tail_port), nodes.numbers[head],
+                 static_cast<std::int64_t>(head_port));
+    }
+}
+
+void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std::int64_t dequeued) {
+    const SpngRecorder* const to = recorder();
+    if (to != nullptr && window.events.capture(event) == Capture::active) {
+        to->message(edge, static_cast<std::int64_t>(event), enqueued, dequeued);
+    }
+}
+
+EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
+    if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
+        window.wanted_in_flight++ == 0) {
+        if (const SpngRecorder* const to = recorder()) {
+            to->resume();
+        }
+        start_device_profiler();
+    }
+}
+
+EventInFlight::~EventInFlight() {
+    if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
+        // Between two events that are both wanted the window stays open.
+        const bool next_is_wanted = window.events.capture(m_event + 1) == Capture::active;
+        if (--window.wanted_in_flight == 0 && !next_is_wanted) {
+            stop_device_profiler();
+            if (const SpngRecorder* const to = recorder()) {
+                to->pause();
+            }
+        }
+    }
+}
+
+EventOnThread::EventOnThread(std::uint64_t event) {
+    const SpngRecorder* const to = recorder();
+    if (to != nullptr && !window.events.is_everything()) {
+        m_before = to->mute(window.events.capture(event) == Capture::active ? 0 : 1);
+        m_changed = true;
+    }
+}
+
+EventOnThread::~EventOnThread() {
+    if (const SpngRecorder* const to = m_changed ? recorder() : nullptr) {
+        to->mute(m_before);
+    }
+}
+
+void say_what_is_left() noexcept {
+    const SpngRecorder* const to = recorder();
+    const char* const part = to == nullptr ? "" : to->part_file();
+    if (*part == '\0') {
+        return;
+    }
+    for (const char* text : {"wire-cell: the recording was not completed; wire-cell --recover-record ", part,
+                             " makes a file of what came until now\n"}) {
+        [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
+    }
+}
+
+} // namespace recording
+
+Recording::Recording(const RecordingRequest& request) {
+    window.events = request.window;
+    if (request.file.empty()) {
+        return;
+    }
+    const SpngRecorder& functions = recorder_of_build(request.where);
+    if (const std::string tool = other_tool(); !tool.empty()) {
+        say("another tool records this run (" + tool + "), so " + request.where + " stands aside");
+        return;
+    }
+    if (request.rank && request.rank != functions.rank()) {
+        return;
+    }
+    setenv(injection_variable, recorder_path().c_str(), 1);
+    const SpngRecorderOptions options{request.file.c_str(), request.what.c_str(), 0, 0, 0, 0};
+    std::array<char, 4096> problem{};
+    if (functions.start(&options, problem.data(), problem.size()) != 0) {
+        throw Error(ErrorKind::Usage,
+                    {.what = "the recording cannot be made",
+                     .where = request.where + " " + request.file,
+                     .seen = problem.data(),
+                     .expected = "a file name in a folder that can be written; %p process, %h host, "
+                                 "%q{VARIABLE} environment, %% a percent sign"});
+    }
+    recording::recorder_in_use = &functions;
+    m_active = true;
+    if (!request.window.is_everything()) {
+        functions.pause();
+    }
+}
+
+Recording::~Recording() {
+    if (m_active) {
+        const SpngRecorder* const functions = recording::recorder_in_use.exchange(nullptr);
+        if (m_run_began) {
+            functions->stop(nullptr, 0);
+        } else {
+            functions->discard();
+        }
+    }
+}
+
+void Recording::note(const std::string& key, const std::string& value) {
+    if (m_active) {
+        recording::recorder()->note(key.c_str(), value.c_str());
+    }
+}
+
+void Recording::run_begins() {
+    m_run_began = true;
+    if (m_active && recording::recorder()->attachments() == 0) {
+        const std::string text = "no range reaches the recording: something used NVTX before it began";
+        say(text);
+        recording::recorder()->diagnose(2, text.c_str());
+    }
+}
+
+std::string Recording::finish() {
+    if (!m_active) {
+        return "";
+    }
+    m_active = false;
+    const SpngRecorder* const functions = recording::recorder_in_use.exchange(nullptr);
+    const std::string name = functions->final_file();
+    std::array<char, 4096> problem{};
+    if (functions->stop(problem.data(), problem.size()) != 0) {
+        throw Error(ErrorKind::Output, {.what = "the recording cannot be written",
+                                        .where = name,
+                                        .seen = problem.data(),
+                                        .expected = "room for it",
+                                        .mend = "free some room, then wire-cell --recover-record with the "
+                                                ".part file"});
+    }
+    return name;
+}
+
+std::string recover_recording(const std::string& part, const std::string& target) {
+    const SpngRecorder& functions = recorder_of_build("--recover-record");
+    std::array<char, 4096> name{}, problem{};
+    if (functions.recover(part.c_str(), target.c_str(), name.data(), name.size(), problem.data(),
+                          problem.size()) != 0) {
+        throw Error(ErrorKind::Input,
+                    {.what = "the recording cannot be recovered",
+                     .where = part,
+                     .seen = problem.data(),
+                     .expected = "the .part file of a run that was killed, with its .part-wal "
+                                 "file beside it"});
+    }
+    return name.data();
+}
+
+} // namespace spng::instrument

@@ -1,0 +1,107 @@
+#pragma once
+// The program's side of recording a profile (--record): loads the recorder (recorder/recorder_abi.h), tells
+// it what no NVTX tool can know (nodes, edges, calls, messages, the run's settings), and opens and closes its
+// window around the events that are wanted.
+//
+// While nothing is recorded, each function is a load and a branch.
+
+#include "spng/instrument/event_window.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+struct SpngRecorder;
+
+namespace spng::instrument {
+
+struct RecordingRequest {
+    std::string file;        ///< pattern of the name; empty: record nothing
+    std::string what;        ///< parts, separated by commas; empty: the default
+    std::optional<int> rank; ///< only in this process of a parallel job
+    EventWindow window;
+    std::string where = "--record"; ///< what the user asked with, for errors
+};
+
+/// One recording, from before the first NVTX call to the end of the run.
+class Recording {
+public:
+    /// Begin, unless `request` asks for none. Sets NVTX_INJECTION64_PATH, so it must come before anything is
+    /// annotated. Where another tool is attached (nsys, ncu: the variable is set already), or for another
+    /// rank, it only says so on stderr and records nothing. Throws Error(Usage) in a build without NVTX or
+    /// without the recorder, for a name or part that cannot be, and for a file that cannot be made.
+    explicit Recording(const RecordingRequest& request);
+    /// Without finish(): nothing worth a file happened; it is removed.
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    bool active() const { return m_active; }
+    /// A key of the manifest.
+    void note(const std::string& key, const std::string& value);
+    /// The run begins: from now on there is something to keep, however it ends. Says on stderr when the
+    /// annotations do not reach the recorder.
+    void run_begins();
+    /// Complete the file. Returns its name, "" when nothing was recorded. Throws Error(Output).
+    std::string finish();
+
+private:
+    bool m_active = false;
+    bool m_run_began = false;
+};
+
+/// Make a complete file of a .part file that a killed run left; returns its name.
+/// @param target  "" for the name it was meant to have
+/// Throws Error(Usage) without the recorder, Error(Input) for a file that is none.
+std::string recover_recording(const std::string& part, const std::string& target);
+
+namespace recording {
+
+extern std::atomic<const SpngRecorder*> recorder_in_use;
+
+/// Null while nothing is recorded.
+inline const SpngRecorder* recorder() noexcept {
+    return recorder_in_use.load(std::memory_order_relaxed);
+}
+
+/// A number for a node, or a service that is metered like one; never given twice. While something is
+/// recorded, also a row.
+std::int64_t new_node(const std::string& type, const std::string& instance, const std::string& kind);
+/// An edge between nodes that were given numbers, "Type:instance".
+void edge(std::int64_t number, const std::string& tail, std::size_t tail_port, const std::string& head,
+          std::size_t head_port);
+void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std::int64_t dequeued);
+
+/// An event in flight: the window opens before the first that is wanted and closes after the last.
+class EventInFlight {
+public:
+    explicit EventInFlight(std::uint64_t event);
+    ~EventInFlight();
+    EventInFlight(const EventInFlight&) = delete;
+    EventInFlight& operator=(const EventInFlight&) = delete;
+
+private:
+    const std::uint64_t m_event;
+};
+
+/// While it lives, what the calling thread does belongs to this event, and is left out if the event is not
+/// wanted: several events may be in flight on different threads.
+class EventOnThread {
+public:
+    explicit EventOnThread(std::uint64_t event);
+    ~EventOnThread();
+    EventOnThread(const EventOnThread&) = delete;
+    EventOnThread& operator=(const EventOnThread&) = delete;
+
+private:
+    bool m_changed = false;
+    int m_before = 0;
+};
+
+/// For a signal handler that ends the program: say on stderr how to get what was recorded. Async-signal-safe.
+void say_what_is_left() noexcept;
+
+} // namespace recording
+} // namespace spng::instrument
