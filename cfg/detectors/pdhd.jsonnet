@@ -14,7 +14,8 @@ local wc = import 'wirecell.jsonnet';
     noise_spectra: 'protodunehd-noise-spectra-14mVfC-v1.json.bz2',
 
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.0 },
-    digitiser: { bits: 14, fullscale: 1.4 * wc.volt },
+    // 0.2 V to 1.6 V; baselines of U and V 1003.4 mV, of W 507.7 mV
+    digitiser: { bits: 14, fullscale: 1.4 * wc.volt, baselines: [9402, 9402, 3601] },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
 
     // Drift along x, to one face of each anode; the other looks at the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
@@ -26,6 +27,8 @@ local wc = import 'wirecell.jsonnet';
         electric_field: 500 * wc.volt / wc.cm,
     },
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
+    // How the truth is smeared, by plane: as the filters of the signal processing smear the signal (spng.md 8.3).
+    truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
     // Where the ideal lines of the line scan are centred.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 

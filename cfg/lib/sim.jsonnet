@@ -49,4 +49,59 @@ function(det, anode, seed=1) {
             lifetime: det.lar.lifetime,
             seed: seed,
         } + extra, 1, 1, [anode_plane]),
+
+    // From drifted charge to ADC counts -------------------------------------------------------------------------------
+
+    local field = component('FieldResponse', label, { filename: det.field_response(anode) }),
+    local electronics = component('ColdElecResponse', det.name, det.electronics),
+    local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
+
+    /// Where and when charge is read out. The readout starts a drift from the response plane to the wires early, so that
+    /// charge deposited at the wires at -250 us is in the first tick, as in the field's simulation.
+    local readout = {
+        local volumes = det.drift_volumes(anode),
+        anode: wc.tn(anode_plane),
+        faces: [{ face: volume.face, x: volume.response } for volume in volumes],
+        drift_speed: det.lar.drift_speed,
+        start: -250 * wc.us - 100 * wc.mm / det.lar.drift_speed,
+        tick: det.readout.tick,
+        nticks: det.readout.nticks,
+    },
+
+    /// extra: further keys of the node
+    DepoTransform(extra={})::
+        node('SPNGDepoTransform', label, readout {
+            field_response: wc.tn(field),
+            elec_response: wc.tn(electronics),
+            ADC_mV: adc_per_voltage,
+        } + extra, 1, 1, [anode_plane, field, electronics]),
+
+    /// Drawn when the charge reaches the wires: 100 mm after the response plane, at the speed of the field response.
+    DepoFluxSplat(extra={})::
+        node('SPNGDepoFluxSplat', label, readout + det.truth {
+            delay: 100 * wc.mm / (1.565 * wc.mm / wc.us),
+        } + extra, 1, 1, [anode_plane]),
+
+    /// coherent: RMS in ADC counts of the noise that channels of one front-end board share
+    AddNoise(coherent=0, extra={})::
+        node('SPNGAddNoise', label, {
+            anode: wc.tn(anode_plane),
+            spectra: det.noise_spectra,
+            ADC_mV: adc_per_voltage,
+            tick: det.readout.tick,
+            nticks: det.readout.nticks,
+            seed: seed,
+            coherent_rms: coherent,
+        } + extra, 1, 1, [anode_plane]),
+
+    Digitizer()::
+        node('SPNGDigitizer', label, {
+            anode: wc.tn(anode_plane),
+            baselines: det.digitiser.baselines,
+            bits: det.digitiser.bits,
+        }, 1, 1, [anode_plane]),
+
+    FrameFileSink(filename, name):: node('FrameFileSink', name, { outname: filename }, 1, 0),
+
+    Fanout(name, multiplicity):: node('SPNGFanoutTensorSets', name, { multiplicity: multiplicity }, 1, multiplicity),
 }
