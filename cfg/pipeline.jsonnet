@@ -35,7 +35,8 @@ local list(value) =
 /// precision  exact or fast (TF32 on CUDA)
 /// dtype      float32 or float64
 /// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
-/// dump       edges to write to files beside the output, of: adc, decon, gauss, images, regions, coincidence, roi, signal
+/// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (with coincidence, what a network gets), images,
+///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit when the other views ask for coincidence
 /// noise_filter  none, or coherent: subtract the noise that channels of one front-end board share, before everything else
@@ -65,7 +66,7 @@ function(
         if std.objectHas(detectors, detname) then detectors[detname]
         else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
     local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
-    local known_edges = ['adc', 'decon', 'gauss', 'images', 'regions', 'coincidence', 'roi', 'signal'];
+    local known_edges = ['adc', 'decon', 'gauss', 'loose', 'images', 'regions', 'coincidence', 'roi', 'signal'];
     local checked(what, words, known) =
         local unknown = [word for word in words if !std.member(known, word)];
         if unknown == [] then words
@@ -99,7 +100,8 @@ function(
             decon: behind('decon', group, spng.Decon(group)),
             quiet: spng.CoherentNoiseFilter(group, groups),
             gauss: behind('gauss', group, spng.Apply1DSpectrum('gauss', group)),
-            filters: { [name]: spng.Apply1DSpectrum(name, group, spng.rebin) for name in image_names },
+            local filter(name) = spng.Apply1DSpectrum(name, group, spng.rebin),
+            filters: { [name]: if name == 'loose' then behind('loose', group, filter(name)) else filter(name) for name in image_names },
             // Each image with the noise of its channels; the loose one may become two.
             noise: {
                 [name]:

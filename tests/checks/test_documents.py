@@ -129,7 +129,7 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("argument", [
     *(f"detname={name}" for name in DETECTORS), "batch=false", "model=standin", "engine=TbbFlow", "filters=pdsp", "filters=pdhd",
     "tags=signal,gauss,wiener,loose,mp2,mp3,roi", "tags=roi",
-    "dump=adc,decon,gauss,images,regions,coincidence,roi,signal",
+    "dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
 ])
 def test_main_job_with(argument: str, tmp_path: Path) -> None:
     done = run("--check", "-c", "cfg/pipeline.jsonnet", "-A", argument, folder=tmp_path)

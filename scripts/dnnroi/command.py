@@ -1,0 +1,132 @@
+"""The command scripts/train_dnnroi.py."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from wcblib.checkout import ROOT, build_folder, fail, say
+
+from . import evaluation, export, figures
+from .dataset import EventSet, make_events
+from .settings import SETTINGS, Setting
+from .simulation import ProgramFailed
+from .training import OtherTraining, Training, best_device, train
+
+BAR = 30  # characters
+EVERY_S = 10.0  # between lines where the output is no terminal
+
+
+class ProgressBar:
+    """done/total with the time left: redrawn in a terminal, now and then a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._begin = self._shown = time.monotonic()
+        self._first: int | None = None
+
+    def __call__(self, done: int, total: int, text: str) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = done - 1
+        terminal = sys.stdout.isatty()
+        if done < total and now - self._shown < (0.2 if terminal else EVERY_S):
+            return
+        self._shown = now
+        left = (now - self._begin) / (done - self._first) * (total - done)
+        full = BAR * done // total
+        line = f"[{'#' * full}{'.' * (BAR - full)}] {done}/{total} {text}, {left:.0f} s left"
+        end = "\n" if done == total or not terminal else ""
+        print(("\r\033[K" if terminal else "") + line, end=end, flush=True)
+
+
+def arguments(words: list[str], description: str) -> argparse.Namespace:
+    """Parse the command line."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spng" / "dnnroi"
+    parser = argparse.ArgumentParser(prog="train_dnnroi.py", description=description, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--setting", choices=SETTINGS, default="full", help="how much of everything (default full)")
+    parser.add_argument("--data", type=Path, default=cache / "events", metavar="FOLDER",
+                        help=f"simulated events, made when missing (default {cache / 'events'})")
+    parser.add_argument("--work", type=Path, metavar="FOLDER",
+                        help=f"checkpoint and figures (default {cache}/SETTING)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the model (default WORK/dnnroi.ts)")
+    parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
+    parser.add_argument("--seed", type=int, help="of the weights and crops (default 1)")
+    parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
+    parser.add_argument("--threads", type=int, help="threads of the CPU (default all cores)")
+    parser.add_argument("--build", type=Path, metavar="FOLDER", help="build folder (default that of ./wcb configure)")
+    options = parser.parse_args(words)
+    options.work = options.work or cache / options.setting
+    options.output = options.output or options.work / "dnnroi.ts"
+    return options
+
+
+def chosen_setting(options: argparse.Namespace) -> Setting:
+    """The named setting with what the command line changes."""
+    setting = SETTINGS[options.setting]
+    changes = {name: value for name in ("seed", "steps") if (value := getattr(options, name)) is not None}
+    return dataclasses.replace(setting, training=dataclasses.replace(setting.training, **changes))
+
+
+def wire_cell(options: argparse.Namespace) -> Path:
+    """The program that simulates."""
+    build = options.build.resolve() if options.build else build_folder()
+    if build is None or not (build / "bin" / "wire-cell").exists():
+        fail("no wire-cell: run ./wcb first, or name its folder with --build")
+    return build / "bin" / "wire-cell"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Data, training, figures, file."""
+    setting, begin = chosen_setting(options), time.monotonic()
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    seeds = [*setting.training_seeds(), *setting.held_out_seeds()]
+    say(f"1/4 Events: {setting.events} for training, {setting.held_out} held out, in {options.data}")
+    make_events(options.data, seeds, wire_cell(options), ProgressBar())
+
+    device = best_device()
+    say(f"2/4 Training: {setting.training.steps} steps on {device}, in {options.work}")
+    options.work.mkdir(parents=True, exist_ok=True)
+    checkpoint = options.work / "checkpoint.pt"
+    training = Training(setting.training, device)
+    if checkpoint.exists() and not options.fresh:
+        training.load(checkpoint)
+        say(f"going on from step {training.step} of {checkpoint}")
+    train(training, EventSet(options.data, setting.training_seeds()), checkpoint, ProgressBar())
+
+    say("3/4 Figures of the held-out events")
+    network = training.network.cpu()
+    counts = evaluation.count(network, EventSet(options.data, setting.held_out_seeds()))
+    merits = {view: dataclasses.asdict(merit) for view, merit in evaluation.merits(counts).items()}
+    found = {"held_out": merits, "area_under_roc": evaluation.area_under_roc(counts)}
+    for view, merit in merits.items():
+        say(f"{view}: " + ", ".join(f"{name} {value:.4f}" for name, value in merit.items()))
+    figures.draw(options.work / "figures.png", counts, training.losses)
+
+    about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": export.commit(ROOT),
+             "rule": dataclasses.asdict(setting.training), "events": setting.events,
+             "minutes": round((time.monotonic() - begin) / 60, 1)}
+    size = export.write_torch_script(options.output, network, export.metadata(network, about, found))
+    (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    say(f"4/4 Written: {options.output}, {size} bytes; figures: {options.work / 'figures.png'}")
+
+
+def main(words: list[str], description: str) -> int:
+    """The command; the exit status."""
+    options = arguments(words, description)
+    try:
+        run(options)
+    except (ProgramFailed, OtherTraining) as failure:
+        fail(str(failure), 1)
+    except KeyboardInterrupt:
+        say("\nstopped; the same command goes on from the last checkpoint")
+        return 130
+    return 0

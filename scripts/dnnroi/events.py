@@ -1,0 +1,90 @@
+"""What crosses the detector in the events of the training: depositions of straight tracks, steep ones and points.
+
+The mixture is wide on purpose, from noise alone to 60 tracks, with more tracks near the drift direction than nature
+has, since they are what a chain without a network loses. Figures are made with the generators of the simulation itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+STEP_MM = 0.7  # between depositions: well below the impact positions, which are 0.47 mm apart, after diffusion
+ELECTRONS_PER_MM = 5000.0  # of a minimum ionising particle, after recombination
+# The drift volume of anode 0 of ProtoDUNE-HD, x along the drift; 10 mm off the response plane.
+LOW_MM = np.array([-3420.0, 90.0, 15.0])
+HIGH_MM = np.array([-20.0, 6045.0, 2285.0])
+# Unit vectors across the wires of U and V in (y, z): 35.707 degrees from the vertical.
+_ANGLE = np.radians(35.707)
+PITCH_DIRECTIONS = np.array([[-np.sin(_ANGLE), np.cos(_ANGLE)], [np.sin(_ANGLE), np.cos(_ANGLE)]])
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Ranges from which an event is drawn."""
+
+    empty: float = 0.03  # share of events without charge
+    tracks: tuple[float, float] = (2.0, 60.0)  # isotropic; the logarithm is uniform
+    steep: int = 8  # at most so many near the drift direction
+    steep_degrees: tuple[float, float] = (60.0, 89.0)  # between a steep track and the pitch direction of U or V
+    points: int = 60  # at most so many depositions of one point
+    point_electrons: tuple[float, float] = (3e3, 1e5)
+
+
+def _inside(start: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+    """Distances along the line between which it is in the drift volume."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossings = np.sort(np.stack([(LOW_MM - start) / direction, (HIGH_MM - start) / direction]), axis=0)
+    return float(np.nanmax(crossings[0])), float(np.nanmin(crossings[1]))
+
+
+def _line(rng: np.random.Generator, direction: np.ndarray, longest: float) -> np.ndarray:
+    """Depositions (4, n) x, y, z [mm] and electrons of a track with fluctuating ionisation, some heavily ionising."""
+    through = rng.uniform(LOW_MM, HIGH_MM)
+    begin, end = _inside(through, direction)
+    length = min(end - begin, longest)
+    begin += rng.random() * (end - begin - length)
+    steps = max(int(length / STEP_MM), 1)
+    distance = begin + (np.arange(steps) + 0.5) * length / steps
+    points = through[:, None] + direction[:, None] * distance
+    scale = ELECTRONS_PER_MM * rng.uniform(0.85, 1.45) * (rng.uniform(1.5, 4.0) if rng.random() < 0.1 else 1.0)
+    # Fluctuations: a normal core and, every 30 mm or so, an electron that takes more.
+    fluctuation = rng.normal(1.0, 0.2, steps).clip(0.2)
+    knocks = rng.random(steps) < STEP_MM / 30.0
+    fluctuation[knocks] += rng.pareto(1.8, int(knocks.sum())).clip(max=30.0)
+    return np.vstack([points, scale * length / steps * fluctuation])
+
+
+def _isotropic(rng: np.random.Generator) -> np.ndarray:
+    direction = rng.normal(size=3)
+    return direction / np.linalg.norm(direction)
+
+
+def _steep(rng: np.random.Generator, degrees: tuple[float, float]) -> np.ndarray:
+    """A direction at an angle to the pitch direction of U or V, not quite in the plane of drift and pitch."""
+    angle = np.radians(rng.uniform(*degrees))
+    across = PITCH_DIRECTIONS[rng.integers(2)] * rng.choice([-1.0, 1.0])
+    along_wire = np.array([-across[1], across[0]]) * rng.normal(0.0, 0.15)
+    y, z = np.cos(angle) * (across + along_wire)
+    direction = np.array([np.sin(angle), y, z])
+    return direction / np.linalg.norm(direction)
+
+
+def depositions(seed: int, mixture: Mixture = Mixture()) -> np.ndarray:
+    """One event. -> depo_data (7, n) float64: t [ns], q [electrons, negative], x, y, z [mm], two zeros for the widths."""
+    rng = np.random.default_rng(seed)
+    parts = [np.zeros((4, 0))]
+    if rng.random() >= mixture.empty:
+        low, high = np.log(mixture.tracks)
+        for _ in range(int(round(np.exp(rng.uniform(low, high))))):
+            longest = rng.uniform(50.0, 800.0) if rng.random() < 0.3 else np.inf
+            parts.append(_line(rng, _isotropic(rng), longest))
+        for _ in range(rng.integers(mixture.steep + 1)):
+            parts.append(_line(rng, _steep(rng, mixture.steep_degrees), rng.uniform(200.0, 2000.0)))
+        count = rng.integers(mixture.points + 1)
+        electrons = np.exp(rng.uniform(*np.log(mixture.point_electrons), count))
+        parts.append(np.vstack([rng.uniform(LOW_MM, HIGH_MM, (count, 3)).T, electrons]))
+    x, y, z, electrons = np.concatenate(parts, axis=1)
+    nothing = np.zeros_like(x)
+    return np.vstack([nothing, -electrons, x, y, z, nothing, nothing])

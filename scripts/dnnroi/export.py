@@ -1,0 +1,72 @@
+"""A trained network as a file for SPNGTorchService: probabilities instead of logits, and what the file says of itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from .network import ELECTRONS, INPUTS, REBIN, DNNROINet, operations_per_sample, parameters
+
+
+class Probability(nn.Module):
+    """(view, 3, channel, tick) images -> (view, 1, channel, tick) probabilities of a region."""
+
+    def __init__(self, network: DNNROINet) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Probabilities."""
+        return torch.sigmoid(self.network(images))
+
+
+def commit(root: Path) -> str:
+    """Of the checkout, with -dirty when tracked files differ; unknown where there is no git."""
+    done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=root,
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
+    """What the file says of itself: keys that SPNGTorchService reads (spng/dnn/model.h), and provenance."""
+    return {
+        "name": "dnnroi",
+        "inputs": list(INPUTS),
+        "scale": 1 / ELECTRONS,
+        "rebin": REBIN,
+        "multiple": max(network.multiple),  # of both axes; one is a multiple of the other
+        "halo": network.halo(),
+        "transpose": False,
+        "output": "probability of a region of interest",
+        "parameters": parameters(network),
+        "operations_per_sample": operations_per_sample(network),
+        "training": training,
+        "figures": figures,
+        "torch": torch.__version__,
+    }
+
+
+def script(network: DNNROINet) -> torch.jit.ScriptModule:
+    """The network for inference in TorchScript, on the CPU; constants folded, so no training state is left."""
+    module = Probability(network).cpu().eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # TorchScript goes out of use; the product still reads it
+        return torch.jit.freeze(torch.jit.script(module))
+
+
+def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) -> int:
+    """Write the file under a temporary name until it is whole; its bytes."""
+    # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".
+    text = json.dumps(about, indent=2, sort_keys=True)
+    content = script(network).save_to_buffer(_extra_files={"metadata.json": text})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+    return len(content)

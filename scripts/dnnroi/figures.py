@@ -1,0 +1,74 @@
+"""Pictures of a trained network's figures: ROC, efficiency and purity over the threshold, confusion, loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
+import numpy as np  # noqa: E402
+
+from .evaluation import BINS, MASK_THRESHOLD, Counts, area_under_roc, merits  # noqa: E402
+from .simulation import VIEWS  # noqa: E402
+
+COLOURS = {"U": "#1d4e89", "V": "#d9376e"}
+
+
+def _roc(axes: plt.Axes, counts: Counts) -> None:
+    areas = area_under_roc(counts)
+    for i, view in enumerate(VIEWS):
+        efficiency = np.cumsum(counts.true[i, ::-1]) / counts.true[i].sum()
+        false_rate = np.cumsum(counts.other[i, ::-1]) / counts.other[i].sum()
+        axes.plot(false_rate, efficiency, color=COLOURS[view], label=f"{view}, area {areas[view]:.4f}")
+        merit = merits(counts)[view]
+        axes.plot(merit.false_rate, merit.efficiency, "o", color=COLOURS[view])
+    axes.set(xscale="log", xlim=(1e-4, 1), ylim=(0.5, 1.005), xlabel="share of other samples in regions",
+             ylabel="share of true samples in regions", title="ROC; dots: threshold 0.5")
+    axes.legend(loc="lower right")
+
+
+def _thresholds(axes: plt.Axes, counts: Counts) -> None:
+    thresholds = np.arange(1, BINS) / BINS
+    for view in VIEWS:
+        each = [merits(counts, threshold)[view] for threshold in thresholds]
+        axes.plot(thresholds, [merit.efficiency for merit in each], color=COLOURS[view], label=f"{view}, efficiency")
+        axes.plot(thresholds, [merit.purity for merit in each], "--", color=COLOURS[view], label=f"{view}, purity")
+    axes.axvline(MASK_THRESHOLD, color="#888888", linewidth=0.8)
+    axes.set(xlim=(0, 1), ylim=(0.5, 1.005), xlabel="threshold on the probability", ylabel="share",
+             title="Efficiency and purity")
+    axes.legend(loc="lower center")
+
+
+def _confusion(axes: plt.Axes, counts: Counts) -> None:
+    true, other = (part.sum() for part in counts.above(MASK_THRESHOLD))
+    all_true, all_other = (part.sum() for part in counts.above(0))
+    table = np.array([[true, all_true - true], [other, all_other - other]])
+    shares = table / table.sum(axis=1, keepdims=True)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    for (row, column), number in np.ndenumerate(table):
+        axes.text(column, row, f"{number:,}\n{100 * shares[row, column]:.2f} %", ha="center", va="center",
+                  color="white" if shares[row, column] > 0.5 else "black")
+    axes.set(xticks=[0, 1], xticklabels=["in a region", "outside"], yticks=[0, 1],
+             yticklabels=["true,\n> 500 e", "other"], title="Samples of U and V at threshold 0.5")
+
+
+def _loss(axes: plt.Axes, losses: list[float]) -> None:
+    width = max(len(losses) // 60, 1)
+    smooth = np.convolve(losses, np.ones(width) / width, mode="valid")
+    axes.plot(np.arange(len(smooth)) + width, smooth, color="#444444")
+    axes.set(yscale="log", xlabel="step", ylabel="weighted cross entropy", title=f"Loss, mean of {width} steps")
+
+
+def draw(path: Path, counts: Counts, losses: list[float]) -> None:
+    """One picture with the four of them."""
+    figure, axes = plt.subplots(2, 2, figsize=(11, 9), constrained_layout=True)
+    _roc(axes[0, 0], counts)
+    _thresholds(axes[0, 1], counts)
+    _confusion(axes[1, 0], counts)
+    _loss(axes[1, 1], losses)
+    temporary = path.with_suffix(".tmp.png")
+    figure.savefig(temporary, dpi=100)
+    plt.close(figure)
+    temporary.replace(path)

@@ -1,0 +1,35 @@
+"""The sizes of a training. Seeds of figures elsewhere are 900000 and above; these stay below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .dataset import CropRule
+from .training import TrainingRule
+
+FIRST_TRAINING_SEED = 100_000
+FIRST_HELD_OUT_SEED = 200_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Numbers of events, and how the network is trained on them."""
+
+    events: int
+    held_out: int
+    training: TrainingRule
+
+    def training_seeds(self) -> range:
+        """Of the events that the network is trained on."""
+        return range(FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + self.events)
+
+    def held_out_seeds(self) -> range:
+        """Of the events that make figures; the network never sees them."""
+        return range(FIRST_HELD_OUT_SEED, FIRST_HELD_OUT_SEED + self.held_out)
+
+
+SETTINGS = {
+    "full": Setting(events=96, held_out=12, training=TrainingRule(steps=2400)),
+    "small": Setting(events=8, held_out=2, training=TrainingRule(steps=120, warm=20, checkpoint=40,
+                                                                  crops=CropRule(count=16, channels=64, samples=256))),
+}

@@ -1,0 +1,95 @@
+"""Events as the network meets them: simulated, and taken through the chain up to the network's inputs."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.reference.detector import pdhd_channel_order
+
+from .network import INPUTS, REBIN
+from .target import largest_of_ticks
+
+ANODE = 0
+VIEWS = ("U", "V")
+GROUP = "induction"  # of the views, in the names of files that the pipeline dumps
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of the views U, V.
+
+    charge  float32 (2, channel, sample): image of the charge, electrons, as DNNROI gets it
+    masks   bool (2, 2, channel, sample): for each view mp2, mp3
+    truth   float32 (2, channel, sample): true charge, the largest of a sample's ticks, electrons
+    """
+
+    charge: np.ndarray
+    masks: np.ndarray
+    truth: np.ndarray
+
+
+class ProgramFailed(RuntimeError):
+    """wire-cell ended with an error; the text is its own block."""
+
+
+def run_job(program: Path, job: str, **arguments: object) -> None:
+    """`wire-cell -c job -A name=value ...` on one thread of the CPU, so that several may run side by side."""
+    root = Path(__file__).resolve().parents[2]
+    given = {"device": "cpu", "threads": 1, **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    done = subprocess.run([str(program), "-c", str(root / job), *words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ProgramFailed(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+
+
+def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
+    """A depo file of the field: depo_data_<i> (7, n) and depo_info_<i> (4, n) for each event."""
+    arrays: dict[str, np.ndarray] = {}
+    for number, data in enumerate(events):
+        arrays[f"depo_data_{number}"] = data
+        info = np.zeros((4, data.shape[1]), dtype=np.int32)
+        info[0] = np.arange(data.shape[1])
+        arrays[f"depo_info_{number}"] = info
+    np.savez(path, **arrays)
+
+
+def view_rows(frame: np.ndarray, channels: np.ndarray, view: int) -> np.ndarray:
+    """The rows of a view in the order of the chain's tensors. frame (channel, tick), channels (channel,)."""
+    position = {int(channel): row for row, channel in enumerate(channels)}
+    return frame[[position[int(channel)] for channel in pdhd_channel_order(ANODE)[view]]]
+
+
+def _tagged(arrays: np.lib.npyio.NpzFile, tag: str, number: int) -> tuple[np.ndarray, np.ndarray]:
+    return arrays[f"frame_{tag}_{number}"], arrays[f"channels_{tag}_{number}"]
+
+
+def network_inputs(program: Path, adc: Path, folder: Path, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Charge image and masks, as in Event, of the first `count` events of a frame file."""
+    run_job(program, "cfg/pipeline.jsonnet", input=adc, output=folder / "chain.npz", model="none", tags="roi",
+            dump="loose,coincidence", nevents=count)
+    with np.load(folder / f"chain-{INPUTS[0]}-{GROUP}.npz") as images, \
+            np.load(folder / f"chain-coincidence-{GROUP}.npz") as coincidence:
+        for number in range(count):
+            masks = np.stack([coincidence[f"{name}_{number}"] for name in INPUTS[1:]], axis=1).astype(bool)
+            yield images[f"{INPUTS[0]}_{number}"].astype(np.float32), masks
+
+
+def simulate(program: Path, depositions: Sequence[np.ndarray], seed: int) -> Iterator[Event]:
+    """Simulate events in one job, with noise, and give them one by one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_depositions(folder / "depos.npz", depositions)
+        run_job(program, "cfg/simulate.jsonnet", depos=folder / "depos.npz", output=folder / "adc.npz",
+                truth=folder / "truth.npz", seed=seed, nevents=len(depositions), tpcid=ANODE)
+        inputs = network_inputs(program, folder / "adc.npz", folder, len(depositions))
+        with np.load(folder / "truth.npz") as truths:
+            for number, (charge, masks) in enumerate(inputs):
+                frame, channels = _tagged(truths, "truth", number)
+                truth = [largest_of_ticks(view_rows(frame, channels, view), REBIN) for view in range(len(VIEWS))]
+                yield Event(charge, masks, np.stack(truth).astype(np.float32))

@@ -1,0 +1,275 @@
+"""Training of the network on toy events: targets, crops, checkpoints, figures, and the file that comes out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dnnroi import evaluation, export, figures
+from dnnroi.dataset import CropRule, EventSet, event_file, write_event
+from dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
+from dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
+from dnnroi.settings import SETTINGS
+from dnnroi.simulation import Event
+from dnnroi.target import TargetRule, largest_of_ticks, regions
+from dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
+from tests.reference import detector, roi
+from tests.support import wire_cell
+
+FIGURE_SEEDS = 900_000  # physics figures use these and above
+CHANNELS, SAMPLES = 64, 160
+RULE = TrainingRule(shape=Shape(features=(8, 12, 16), down=(1, 1, 1), up=(1, 1)),
+                    crops=CropRule(count=4, channels=32, samples=96), steps=40, warm=5, checkpoint=10)
+
+
+@pytest.fixture(autouse=True)
+def fixture_one_thread() -> None:
+    """These networks are too small for more, and sums depend on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def toy_event(seed: int) -> Event:
+    """Pulses of 2000 electrons per tick, 10 samples long, on one view after the other, in noise of 500 electrons."""
+    rng = np.random.default_rng(seed)
+    truth = np.zeros((2, CHANNELS, SAMPLES), dtype=np.float32)
+    for view in truth:
+        for _ in range(8):
+            row, first = rng.integers(CHANNELS - 8), rng.integers(SAMPLES - 20)
+            for step in range(8):
+                view[row + step, first + step : first + step + 10] = 2000.0
+    charge = truth + rng.normal(0, 500, truth.shape).astype(np.float32)
+    masks = np.stack([truth > 0, rng.random(truth.shape) < 0.05], axis=1)
+    return Event(charge, masks, truth)
+
+
+@pytest.fixture(name="events", scope="module")
+def fixture_events(tmp_path_factory: pytest.TempPathFactory) -> EventSet:
+    """Three toy events, read back from their files."""
+    folder = tmp_path_factory.mktemp("events")
+    for seed in range(3):
+        write_event(event_file(folder, seed), toy_event(seed))
+    return EventSet(folder, range(3))
+
+
+def trained(events: EventSet, folder: Path, steps: int | None = None) -> Training:
+    """A training of RULE to its end, or stopped after `steps`."""
+    training = Training(RULE, torch.device("cpu"))
+    if steps is None:
+        train(training, events, folder / "checkpoint.pt", lambda *_: None)
+    else:
+        for _ in range(steps):
+            training.advance(events)
+    return training
+
+
+class TestTarget:
+    """Regions from the true charge."""
+
+    def test_ends_of_short_and_long_pulses(self) -> None:
+        """A short pulse reaches down to 80 electrons, a long one to 230; by hand on trapezoids."""
+        charge = np.zeros((2, 60))
+        charge[0, 10:16] = [50, 90, 1000, 1000, 90, 50]
+        charge[1, 10:40] = [100, 200, 240, *[1000.0] * 24, 240, 200, 100]
+        found = regions(charge)
+        np.testing.assert_array_equal(np.flatnonzero(found[0]), np.arange(11, 15))
+        np.testing.assert_array_equal(np.flatnonzero(found[1]), np.arange(12, 38))
+
+    def test_runs_without_a_seed_are_left_out(self) -> None:
+        """Below 600 electrons nothing begins."""
+        charge = np.zeros((1, 40))
+        charge[0, 5:9] = 590
+        assert not regions(charge).any()
+        charge[0, 6] = 610
+        assert regions(charge)[0, 5:9].all() and regions(charge).sum() == 4
+
+    def test_same_as_hysteresis_when_ends_are_equal(self) -> None:
+        """With one end for all lengths the rule is growth from seeds, which the reference has."""
+        rng = np.random.default_rng(3)
+        charge = np.cumsum(rng.normal(0, 60, (50, 300)), axis=1).clip(0)
+        rule = TargetRule(seed=600, short_end=150, long_end=150)
+        np.testing.assert_array_equal(regions(charge, rule), roi.grow_in_time(charge > 600, charge > 150))
+
+    def test_largest_of_ticks(self) -> None:
+        """A rest at the end is left out."""
+        np.testing.assert_array_equal(largest_of_ticks(np.array([[1, 5, 2, 0, 7, 3, 9]]), 3), [[5, 7]])
+
+
+class TestEvents:
+    """What crosses the detector."""
+
+    def test_seeds_of_training_and_figures_are_apart(self) -> None:
+        """Nothing that figures are made of was trained on."""
+        for setting in SETTINGS.values():
+            training, held_out = set(setting.training_seeds()), set(setting.held_out_seeds())
+            assert not training & held_out and max(training | held_out) < FIGURE_SEEDS
+
+    def test_depositions(self) -> None:
+        """The field's columns; inside the volume; the same for the same seed; some hold nothing."""
+        data = depositions(100_001)
+        assert data.shape[0] == 7 and data.shape[1] > 1000 and np.isfinite(data).all()
+        assert (data[1] < 0).all() and not data[[0, 5, 6]].any()
+        assert ((data[2:5].T >= LOW_MM - 1e-6) & (data[2:5].T <= HIGH_MM + 1e-6)).all()
+        np.testing.assert_array_equal(data, depositions(100_001))
+        assert depositions(1, Mixture(empty=1.0)).shape == (7, 0)
+
+    def test_pitch_directions(self, tmp_path: Path) -> None:
+        """Those of the wires, up to sign."""
+        planes = detector.load_planes(wire_cell.description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+        for view, (y, z) in enumerate(PITCH_DIRECTIONS):
+            assert abs(planes[0, view].pitch_direction @ [z, y]) == pytest.approx(1, abs=1e-6)
+
+
+class TestCrops:
+    """What a training step sees."""
+
+    def test_files_keep_the_event(self, events: EventSet) -> None:
+        """To the precision of float16."""
+        event = toy_event(2)
+        np.testing.assert_allclose(events.charge[4:6], event.charge, rtol=1e-3, atol=0.5)
+        np.testing.assert_array_equal(events.masks[4:6], event.masks)
+        np.testing.assert_array_equal(events.target[4:6], event.truth > 0)
+
+    def test_crops_belong_together(self, events: EventSet) -> None:
+        """Target is the truth's, counted or not, and charge is near the truth in units of the network."""
+        features, target, truth, counts = events.crops(1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0))
+        assert features.shape == (8, 3, 32, 96) and target.shape == truth.shape == counts.shape == (8, 1, 32, 96)
+        np.testing.assert_array_equal(target, truth > 0)
+        difference = (features[:, :1] * ELECTRONS - truth)[counts > 0]
+        assert abs(difference.mean()) < 20 and difference.std() == pytest.approx(500, rel=0.05)
+        dead = (counts == 0).all(dim=3)
+        assert 8 <= dead.sum() <= 24 and (features[:, 0][dead[:, 0]] == 0).all()
+
+    def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
+        """Which is what lets a training go on as if it had not been stopped."""
+        for one, same, other in zip(*(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))):
+            assert torch.equal(one, same) and (not torch.equal(one, other) or one.min() == 1)
+
+
+class TestNetwork:
+    """The size and form of the network."""
+
+    def test_limits(self) -> None:
+        """Below 1 M parameters and 25 kFLOP per sample; the count against one done by hand for the stem."""
+        network = DNNROINet()
+        assert parameters(network) < 1_000_000
+        assert 1000 < operations_per_sample(network) < 25_000
+        without = DNNROINet(Shape(down=(0, 2, 4)))
+        # Two blocks of 32 features on patches of 8 samples: 3 x 5 depthwise and 32 x 32.
+        assert operations_per_sample(network) - operations_per_sample(without) == 2 * 2 * (32 * 15 + 32 * 32) / 8
+
+    @pytest.mark.parametrize("size", [(800, 1500), (17, 33), (8, 32), (1, 1)])
+    def test_any_size(self, size: tuple[int, int]) -> None:
+        """In and out the same."""
+        with torch.no_grad():
+            assert DNNROINet(RULE.shape).eval()(torch.zeros(2, 3, *size)).shape == (2, 1, *size)
+
+    def test_halo_covers_what_an_output_sees(self) -> None:
+        """A change further away than the halo changes nothing, one close by does."""
+        network = DNNROINet(RULE.shape).eval()
+        halo = network.halo()
+        features = torch.rand(1, 3, 16, 3 * halo // 32 * 32)
+        with torch.no_grad():
+            before = network(features)
+            features[..., :32] += 1
+            changed = (network(features) != before).any(dim=2).flatten()
+        assert changed[:32].any() and not changed[32 + halo :].any()
+
+
+class TestTraining:
+    """A tiny training."""
+
+    def test_loss_falls(self, events: EventSet, tmp_path: Path) -> None:
+        """To less than half of what the untrained network has."""
+        training = trained(events, tmp_path)
+        assert len(training.losses) == RULE.steps
+        assert np.mean(training.losses[-5:]) < 0.5 * training.losses[0]
+
+    def test_goes_on_as_if_never_stopped(self, events: EventSet, tmp_path: Path) -> None:
+        """Bit for bit, weights and losses."""
+        whole = trained(events, tmp_path)
+        half = trained(events, tmp_path, steps=17)
+        half.save(tmp_path / "half.pt")
+        resumed = Training(RULE, torch.device("cpu"))
+        resumed.load(tmp_path / "half.pt")
+        assert resumed.step == 17
+        train(resumed, events, tmp_path / "checkpoint.pt", lambda *_: None)
+        assert resumed.losses == whole.losses
+        for name, value in whole.network.state_dict().items():
+            assert torch.equal(value, resumed.network.state_dict()[name]), name
+
+    def test_another_training_is_refused(self, tmp_path: Path) -> None:
+        """A checkpoint of other rules says what differs."""
+        Training(RULE, torch.device("cpu")).save(tmp_path / "checkpoint.pt")
+        other = Training(dataclasses.replace(RULE, seed=2), torch.device("cpu"))
+        with pytest.raises(OtherTraining, match="another seed"):
+            other.load(tmp_path / "checkpoint.pt")
+
+    def test_learning_rate(self) -> None:
+        """Rises, then falls to nearly nothing."""
+        rates = [learning_rate(RULE, step) for step in range(RULE.steps)]
+        assert np.argmax(rates) in (RULE.warm - 1, RULE.warm) and max(rates) == RULE.rate and rates[-1] < 0.01 * RULE.rate
+
+    def test_figures(self, events: EventSet, tmp_path: Path) -> None:
+        """Counts against direct ones; ROC and picture."""
+        network = trained(events, tmp_path).network
+        counts = evaluation.count(network, events)
+        found = np.concatenate([evaluation.probabilities(network, events, view) for view in (0, 2, 4)]) >= 0.5
+        true = np.concatenate(events.truth[::2]) > 500
+        merit = evaluation.merits(counts)["U"]
+        assert merit.efficiency == pytest.approx((found & true).sum() / true.sum())
+        assert merit.purity == pytest.approx((found & true).sum() / found.sum())
+        assert merit.false_rate == pytest.approx((found & ~true).sum() / (~true).sum())
+        assert all(0.9 < area <= 1 for area in evaluation.area_under_roc(counts).values())
+        figures.draw(tmp_path / "figures.png", counts, [1.0, 0.5, 0.25])
+        assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
+
+
+class TestExport:
+    """The file for SPNGTorchService."""
+
+    @pytest.fixture(name="file")
+    def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
+        """A file and the network it was made of."""
+        network = trained(events, tmp_path, steps=10).network.eval()
+        export.write_torch_script(tmp_path / "toy.ts", network, export.metadata(network, {"commit": "abc"}, {}))
+        return tmp_path / "toy.ts", network
+
+    @pytest.mark.parametrize("size", [(64, 160), (17, 33), (30, 250)])
+    def test_same_as_eager(self, file: tuple[Path, DNNROINet], size: tuple[int, int]) -> None:
+        """At any size; folded normalisations round differently."""
+        features = torch.rand(2, 3, *size, generator=torch.Generator().manual_seed(1))
+        with torch.no_grad():
+            np.testing.assert_allclose(torch.jit.load(file[0])(features), torch.sigmoid(file[1](features)), atol=1e-5)
+
+    def test_metadata(self, file: tuple[Path, DNNROINet]) -> None:
+        """What SPNGTorchService reads, and provenance; no path of the machine that made it."""
+        extra = {"metadata.json": ""}
+        torch.jit.load(file[0], _extra_files=extra)
+        about = json.loads(extra["metadata.json"])
+        assert about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
+        assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
+        assert str(wire_cell.ROOT).encode() not in file[0].read_bytes()
+
+    @wire_cell.needs_program
+    def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
+        """The program finds the regions that the network gives, on the inputs that it dumps."""
+        arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
+        read = {name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz") for name in ("coincidence", "loose")}
+        images = [read["loose"]["loose_0"] / ELECTRONS, read["coincidence"]["mp2_0"], read["coincidence"]["mp3_0"]]
+        features = torch.from_numpy(np.stack(images, axis=1).astype(np.float32))
+        with torch.no_grad():
+            probability = torch.sigmoid(file[1](features)).numpy()[:, 0]
+        channels = {int(channel): row for row, channel in enumerate(arrays["channels_roi_0"])}
+        for view, order in enumerate(detector.pdhd_channel_order(0)[:2]):
+            found = arrays["frame_roi_0"][[channels[int(channel)] for channel in order], :: 4] > 0
+            sure = np.abs(probability[view] - 0.5) > 1e-4
+            np.testing.assert_array_equal(found[sure], probability[view][sure] > 0.5)
