@@ -1,0 +1,58 @@
+"""What works on this machine, what does not and how to mend it, and what makes a profile trustworthy.
+
+Exit status 0; with --require NAME, 1 when that does not work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from ..errors import WrongUse
+from ..machine_checks import WORKS, Finding, Machine, all_checks, cupti_folders
+
+NAME = "doctor"
+HELP = "say what works on this machine and how to mend what does not"
+
+CHECKLIST = (
+    "Same build options, input, settings, number of threads and machine on both sides (compare refuses others).",
+    "The first event apart: it pays for plans, compilation and memory.",
+    "Ten or more processes per side, run in turn A B B A, on a machine that does nothing else.",
+    "Clocks locked, persistence mode on, nothing held down by heat or power.",
+    "A/A first: two sides of equal code must come out as `no evidence`; its noise is the least that can be seen.",
+    "Counts before times: operations, launches, copies and bytes are exact and need no statistics.",
+    "On a GPU device time, not host time; --sync-timing only to locate work, never to compare.",
+    "One profiler at a time (CUPTI serves one), and never runs of different tiers against each other.",
+    "Commit everything first: a result of a dirty tree belongs to no commit.",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--build", type=Path, metavar="DIR", help="build folder of wire-cell (default: build, seen from here)")
+    parser.add_argument("--json", action="store_true", help="print the findings for programs")
+    parser.add_argument("--require", action="append", default=[], metavar="NAME", help="exit with status 1 unless this works")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check and print."""
+    build = arguments.build or next((folder for folder in (Path("build"), Path(__file__).resolve().parents[3] / "build") if folder.is_dir()), None)
+    findings = all_checks(Machine(build=build, libraries=cupti_folders()))
+    unknown = set(arguments.require) - {finding.name for finding in findings}
+    if unknown:
+        raise WrongUse("no check of this name", seen=", ".join(sorted(unknown)), expected=", ".join(dict.fromkeys(f.name for f in findings)))
+    print(json.dumps([asdict(finding) for finding in findings], indent=1) if arguments.json else text(findings), end="" if not arguments.json else "\n")
+    return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
+
+
+def text(findings: list[Finding]) -> str:
+    """The findings and the checklist."""
+    width = max(len(finding.name) for finding in findings)
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.state:<8}  {finding.name:<{width}}  {finding.seen}")
+        if finding.mend and finding.state != WORKS:
+            lines.append(f"{'':8}  {'':{width}}  -> {finding.mend}")
+    return "\n".join([*lines, "", "A profile can be trusted when:", *(f"  - {item}" for item in CHECKLIST)]) + "\n"
