@@ -1,5 +1,6 @@
 #include "spng/app/command_line.h"
 
+#include "spng/app/profiling_options.h"
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 
@@ -64,6 +65,7 @@ po::options_description other_options() {
         ("list", "component types")                                                                   //
         ("describe", text("TYPE"), "ports and configuration of a type; all: every type, in Markdown") //
         ("schema", text("TYPE"), "JSON schema of a type's configuration; all: every type")            //
+        ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")      //
         ("version,v", "version of the program and its parts")                                         //
         ("help,h", "this text");
     return options;
@@ -71,7 +73,7 @@ po::options_description other_options() {
 
 po::options_description all_options() {
     po::options_description options;
-    options.add(job_options()).add(report_options()).add(other_options());
+    options.add(job_options()).add(report_options()).add(profiling_options()).add(other_options());
     return options;
 }
 
@@ -156,9 +158,9 @@ bool skip_failed(const po::variables_map& values) {
 /// The action asked for; at most one of them.
 Action choose_action(const po::variables_map& values) {
     const std::vector<std::pair<const char*, Action>> actions{
-        {"help", Action::help},         {"version", Action::version}, {"list", Action::list},
-        {"describe", Action::describe}, {"schema", Action::schema},   {"dot", Action::draw},
-        {"check", Action::check}};
+        {"help", Action::help},         {"version", Action::version},       {"list", Action::list},
+        {"describe", Action::describe}, {"schema", Action::schema},         {"dot", Action::draw},
+        {"check", Action::check},       {"recover-record", Action::recover}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check beside it asks for nothing more.
@@ -198,6 +200,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.dot_file = text(values, "dot");
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
     line.timing_file = text(values, "timing");
+    line.part_file = text(values, "recover-record");
+    line.recording = recording_request(values);
     line.skip_failed = skip_failed(values);
     line.synchronised_timing = values.count("sync-timing") > 0;
 
@@ -219,6 +223,7 @@ std::string help_text() {
            "  wire-cell --describe SPNGThresholdROIs\n\n"
         << job_options() << "\n"
         << report_options() << "\n"
+        << profiling_options() << "\n"
         << other_options()
         << "\nExit status: 0 done, 1 failed while running, 2 wrong use or configuration,\n"
            "130 or 143 stopped by SIGINT or SIGTERM (a second one ends the program at once).\n";

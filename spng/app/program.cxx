@@ -61,6 +61,9 @@ int act(const CommandLine& line) {
     case Action::schema:
         print(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");
         return 0;
+    case Action::recover:
+        print(instrument::recover_recording(line.part_file, "") + " recovered\n");
+        return 0;
     case Action::run:
     case Action::check:
     case Action::draw:

@@ -8,6 +8,8 @@
 #include "spng/core/log.h"
 #include "spng/graph/job.h"
 #include "spng/instrument/clock.h"
+#include "spng/instrument/node_range.h"
+#include "spng/instrument/recording.h"
 #include "spng/instrument/run_report.h"
 #include "spng/io/temporary_files.h"
 
@@ -15,6 +17,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 
 namespace spng::app {
 namespace {
@@ -103,18 +107,70 @@ int outcome(const RunSummary& summary) {
     return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
 }
 
-int run(const CommandLine& line, Job& job) {
+/// 64 bits of FNV-1a as hexadecimal digits: tells configurations apart, guards against nothing.
+std::string hash_of(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const unsigned char byte : text) {
+        hash = (hash ^ byte) * 0x100000001b3;
+    }
+    std::ostringstream digits;
+    digits << std::hex << std::setw(16) << std::setfill('0') << hash;
+    return digits.str();
+}
+
+/// What the manifest of a recording says about the program and the job.
+void describe_job(instrument::Recording& recording, const CommandLine& line,
+                  const Configuration& configuration, const Job& job, const RunOptions& options) {
+    if (!recording.active()) {
+        return;
+    }
+    const BuildInfo& build = build_info();
+    const std::string text = configuration.components.dump();
+    nlohmann::json settings = job.settings(options);
+    settings["arguments"] = given_bindings(line);
+    recording.note("version", build.version);
+    recording.note("commit", build.commit);
+    recording.note("build", build.build);
+    recording.note("torch_version", build.torch_version);
+    recording.note("configuration_file", configuration.file.string());
+    recording.note("configuration", text);
+    recording.note("configuration_hash", hash_of(text));
+    recording.note("settings", settings.dump());
+    for (const char* const key : {"engine", "device", "precision", "dtype", "threads", "graph_threads"}) {
+        const auto& value = settings.at(key);
+        recording.note(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    recording.note("synchronised_timing", options.meter_mode.synchronise ? "1" : "0");
+}
+
+/// The run itself, as one range: what all shares of time refer to.
+RunSummary run_in_range(Job& job, const RunOptions& options) {
+    static const instrument::NodeLabel label("run", "event");
+    const instrument::NodeRange range(label, 0);
+    return job.run(options);
+}
+
+int run(const CommandLine& line, const Configuration& configuration, Job& job,
+        instrument::Recording& recording) {
     install_signal_handlers();
     const RunOptions options = run_options(line, job);
     const instrument::Stopwatch preparation;
     job.prepare(options);
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
+    describe_job(recording, line, configuration, job, options);
+    recording.run_begins();
     const instrument::Stopwatch running;
-    const RunSummary summary = job.run(options);
-    const auto measured = report(line, job, options, running.seconds());
+    const RunSummary summary = run_in_range(job, options);
+    const double seconds = running.seconds();
+    const auto measured = report(line, job, options, seconds);
     print(stdout, measured.table());
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
+    }
+    recording.note("events", std::to_string(summary.events_done));
+    recording.note("run_seconds", std::to_string(seconds));
+    if (const std::string file = recording.finish(); !file.empty()) {
+        print(stderr, "profile recorded in " + file + "\n");
     }
     return outcome(summary);
 }
@@ -130,6 +186,9 @@ int run_job(const CommandLine& line) {
     for (const auto& plugin : configuration.plugins) {
         load_plugin(plugin);
     }
+    // Before the nodes are made, since their ranges are registered with them.
+    instrument::Recording recording(line.action == Action::run ? line.recording
+                                                               : instrument::RecordingRequest{});
     Job job(configuration.components, configuration.file.string(), line.app);
     switch (line.action) {
     case Action::draw:
@@ -140,7 +199,7 @@ int run_job(const CommandLine& line) {
                           " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n");
         return 0;
     default:
-        return run(line, job);
+        return run(line, configuration, job, recording);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "spng/app/signals.h"
 
+#include "spng/instrument/recording.h"
 #include "spng/io/temporary_files.h"
 
 #include <csignal>
@@ -26,6 +27,7 @@ void say(const char* text) noexcept {
 
 [[noreturn]] void end_at_once(int number) noexcept {
     unlink_temporary_files();
+    instrument::recording::say_what_is_left();
     _exit(128 + number);
 }
 

@@ -12,21 +12,18 @@
 
 namespace spng::recorder {
 
-/// Open start/end ranges, which may end on another thread than they began on.
-/// Thread-safe.
+/// Open start/end ranges, which may end on another thread than they began on. Thread-safe.
 class AsyncRanges {
 public:
     /// @return the number of the range, never 0
     std::uint64_t begin(NvtxRow row);
-    /// The row as it was begun; nothing for a number that is not open, as after a
-    /// second end.
+    /// The row as it was begun; nothing for a number that is not open, as after a second end.
     std::optional<NvtxRow> end(std::uint64_t number);
     std::vector<NvtxRow> open() const;
     void clear();
 
-    /// Ranges that may be open at once; a program that never ends them must not
-    /// fill the memory. Beyond it, begin() forgets the range, and its end finds
-    /// nothing.
+    /// Ranges that may be open at once; a program that never ends them must not fill the memory. Beyond it,
+    /// begin() forgets the range, and its end finds nothing.
     static constexpr std::size_t most = 1 << 20;
 
 private:

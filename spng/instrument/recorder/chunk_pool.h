@@ -20,14 +20,12 @@ struct Chunk {
 };
 using ChunkPtr = std::unique_ptr<Chunk>;
 
-/// Where threads get their chunks. Written chunks come back and are used again,
-/// so that a steady stream of ranges allocates nothing and touches no new page.
-/// Thread-safe.
+/// Where threads get their chunks. Written chunks come back and are used again, so that a steady stream of
+/// ranges allocates nothing and touches no new page. Thread-safe.
 class ChunkPool {
 public:
     /// @param bytes  that chunks may take together
-    /// @param when_filling  is posted when a quarter of that is taken, so that
-    /// they are written in time
+    /// @param when_filling  is posted when a quarter of that is taken, so that they are written in time
     void set_limit(std::int64_t bytes, sem_t* when_filling);
     /// Null when the limit is reached.
     ChunkPtr take();

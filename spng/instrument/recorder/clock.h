@@ -1,7 +1,6 @@
 #pragma once
-// The one clock of a recording. Everything that is recorded (ranges, calls,
-// samples, and what a device reports) is on it; a source whose records come
-// with another clock converts them.
+// The one clock of a recording. Everything that is recorded (ranges, calls, samples, and what a device
+// reports) is on it; a source whose records come with another clock converts them.
 
 #include "spng/instrument/recorder/values.h"
 
@@ -9,8 +8,7 @@
 
 namespace spng::recorder {
 
-/// 22 ns; the same on all threads and cores, and what
-/// spng::instrument::wall_nanoseconds() reads.
+/// 22 ns; the same on all threads and cores, and what spng::instrument::wall_nanoseconds() reads.
 inline TimePoint now() noexcept {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);

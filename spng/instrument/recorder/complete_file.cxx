@@ -22,8 +22,7 @@ void copy_table(Database& database, bool is_there) {
     }
 }
 
-/// Ranges of NVTX come from two tables: those that ended, and those that did
-/// not.
+/// Ranges of NVTX come from two tables: those that ended, and those that did not.
 template <>
 void copy_table<NvtxRow>(Database& database, bool) {
     const std::string closed_now = "(SELECT MAX((SELECT CAST(value AS INTEGER) FROM part.SPNG_RUN WHERE key "

@@ -4,20 +4,17 @@
 
 namespace spng::recorder {
 
-/// Make the final file of a .part file: rows sorted by their start, ranges that
-/// were still open closed at the last moment that is known, the tables added
-/// that describe the session. The .part file is removed at the end; `target`
-/// appears under its name only when it is complete, replacing what had it.
-/// @param recovered  the recording program did not end by itself; the file says
-/// so Throws DatabaseError (also when the disk is full); the .part file then
-/// stays as it is.
+/// Make the final file of a .part file: rows sorted by their start, ranges that were still open closed at the
+/// last moment that is known, the tables added that describe the session. The .part file is removed at the
+/// end; `target` appears under its name only when it is complete, replacing what had it.
+/// @param recovered  the recording program did not end by itself; the file says so Throws DatabaseError (also
+/// when the disk is full); the .part file then stays as it is.
 void complete_file(const std::string& part, const std::string& target, bool recovered);
 
 /// Remove a .part file and its log.
 void remove_part(const std::string& part);
 
-/// The name that a .part file was to have. Throws DatabaseError when it is no
-/// recording.
+/// The name that a .part file was to have. Throws DatabaseError when it is no recording.
 std::string target_of(const std::string& part);
 
 } // namespace spng::recorder

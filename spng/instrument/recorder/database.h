@@ -1,7 +1,6 @@
 #pragma once
-// SQLite with errors as exceptions. Files are the recorder's alone, named after
-// the process, so they are opened without file locks: cluster file systems
-// often refuse them.
+// SQLite with errors as exceptions. Files are the recorder's alone, named after the process, so they are
+// opened without file locks: cluster file systems often refuse them.
 
 #include "spng/instrument/recorder/values.h"
 

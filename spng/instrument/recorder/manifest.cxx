@@ -18,8 +18,7 @@ namespace {
 
 constexpr const char* recorder_version = "1";
 
-/// Words separated by spaces; those with other characters than usual in single
-/// quotes.
+/// Words separated by spaces; those with other characters than usual in single quotes.
 std::string command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -39,8 +38,7 @@ std::string command_line() {
     return line;
 }
 
-/// The value behind "name :" in the first line of a file that begins with the
-/// name.
+/// The value behind "name :" in the first line of a file that begins with the name.
 std::string value_in(const char* path, const std::string& name) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

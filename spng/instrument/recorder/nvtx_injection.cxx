@@ -1,7 +1,6 @@
-// What NVTX calls: NVTX_INJECTION64_PATH names this library, each library of
-// the program that uses NVTX loads it at its first call and takes its functions
-// from here. Handles are numbers, so that they mean the same in all of them: a
-// domain's number, a string's number in the string table.
+// What NVTX calls: NVTX_INJECTION64_PATH names this library, each library of the program that uses NVTX loads
+// it at its first call and takes its functions from here. Handles are numbers, so that they mean the same in
+// all of them: a domain's number, a string's number in the string table.
 
 #include "spng/instrument/recorder/autostart.h"
 #include "spng/instrument/recorder/recorder.h"
@@ -252,8 +251,7 @@ template <class Letter>
 nvtxDomainHandle_t NVTX_API create_domain(const Letter* name) {
     return reinterpret_cast<nvtxDomainHandle_t>(std::uintptr_t{recorder().domain(text_of(name))});
 }
-// A domain may be used by several libraries, so that the end of one is not the
-// end of the domain.
+// A domain may be used by several libraries, so that the end of one is not the end of the domain.
 void NVTX_API destroy_domain(nvtxDomainHandle_t) {}
 void NVTX_API initialise(const void*) {}
 
@@ -264,8 +262,7 @@ std::pair<unsigned, NvtxFunctionPointer> entry(unsigned index, Function function
     return {index, reinterpret_cast<NvtxFunctionPointer>(function)};
 }
 
-/// Put the functions into a module's table. Entries that a library's NVTX does
-/// not know are beyond its size.
+/// Put the functions into a module's table. Entries that a library's NVTX does not know are beyond its size.
 bool install(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
              std::initializer_list<std::pair<unsigned, NvtxFunctionPointer>> entries) {
     NvtxFunctionTable table = nullptr;

@@ -26,8 +26,7 @@ std::string joined(const std::set<std::string>& names) {
     return text;
 }
 
-/// A number of the environment within [low, high]; `otherwise` when it is not
-/// set.
+/// A number of the environment within [low, high]; `otherwise` when it is not set.
 double number_of(const char* variable, double otherwise, double low, double high) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') {

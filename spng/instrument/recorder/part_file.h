@@ -1,8 +1,7 @@
 #pragma once
-// The file while it grows: NAME.PROCESS.part beside the final name, a SQLite
-// database with a write-ahead log. What was committed survives any end of the
-// process. Rows stand in it in the order in which they came; complete_file()
-// makes the sorted final file of it, after the run or after a crash. See
+// The file while it grows: NAME.PROCESS.part beside the final name, a SQLite database with a write-ahead log.
+// What was committed survives any end of the process. Rows stand in it in the order in which they came;
+// complete_file() makes the sorted final file of it, after the run or after a crash. See
 // docs/decisions/recorder.md.
 
 #include "spng/instrument/recorder/database.h"
@@ -24,14 +23,12 @@ inline constexpr const char* open_ranges_table = "SPNG_OPEN";
 
 class PartFile {
 public:
-    /// Makes the file and the tables that every recording has. Throws
-    /// DatabaseError.
+    /// Makes the file and the tables that every recording has. Throws DatabaseError.
     PartFile(const std::string& path, const Scale& scale);
 
     const std::string& path() const { return m_path; }
 
-    /// All writing happens between these two; what is not committed is lost with
-    /// the process.
+    /// All writing happens between these two; what is not committed is lost with the process.
     void begin();
     void commit();
 

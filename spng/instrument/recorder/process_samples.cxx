@@ -1,5 +1,4 @@
-// The part "samples": memory and processor time of the process, looked at
-// several times per second.
+// The part "samples": memory and processor time of the process, looked at several times per second.
 
 #include "spng/instrument/recorder/activity_source.h"
 #include "spng/instrument/recorder/process_memory.h"

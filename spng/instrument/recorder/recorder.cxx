@@ -180,8 +180,7 @@ ThreadBuffer& Recorder::thread() {
     return *t_buffer;
 }
 
-/// On the thread that ends. Other thread-local objects may still use NVTX after
-/// this; they get a new buffer.
+/// On the thread that ends. Other thread-local objects may still use NVTX after this; they get a new buffer.
 void Recorder::thread_ends(void* buffer) {
     t_buffer = nullptr;
     static_cast<ThreadBuffer*>(buffer)->thread_ended();
@@ -299,8 +298,8 @@ void Recorder::after_fork() {
     recorder.m_session_mutex.unlock();
 }
 
-/// The child has the parent's session, but neither its writer nor any business
-/// with its file: it lets go of it without a destructor, and is silent.
+/// The child has the parent's session, but neither its writer nor any business with its file: it lets go of
+/// it without a destructor, and is silent.
 void Recorder::in_child() {
     Recorder& recorder = instance();
     recorder.m_active = false;

@@ -1,6 +1,6 @@
 #pragma once
-// What a process records, for as long as it lives: strings, domains and
-// threads, which outlast any one file, and the session that writes one.
+// What a process records, for as long as it lives: strings, domains and threads, which outlast any one file,
+// and the session that writes one.
 
 #include "spng/instrument/recorder/async_ranges.h"
 #include "spng/instrument/recorder/chunk_pool.h"
@@ -30,26 +30,21 @@ class Session;
 
 class Recorder {
 public:
-    /// Made at first use and never destroyed: NVTX may be called until the very
-    /// end of the process.
+    /// Made at first use and never destroyed: NVTX may be called until the very end of the process.
     static Recorder& instance();
 
     // ---- a session ----
 
-    /// Begin to record. Throws std::invalid_argument for a name that cannot be,
-    /// DatabaseError for a file that cannot be made, std::logic_error when a
-    /// session runs.
+    /// Begin to record. Throws std::invalid_argument for a name that cannot be, DatabaseError for a file that
+    /// cannot be made, std::logic_error when a session runs.
     void start(const Options& options);
-    /// End the session and complete its file. Throws DatabaseError. Does nothing
-    /// without a session.
-    /// @param end  how the program ended, for the manifest: "stop", "exit",
-    /// "signal 6"
+    /// End the session and complete its file. Throws DatabaseError. Does nothing without a session.
+    /// @param end  how the program ended, for the manifest: "stop", "exit", "signal 6"
     void stop(const std::string& end);
     /// End the session without a file.
     void discard();
-    /// Ask for the end of the session and wait for it at most `seconds`. To be
-    /// called by a signal handler; a thread of the session's own does the work.
-    /// Async-signal-safe.
+    /// Ask for the end of the session and wait for it at most `seconds`. To be called by a signal handler; a
+    /// thread of the session's own does the work. Async-signal-safe.
     void stop_in_signal_handler(int signal, int seconds) noexcept;
 
     /// Of the session that runs.
@@ -59,8 +54,7 @@ public:
     bool open() const { return m_open.load(std::memory_order_relaxed); }
     void pause();
     void resume();
-    /// Names of the files of the session that runs, or of the last one.
-    /// Async-signal-safe.
+    /// Names of the files of the session that runs, or of the last one. Async-signal-safe.
     const char* part_file() const { return m_part_file; }
     const char* final_file() const { return m_final_file; }
 
@@ -76,8 +70,8 @@ public:
     void add(const Row& row) {
         add(std::span<const Row>(&row, 1));
     }
-    /// The table of these rows is made even if none comes: what was looked for
-    /// and not found is empty, what was not looked for is absent.
+    /// The table of these rows is made even if none comes: what was looked for and not found is empty, what
+    /// was not looked for is absent.
     template <class Row>
     void declare() {
         declare_table(create_sql<Row>());
@@ -97,8 +91,7 @@ public:
 
     // ---- calls of nodes ----
 
-    /// The id of a call that begins on this thread; 0 when it is not to be
-    /// recorded.
+    /// The id of a call that begins on this thread; 0 when it is not to be recorded.
     std::uint64_t call_begins();
     /// @param keep  false: nothing happened that is worth a row
     void call_ends(CallRow row, bool keep);

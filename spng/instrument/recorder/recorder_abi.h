@@ -1,16 +1,15 @@
 #pragma once
-// The recorder as a program sees it: one table of C functions, so that program
-// and recorder need not be built together and nothing links to the recorder.
+// The recorder as a program sees it: one table of C functions, so that program and recorder need not be built
+// together and nothing links to the recorder.
 //
 //   void* library = dlopen("libSpngRecorder.so", RTLD_NOW);
 //   auto get = (SpngRecorderGet)dlsym(library, "spng_recorder");
 //   const SpngRecorder* recorder = get(SPNG_RECORDER_VERSION);      // null:
 //   another version
 //
-// All functions may be called from any thread; all but start, stop and recover
-// cost nanoseconds to a few microseconds and do nothing while no session runs.
-// Times are CLOCK_MONOTONIC in nanoseconds. -1 in a signed field stands for
-// "not measured".
+// All functions may be called from any thread; all but start, stop and recover cost nanoseconds to a few
+// microseconds and do nothing while no session runs. Times are CLOCK_MONOTONIC in nanoseconds. -1 in a signed
+// field stands for "not measured".
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,15 +22,11 @@ extern "C" {
 
 /// Null and 0 stand for the default.
 typedef struct SpngRecorderOptions {
-    const char* file;      ///< final name; %p process, %h host, %q{VAR} environment,
-                           ///< %% a percent sign
-    const char* what;      ///< parts, separated by commas: nvtx, memory, samples,
-                           ///< cuda, ... ; null: the default
-    int64_t memory_limit;  ///< bytes of rows that wait to be written; what comes
-                           ///< beyond is dropped and counted
-    int64_t row_limit;     ///< ranges and marks to record at most
-    double spill_seconds;  ///< how often rows go to the disk: what a killed
-                           ///< process loses at most
+    const char* file; ///< final name; %p process, %h host, %q{VAR} environment, %% a percent sign
+    const char* what; ///< parts, separated by commas: nvtx, memory, samples, cuda, ... ; null: the default
+    int64_t memory_limit; ///< bytes of rows that wait to be written; what comes beyond is dropped and counted
+    int64_t row_limit;    ///< ranges and marks to record at most
+    double spill_seconds; ///< how often rows go to the disk: what a killed process loses at most
     double sample_seconds; ///< how often memory is looked at
 } SpngRecorderOptions;
 
@@ -51,11 +46,10 @@ typedef struct SpngRecorderCall {
 typedef struct SpngRecorder {
     uint32_t version;
 
-    /// 0, or not 0 and one readable line in `problem`. Makes the file at once, so
-    /// that a folder that cannot be written is found before the run.
+    /// 0, or not 0 and one readable line in `problem`. Makes the file at once, so that a folder that cannot
+    /// be written is found before the run.
     int (*start)(const SpngRecorderOptions* options, char* problem, size_t size);
-    /// Complete the file. 0, or not 0 and the reason; what was recorded until
-    /// then stays as a .part file.
+    /// Complete the file. 0, or not 0 and the reason; what was recorded until then stays as a .part file.
     int (*stop)(char* problem, size_t size);
     /// Give up the session: no file stays.
     void (*discard)(void);
@@ -67,8 +61,7 @@ typedef struct SpngRecorder {
     int (*rank)(void);
 
     int (*running)(void);
-    /// Name of the unfinished file while a session runs, else "".
-    /// Async-signal-safe.
+    /// Name of the unfinished file while a session runs, else "". Async-signal-safe.
     const char* (*part_file)(void);
     /// The name under which the file appears.
     const char* (*final_file)(void);
@@ -78,8 +71,7 @@ typedef struct SpngRecorder {
     /// Close and open the window for all threads; open at the start.
     void (*pause)(void);
     void (*resume)(void);
-    /// Leave out what the calling thread does from now on (1) or not (0). Returns
-    /// what was set before.
+    /// Leave out what the calling thread does from now on (1) or not (0). Returns what was set before.
     int (*mute)(int muted);
 
     /// A key of the manifest, SPNG_RUN. The last value counts.

@@ -10,8 +10,8 @@
 
 namespace spng::recorder {
 
-/// Rows of one table that wait to be written. For what comes a few thousand
-/// times per second, or in batches; ranges have thread buffers. Thread-safe.
+/// Rows of one table that wait to be written. For what comes a few thousand times per second, or in batches;
+/// ranges have thread buffers. Thread-safe.
 template <class Row>
 class RowQueue {
 public:

@@ -1,9 +1,7 @@
 #pragma once
-// What can be recorded: one struct per table. tables.h says which column holds
-// what.
+// What can be recorded: one struct per table. tables.h says which column holds what.
 //
-// A new source of data adds its struct here, its columns in tables.h and its
-// type to the list at the end.
+// A new source of data adds its struct here, its columns in tables.h and its type to the list at the end.
 
 #include "spng/instrument/recorder/values.h"
 
@@ -132,8 +130,7 @@ struct ApiRow {
     ApiClass api = ApiClass::runtime;
     std::uint32_t thread = 0;
     std::int64_t correlation = 0;
-    StringId name; ///< with the version suffix of its interface,
-                   ///< "cudaLaunchKernel_v7000"
+    StringId name; ///< with the version suffix of its interface, "cudaLaunchKernel_v7000"
     std::int64_t result = 0;
 };
 

@@ -119,9 +119,8 @@ void Session::write_loop() {
         while (sem_clockwait(&m_wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
         }
         if (const int signal = m_signal; signal != 0 && !m_ended) {
-            // The thread that got the signal may hold any lock; what is asked for
-            // here is only what the writer asks for anyway, and the handler does not
-            // wait for ever.
+            // The thread that got the signal may hold any lock; what is asked for here is only what the
+            // writer asks for anyway, and the handler does not wait for ever.
             const std::lock_guard lock(m_writing);
             write_round();
             try {
@@ -142,9 +141,8 @@ void Session::write_loop() {
     }
 }
 
-/// Take everything that came and write it; with m_writing held. A file that
-/// fails once is given up, since a profile with holes would mislead; what came
-/// so far can be recovered.
+/// Take everything that came and write it; with m_writing held. A file that fails once is given up, since a
+/// profile with holes would mislead; what came so far can be recovered.
 void Session::write_round() {
     try {
         if (m_failure.empty()) {
@@ -176,8 +174,7 @@ void Session::write_queue() {
     }
 }
 
-/// Everything is taken at once and written after, so that no thread of the
-/// program waits for the disk.
+/// Everything is taken at once and written after, so that no thread of the program waits for the disk.
 void Session::write_threads() {
     auto taken = m_recorder.take_threads();
     for (auto& chunk : taken.chunks) {

@@ -21,8 +21,7 @@ class Recorder;
 
 class Session {
 public:
-    /// Makes the file and starts the writer; nothing is recorded yet. Throws what
-    /// Recorder::start throws.
+    /// Makes the file and starts the writer; nothing is recorded yet. Throws what Recorder::start throws.
     Session(Recorder& recorder, const Options& options);
     ~Session();
 
@@ -73,8 +72,7 @@ private:
     std::atomic<int> m_signal{0};
     std::atomic<bool> m_ended{false};
     std::mutex m_writing;
-    std::string m_failure; ///< why the file cannot be written any more; guarded
-                           ///< by m_writing
+    std::string m_failure; ///< why the file cannot be written any more; guarded by m_writing
     Losses m_losses;
     std::uint64_t m_ranges = 0;
     std::uint64_t m_unwritten = 0; ///< rows taken after the file had failed

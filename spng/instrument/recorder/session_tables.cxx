@@ -21,8 +21,7 @@ struct Enumeration {
     std::vector<EnumValue> values;
 };
 
-// Numbers and names as in files of Nsight Systems 2023.4, of which only those
-// are listed that we write.
+// Numbers and names as in files of Nsight Systems 2023.4, of which only those are listed that we write.
 const std::vector<Enumeration>& enumerations() {
     static const std::vector<Enumeration> all{
         {"ENUM_NSYS_EVENT_TYPE",

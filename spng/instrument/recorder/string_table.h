@@ -12,14 +12,12 @@
 
 namespace spng::recorder {
 
-/// Each distinct string once, numbered from 1. Numbers stay for the life of the
-/// process, since programs keep handles of registered strings over several
-/// sessions. Thread-safe.
+/// Each distinct string once, numbered from 1. Numbers stay for the life of the process, since programs keep
+/// handles of registered strings over several sessions. Thread-safe.
 class StringTable {
 public:
-    /// The number of a string, which is added if it is new. When there are
-    /// `limit` strings already, new ones all become one that says so; overflow()
-    /// counts them.
+    /// The number of a string, which is added if it is new. When there are `limit` strings already, new ones
+    /// all become one that says so; overflow() counts them.
     StringId intern(std::string_view text);
 
     /// Strings numbered from `first` on, in order. The references stay valid.
@@ -31,8 +29,7 @@ public:
     void lock() { m_mutex.lock(); }
     void unlock() { m_mutex.unlock(); }
 
-    /// A program that puts a counter into its names would otherwise fill the
-    /// memory.
+    /// A program that puts a counter into its names would otherwise fill the memory.
     static constexpr std::size_t limit = 1'000'000;
 
 private:
@@ -42,10 +39,8 @@ private:
     std::size_t m_overflow = 0;
 };
 
-/// The name of a range without what makes each of its instances unique:
-/// LibTorch's profiler appends
-/// ", seq = N", ", op_id = N" and ", input_op_ids = [...]" to the name of the
-/// operator.
+/// The name of a range without what makes each of its instances unique: LibTorch's profiler appends ", seq =
+/// N", ", op_id = N" and ", input_op_ids = [...]" to the name of the operator.
 /// @param scratch  holds the result where something was cut out
 std::string_view without_counters(std::string_view name, std::string& scratch);
 

@@ -1,11 +1,9 @@
 #pragma once
-// Which table and which columns a row becomes. Names, order and meaning of the
-// columns of NVTX_EVENTS, CUPTI_* and the other tables in capitals without
-// SPNG_ are those of the SQLite export of Nsight Systems 2023.4 (schema 3.7.2),
-// so that its readers read our files; tables SPNG_* are our own.
+// Which table and which columns a row becomes. Names, order and meaning of the columns of NVTX_EVENTS,
+// CUPTI_* and the other tables in capitals without SPNG_ are those of the SQLite export of Nsight Systems
+// 2023.4 (schema 3.7.2), so that its readers read our files; tables SPNG_* are our own.
 //
-// A column is a name, a declaration and what to take from a row: a member, or a
-// function of it.
+// A column is a name, a declaration and what to take from a row: a member, or a function of it.
 
 #include "spng/instrument/recorder/identity.h"
 #include "spng/instrument/recorder/rows.h"
@@ -38,9 +36,8 @@ struct ThreadNumber {
 /// Written as the globalPid of the session.
 struct ThisProcess {};
 
-/// The table of a row. `always`: made at the start of each session; others with
-/// their first row, so that what was not asked for is absent and not empty.
-/// `order`: how rows are sorted in the finished file.
+/// The table of a row. `always`: made at the start of each session; others with their first row, so that what
+/// was not asked for is absent and not empty. `order`: how rows are sorted in the finished file.
 template <class Row>
 struct Table;
 
@@ -85,8 +82,7 @@ inline std::optional<std::int64_t> if_not_0(std::int64_t value) {
     return value == 0 ? std::nullopt : std::optional(value);
 }
 
-/// deviceId, contextId, greenContextId, streamId, correlationId, globalPid of
-/// every device operation.
+/// deviceId, contextId, greenContextId, streamId, correlationId, globalPid of every device operation.
 template <class Row>
 constexpr auto place_columns() {
     return std::make_tuple(

@@ -76,8 +76,7 @@ void ThreadBuffer::store(const NvtxRow& row) noexcept {
         m_current->rows[m_current->used++] = row;
         return;
     }
-    // One chunk's worth of the row limit is taken at a time, so that threads do
-    // not share a counter per row.
+    // One chunk's worth of the row limit is taken at a time, so that threads do not share a counter per row.
     constexpr auto share = static_cast<std::int64_t>(Chunk::capacity);
     const bool in_limit = m_rows_left.fetch_sub(share, std::memory_order_relaxed) > 0;
     ChunkPtr next = in_limit ? m_pool.take() : nullptr;

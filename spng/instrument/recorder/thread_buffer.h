@@ -1,7 +1,6 @@
 #pragma once
-// What one thread has recorded and not yet written: its open ranges and its
-// ended rows. The thread itself adds and the writer takes; both hold the
-// buffer's lock for a few dozen instructions only.
+// What one thread has recorded and not yet written: its open ranges and its ended rows. The thread itself
+// adds and the writer takes; both hold the buffer's lock for a few dozen instructions only.
 
 #include "spng/instrument/recorder/chunk_pool.h"
 #include "spng/instrument/recorder/rows.h"
@@ -40,8 +39,7 @@ public:
 
     // ---- called by the thread ----
 
-    /// Begin a range. Its start is taken last, so that it does not contain this
-    /// function.
+    /// Begin a range. Its start is taken last, so that it does not contain this function.
     /// @param row  all but times and threads
     /// @param recorded  false: keep it for the balance only
     /// @return its depth among the open ranges of its domain, from 0
@@ -54,16 +52,14 @@ public:
     /// The number of a name that is not registered.
     StringId intern(std::string_view name, StringTable& strings);
 
-    /// Nothing that this thread does is recorded while it is muted. Returns what
-    /// was set before.
+    /// Nothing that this thread does is recorded while it is muted. Returns what was set before.
     bool mute(bool muted) noexcept;
     bool muted() const noexcept { return m_muted; }
     void thread_ended() noexcept;
 
     // ---- called by others ----
 
-    /// Drop what belongs to an earlier session; its open ranges are kept for the
-    /// balance only.
+    /// Drop what belongs to an earlier session; its open ranges are kept for the balance only.
     void begin_anew();
 
     struct Taken {
@@ -74,8 +70,7 @@ public:
     };
     Taken take();
 
-    /// Ranges that a thread may have open at once; a program that never pops must
-    /// not fill the memory.
+    /// Ranges that a thread may have open at once; a program that never pops must not fill the memory.
     static constexpr std::size_t deepest = 16384;
 
 private:

@@ -1,0 +1,93 @@
+#include "spng/app/profiling_options.h"
+
+#include "spng/core/error.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace spng::app {
+namespace {
+
+namespace po = boost::program_options;
+
+/// What the user said, and with what.
+struct Given {
+    std::string text; ///< "" when nothing was said
+    std::string where;
+};
+
+/// The option --name, or else the environment variable.
+Given given(const po::variables_map& values, const std::string& name, const char* variable) {
+    if (values.count(name) > 0) {
+        return {values[name].as<std::string>(), "--" + name};
+    }
+    const char* const text = std::getenv(variable);
+    return {text == nullptr ? "" : text, variable};
+}
+
+int rank_of(const Given& given) {
+    int rank = 0;
+    const char* const end = given.text.data() + given.text.size();
+    const auto [rest, error] = std::from_chars(given.text.data(), end, rank);
+    if (error != std::errc{} || rest != end || rank < 0) {
+        throw Error(ErrorKind::Usage,
+                    {.what = given.where + " needs the number of a process in a parallel job",
+                     .where = "command line",
+                     .seen = "'" + given.text + "'",
+                     .expected = "0 or more"});
+    }
+    return rank;
+}
+
+instrument::EventWindow window_of(const Given& events, const Given& schedule) {
+    if (!events.text.empty() && !schedule.text.empty()) {
+        throw Error(ErrorKind::Usage, {.what = "the events to profile are given twice",
+                                       .where = "command line",
+                                       .seen = events.where + " and " + schedule.where,
+                                       .expected = "one of them"});
+    }
+    if (!events.text.empty()) {
+        return instrument::EventWindow::from_range(events.text, events.where);
+    }
+    return schedule.text.empty() ? instrument::EventWindow{}
+                                 : instrument::EventWindow::from_schedule(schedule.text, schedule.where);
+}
+
+} // namespace
+
+po::options_description profiling_options() {
+    po::options_description options("Profiles (or by variables SPNG_RECORD, SPNG_RECORD_WHAT, ... "
+                                    "SPNG_PROFILE_EVENTS ...)");
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    options.add_options() //
+        ("record", text("FILE"),
+         "record a profile, SQLite; in the name %p is the process, %h the host, %q{VAR} a variable") //
+        ("record-what", text("A,B"),
+         "what to record: nvtx, calls, samples, ...; default: all that works here")                //
+        ("record-rank", text("N"), "record only process N of a parallel job")                      //
+        ("profile-events", text("A-B"), "profile these events only, counted from 0; A and A- too") //
+        ("profile-schedule", text("S"),
+         "profile events by wait=W,warmup=U,active=A,repeat=R; both also hold for nsys -c "
+         "cudaProfilerApi");
+    return options;
+}
+
+instrument::RecordingRequest recording_request(const po::variables_map& values) {
+    instrument::RecordingRequest request;
+    const Given file = given(values, "record", "SPNG_RECORD");
+    request.file = file.text;
+    request.where = file.where;
+    if (values.count("record") > 0 && file.text.empty()) {
+        throw Error(ErrorKind::Usage,
+                    {.what = "--record needs a file name", .where = "command line", .seen = "''"});
+    }
+    request.what = given(values, "record-what", "SPNG_RECORD_WHAT").text;
+    if (const Given rank = given(values, "record-rank", "SPNG_RECORD_RANK"); !rank.text.empty()) {
+        request.rank = rank_of(rank);
+    }
+    request.window = window_of(given(values, "profile-events", "SPNG_PROFILE_EVENTS"),
+                               given(values, "profile-schedule", "SPNG_PROFILE_SCHEDULE"));
+    return request;
+}
+
+} // namespace spng::app

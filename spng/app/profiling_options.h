@@ -1,0 +1,19 @@
+#pragma once
+// The part of the command line about recording profiles. Each option has an environment variable of the same
+// meaning, so that a job behind a batch script can be profiled without a change of it; the option wins.
+
+#include "spng/instrument/recording.h"
+
+#include <boost/program_options.hpp>
+
+#include <string>
+
+namespace spng::app {
+
+/// --record and its relatives.
+boost::program_options::options_description profiling_options();
+
+/// What was asked for. Throws Error(Usage).
+instrument::RecordingRequest recording_request(const boost::program_options::variables_map& values);
+
+} // namespace spng::app
