@@ -64,5 +64,5 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> str:
         colour = "#b3261e" if step.change > 0 else "#1b6e3c"
         place = x(step.place - 0.5)
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="{colour}" stroke-dasharray="5 3"/>'
-                     f'<text x="{place + 5:.1f}" y="{TOP + 10}" style="fill:{colour}">{100 * step.change:+.1f} % at {escape(step.commit[:8])}</text>')
+                     f'<text x="{place + 5:.1f}" y="{HEIGHT - BOTTOM - 8}" style="fill:{colour}">{100 * step.change:+.1f} % at {escape(step.commit[:8])}</text>')
     return "\n".join([*parts, "</svg>"])

@@ -52,7 +52,7 @@ def resampled_run_medians(side: Side, generator: np.random.Generator, resamples:
 class Bootstrap:
     """Two-level bootstrap of two sides: runs are drawn with replacement, then the events of each drawn run.
 
-    The medians over a run's resampled events are drawn from EVENT_RESAMPLES of them per run, made once. Against resampling
+    The medians over a run's resampled events are drawn from up to EVENT_RESAMPLES of them per run, made once. Against resampling
     the events of every drawn run anew that changes nothing but the Monte Carlo error, and takes one draw for one per event.
     """
 
@@ -61,7 +61,8 @@ class Bootstrap:
         self._centres = [float(np.median(run_medians(side))) for side in (a, b)]
         if min(self._centres) <= 0:
             raise ValueError("times must be positive")
-        self._inner = [resampled_run_medians(side, generator) for side in (a, b)]
+        inner = min(resamples, EVENT_RESAMPLES)
+        self._inner = [resampled_run_medians(side, generator, inner) for side in (a, b)]
         self._generator = generator
         self._resamples = resamples
 
