@@ -27,10 +27,15 @@ class Probability(nn.Module):
 
 
 def commit(root: Path) -> str:
-    """Of the checkout, with -dirty when tracked files differ; unknown where there is no git."""
-    done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=root,
-                          capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """Of the checkout, with -dirty when this package differs from it; unknown where there is no git."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    name = git("rev-parse", "--short=12", "HEAD")
+    changed = git("status", "--porcelain", "--", str(Path(__file__).parent))
+    return (name or "unknown") + ("-dirty" if name and changed else "")
 
 
 def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
