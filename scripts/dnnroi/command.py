@@ -85,7 +85,7 @@ def wire_cell(options: argparse.Namespace) -> Path:
 
 def run(options: argparse.Namespace) -> None:
     """Data, training, figures, file."""
-    setting, begin = chosen_setting(options), time.monotonic()
+    setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
     if options.threads:
         torch.set_num_threads(options.threads)
     seeds = [*setting.training_seeds(), *setting.held_out_seeds()]
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
         say(f"{view}: " + ", ".join(f"{name} {value:.4f}" for name, value in merit.items()))
     figures.draw(options.work / "figures.png", counts, training.losses)
 
-    about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": export.commit(ROOT),
+    about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": commit,
              "rule": dataclasses.asdict(setting.training), "events": setting.events,
              "minutes": round((time.monotonic() - begin) / 60, 1)}
     size = export.write_torch_script(options.output, network, export.metadata(network, about, found))
