@@ -146,7 +146,7 @@ def test_a_node_of_one_side_is_listed() -> None:
 
 @pytest.mark.parametrize("change, told", [
     ({"machine": "other"}, "machine: A m, B other"),
-    ({"recorder tier": "cuda"}, "recorder tier: A not said, B cuda"),
+    ({"recorded parts": "cuda"}, "recorded parts: A not said, B cuda"),
     ({"argument input": "x.npz"}, "argument input: A not said, B x.npz"),
     ({"failed calls": "1"}, "failed calls in r"),
 ])

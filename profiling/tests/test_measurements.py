@@ -63,7 +63,8 @@ def test_file_of_measurements_keeps_everything(tmp_path: Path) -> None:
 def profile(path: Path) -> Path:
     """Two events of a node with a nested one; the second event launches one kernel more and waits."""
     with Synthetic(path) as file:
-        file.manifest(tier="cuda", host="h", commit="abc")
+        file.manifest(what="nvtx,cuda", host="h", commit="abc", settings='{"dtype": "float32", "arguments": {"input": "x", "output": "y"}}',
+                      **{"source.cuda": "on"})
         file.node(0, "SPNGDecon", "a")
         file.node(1, "SPNGTorchService", "m")
         file.node_call(1, 0, 0, 100, 200)
@@ -89,7 +90,8 @@ def test_recorded_profile(tmp_path: Path) -> None:
     assert run.counts["device operations"][outer].tolist() == [1, 2] and run.counts["launches"][outer].tolist() == [1, 2]
     assert run.counts["synchronisations"][outer].tolist() == [0, 1]
     assert [run.counts[count][inner].tolist()[1] for count in ("copies", "bytes copied", "launches")] == [1, 4096, 0]
-    assert run.conditions["recorder tier"] == "cuda" and run.conditions["recorded by"] == "wire-cell's recorder"
+    assert run.conditions == {"recorded by": "wire-cell's recorder", "events": "2", "failed calls": "0", "recorded parts": "nvtx,cuda", "machine": "h",
+                              "recorder's source.cuda": "on", "setting dtype": "float32", "argument input": "x"}
 
 
 def test_an_export_of_another_program_counts_by_range(tmp_path: Path) -> None:
@@ -107,13 +109,13 @@ def test_an_export_of_another_program_counts_by_range(tmp_path: Path) -> None:
 def test_counts_that_were_not_recorded_are_absent(tmp_path: Path) -> None:
     """Not zero: without the CUDA tier nothing is known of the device."""
     with Synthetic(tmp_path / "c.sqlite") as file:
-        file.manifest(tier="nvtx")
+        file.manifest(what="nvtx")
         file.node(0, "SPNGDecon", "a")
         file.node_call(1, 0, 0, 100, 200)
     run, = read_runs(tmp_path / "c.sqlite")
     assert run.counts == {} and "device" not in run.times
     with Synthetic(tmp_path / "e.sqlite") as file:
-        file.manifest(tier="nvtx")
+        file.manifest(what="nvtx")
     with pytest.raises(MissingData):
         read_runs(tmp_path / "e.sqlite")
 

@@ -28,7 +28,8 @@ def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], 
              "slower" if step.change > 0 else "faster") for step in own]) if own else "<p>No steps.</p>")
         parts += [plot(entries, metric, node, [step for step in own if step.node == node]) for node in nodes
                   if any(node in item.get(metric, {}) for item in entries)]
-    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>History</title><style>{STYLE}</style></head><body>\n'
+    return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>History</title>'
+            f"<style>{STYLE}</style></head><body>\n"
             + "\n".join(parts) + "\n</body></html>\n")
 
 
@@ -48,7 +49,8 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> str:
              f'<text x="{LEFT}" y="16" font-weight="600">{escape(node)}</text>']
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(share * top):.1f}" y2="{y(share * top):.1f}" stroke="#e3e7ec"/>'
-                     f'<text x="{LEFT - 8}" y="{y(share * top) + 4:.1f}" text-anchor="end">{time_text(share * top) if share else "0"}</text>')
+                     f'<text x="{LEFT - 8}" y="{y(share * top) + 4:.1f}" text-anchor="end">'
+                     f'{time_text(share * top) if share else "0"}</text>')
     every = -(-len(measured) // MOST_LABELS)
     for place, item in enumerate(measured):
         if place % every == 0:
@@ -64,5 +66,6 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> str:
         colour = "#b3261e" if step.change > 0 else "#1b6e3c"
         place = x(step.place - 0.5)
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="{colour}" stroke-dasharray="5 3"/>'
-                     f'<text x="{place + 5:.1f}" y="{HEIGHT - BOTTOM - 8}" style="fill:{colour}">{100 * step.change:+.1f} % at {escape(step.commit[:8])}</text>')
+                     f'<text x="{place + 5:.1f}" y="{HEIGHT - BOTTOM - 8}" style="fill:{colour}">'
+                     f"{100 * step.change:+.1f} % at {escape(step.commit[:8])}</text>")
     return "\n".join([*parts, "</svg>"])

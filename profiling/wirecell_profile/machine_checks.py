@@ -88,18 +88,21 @@ def check_driver(machine: Machine) -> Finding:
         return Finding("NVIDIA driver", WORKS, version.splitlines()[0])
     if library:
         return Finding("NVIDIA driver", DOUBTFUL, "libcuda.so.1 without the kernel module", "load the module: modprobe nvidia")
-    return Finding("NVIDIA driver", MISSING, "no libcuda.so.1", "install the driver; on a machine without a GPU ranges and CPU times are recorded")
+    return Finding("NVIDIA driver", MISSING, "no libcuda.so.1",
+                   "install the driver; on a machine without a GPU ranges and CPU times are recorded")
 
 
 def check_cupti(machine: Machine) -> Finding:
     """The library that reports kernels and copies."""
     found = machine.library(CUPTI_NAMES)
     if not found:
-        return Finding("CUPTI", MISSING, "no libcupti", "./wcb setup brings nvidia-cuda-cupti; or put CUDA's extras/CUPTI/lib64 on LD_LIBRARY_PATH")
+        return Finding("CUPTI", MISSING, "no libcupti",
+                       "./wcb setup brings nvidia-cuda-cupti; or put CUDA's extras/CUPTI/lib64 on LD_LIBRARY_PATH")
     version = ctypes.c_uint32()
     status = found[1].cuptiGetVersion(ctypes.byref(version))
     if status:
-        return Finding("CUPTI", DOUBTFUL, f"{found[0]}: cuptiGetVersion failed with {status}", "take the CUPTI of the driver's CUDA version")
+        return Finding("CUPTI", DOUBTFUL, f"{found[0]}: cuptiGetVersion failed with {status}",
+                       "take the CUPTI of the driver's CUDA version")
     return Finding("CUPTI", WORKS, f"{found[0]}, API {version.value}")
 
 
@@ -120,7 +123,8 @@ def check_nvml(machine: Machine) -> Finding:
     """The library for power, clocks and utilisation."""
     found = machine.library(NVML_NAMES)
     if not found:
-        return Finding("NVML", MISSING, "no libnvidia-ml.so.1", "comes with the NVIDIA driver; without it no samples of power and clocks")
+        return Finding("NVML", MISSING, "no libnvidia-ml.so.1",
+                       "comes with the NVIDIA driver; without it no samples of power and clocks")
     status = found[1].nvmlInit_v2()
     return Finding("NVML", WORKS, found[0]) if status == 0 else Finding(
         "NVML", DOUBTFUL, f"nvmlInit failed with {status}", "library and kernel module differ in version: reboot after a driver update")
@@ -144,13 +148,16 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
         now, largest, application, persistent, throttled = (part.strip() for part in line.split(","))
         at = f"GPU {number}: "
         if throttled not in ("0x0000000000000000", "0x0000000000000001", "Not Active"):  # 1: idle
-            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}held down, reasons {throttled}", "wait until it is cool, or lock lower clocks"))
+            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}held down, reasons {throttled}",
+                                 "wait until it is cool, or lock lower clocks"))
         elif application not in ("[N/A]", "[Not Supported]") and application != largest:
             found.append(Finding("GPU clocks", WORKS, f"{at}application clock {application} MHz of {largest}"))
         else:
-            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}free, {now} of {largest} MHz now", "nvidia-smi --lock-gpu-clocks=MHZ (needs root)"))
+            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}free, {now} of {largest} MHz now",
+                                 "nvidia-smi --lock-gpu-clocks=MHZ (needs root)"))
         found.append(Finding("persistence mode", WORKS, at + "on") if persistent == "Enabled" else Finding(
-            "persistence mode", DOUBTFUL, at + "off", "nvidia-smi --persistence-mode=1, else the first call pays for the driver's start"))
+            "persistence mode", DOUBTFUL, at + "off",
+            "nvidia-smi --persistence-mode=1, else the first call pays for the driver's start"))
     return found
 
 
@@ -179,7 +186,8 @@ def check_injection(machine: Machine) -> Finding:
     if not Path(given).exists():
         return Finding("NVTX injection", DOUBTFUL, f"NVTX_INJECTION64_PATH={given} does not exist, which silently switches all ranges off",
                        "unset NVTX_INJECTION64_PATH")
-    return Finding("NVTX injection", DOUBTFUL, f"taken by {given}: the recorder stands down", "unset NVTX_INJECTION64_PATH, unless that tool is wanted")
+    return Finding("NVTX injection", DOUBTFUL, f"taken by {given}: the recorder stands down",
+                   "unset NVTX_INJECTION64_PATH, unless that tool is wanted")
 
 
 def check_cpu_counters(machine: Machine) -> Finding:
@@ -196,7 +204,8 @@ def check_cpu_clock(machine: Machine) -> Finding:
     """Whether the CPU keeps its clock."""
     governor = machine.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if not governor:
-        return Finding("CPU clock", DOUBTFUL, "no frequency control seen, as in a virtual machine", "run in turn (compare-branches), more runs")
+        return Finding("CPU clock", DOUBTFUL, "no frequency control seen, as in a virtual machine",
+                       "run in turn (compare-branches), more runs")
     return Finding("CPU clock", WORKS, governor) if governor == "performance" else Finding(
         "CPU clock", DOUBTFUL, f"governor {governor}", "cpupower frequency-set --governor performance (needs root)")
 
@@ -207,7 +216,8 @@ def check_load(machine: Machine) -> Finding:
     load, cores = float(text.split()[0]) if text else 0.0, os.cpu_count() or 1
     if load <= IDLE_LOAD * cores:
         return Finding("other programs", WORKS, f"load {load:.2f} on {cores} cores")
-    return Finding("other programs", DOUBTFUL, f"load {load:.2f} on {cores} cores", "wait, or take more runs; compare-branches shows the load of each run")
+    return Finding("other programs", DOUBTFUL, f"load {load:.2f} on {cores} cores",
+                   "wait, or take more runs; compare-branches shows the load of each run")
 
 
 def all_checks(machine: Machine) -> list[Finding]:

@@ -170,7 +170,12 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
         "events": events,
         "failed calls": sum(node["failed"] for node in data["nodes"]),
     }
-    settings = data.get("settings") or {}
+    return as_texts(values | setting_conditions(data.get("settings") or {}))
+
+
+def setting_conditions(settings: dict) -> dict[str, object]:
+    """What has to be equal of a job's settings and arguments."""
+    values: dict[str, object] = {}
     for name, value in settings.items():
         if name == "configuration":
             values["job"] = Path(str(value)).name  # another checkout has it elsewhere
@@ -178,6 +183,11 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
             values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
         elif name not in STATED_BY_RUN:
             values[f"setting {name}"] = value
+    return values
+
+
+def as_texts(values: dict[str, object]) -> dict[str, str]:
+    """Conditions as they are compared and shown."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 
 

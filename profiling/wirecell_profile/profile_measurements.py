@@ -6,13 +6,14 @@ order of their starts on all threads, are its events.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from .errors import MissingData
 from .events import MEMCPY, MEMSET
-from .measurements import EventTable, Run
+from .measurements import EventTable, Run, as_texts, setting_conditions
 from .nesting import nest
 from .nodes import NodeProjection, read_node_calls
 from .profile import Profile
@@ -23,18 +24,20 @@ from .table import NULL
 MANIFEST = {
     "tier": "recorder tier",
     "what": "recorded parts",
+    "end": "end of the recording",
+    "synchronised_timing": "waits around every node",
     "host": "machine",
     "cpu": "processor",
     "cpu_cores": "cores",
     "system": "system",
     "build": "build",
-    "torch": "torch",
+    "torch_version": "torch",
     "device": "device",
-    "device_name": "device name",
     "engine": "engine",
     "precision": "precision",
     "graph_threads": "graph threads",
-    "intra_op_threads": "threads per operation",
+    "threads": "threads per operation",
+    "dtype": "dtype",
 }
 LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHostFunc")
 BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSynchronize")
@@ -127,9 +130,17 @@ def _time_of(profile: Profile) -> str:
 
 
 def _conditions(profile: Profile, events: int) -> dict[str, str]:
-    """What has to be equal; an export says less than our recorder."""
+    """What has to be equal; an export says less than our recorder, which also notes which of its sources were at work."""
+    manifest = profile.manifest
     source = "wire-cell's recorder" if profile.is_own else "nsys " + profile.export.get("EXPORT_PRODUCT_VERSION", "")
-    conditions = {"recorded by": source.strip(), "events": str(events)}
-    conditions |= {text: str(profile.manifest[key]) for key, text in MANIFEST.items() if key in profile.manifest}
+    conditions: dict[str, object] = {"recorded by": source.strip(), "events": str(events)}
+    if profile.has("SPNG_CALL"):
+        conditions["failed calls"] = int((profile.table("SPNG_CALL").integers("ok") == 0).sum())
+    conditions |= {text: manifest[key] for key, text in MANIFEST.items() if key in manifest}
+    conditions |= {f"recorder's {key}": value for key, value in manifest.items() if key.startswith("source.")}
     conditions |= {f"device {number}": name for number, name in profile.device_names.items() if name}
-    return conditions
+    try:
+        settings = json.loads(manifest.get("settings") or "{}")
+    except ValueError:
+        settings = {}
+    return as_texts(conditions | setting_conditions(settings))

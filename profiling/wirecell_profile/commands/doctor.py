@@ -38,12 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print."""
-    build = arguments.build or next((folder for folder in (Path("build"), Path(__file__).resolve().parents[3] / "build") if folder.is_dir()), None)
+    usual = (Path("build"), Path(__file__).resolve().parents[3] / "build")
+    build = arguments.build or next((folder for folder in usual if folder.is_dir()), None)
     findings = all_checks(Machine(build=build, libraries=cupti_folders()))
     unknown = set(arguments.require) - {finding.name for finding in findings}
     if unknown:
-        raise WrongUse("no check of this name", seen=", ".join(sorted(unknown)), expected=", ".join(dict.fromkeys(f.name for f in findings)))
-    print(json.dumps([asdict(finding) for finding in findings], indent=1) if arguments.json else text(findings), end="" if not arguments.json else "\n")
+        raise WrongUse("no check of this name", seen=", ".join(sorted(unknown)),
+                       expected=", ".join(dict.fromkeys(finding.name for finding in findings)))
+    print(json.dumps([asdict(finding) for finding in findings], indent=1) + "\n" if arguments.json else text(findings), end="")
     return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
 
 

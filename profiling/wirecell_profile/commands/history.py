@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warm-up", type=int, default=1, metavar="N", help="events at the start of a run that are left out")
     parser.add_argument("--repository", type=Path, default=Path("."), metavar="DIR", help="checkout that knows the order of the commits")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps for programs")
-    parser.add_argument("--html", type=Path, metavar="FILE", help=f"write a page with plots of the {MOST_PLOTS} longest nodes and of all with steps")
+    parser.add_argument("--html", type=Path, metavar="FILE",
+                        help=f"write a page with plots of the {MOST_PLOTS} longest nodes and of all with steps")
     parser.add_argument("--fail", action="store_true", help="exit with status 1 when a node's last step is to slower times")
 
 

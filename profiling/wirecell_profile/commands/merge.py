@@ -40,5 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
         print(f"{arguments.output}: {len(arguments.files)} files, processes {', '.join(map(str, numbers)) or 'none'}, "
-              f"{len(ranges)} ranges, {len(operations)} device operations" + (f" on devices {', '.join(map(str, devices))}" if devices else ""))
+              f"{len(ranges)} ranges, {len(operations)} device operations"
+              + (f" on devices {', '.join(map(str, devices))}" if devices else ""))
     return 0
