@@ -90,6 +90,8 @@ function(
     local behind(edge, group, part) =
         if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part;
 
+    // Other jobs give the part that makes the frames.
+    local source = if std.isObject(input) then input else spng.FrameFileSource(input, nevents=number('nevents', nevents));
     local unpack = spng.FrameToTorchSetFanout(groups, intag);
     local indices(items) = std.range(0, std.length(items) - 1);
 
@@ -160,7 +162,7 @@ function(
     local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags);
 
     local graph = pg.linked(
-        [link(spng.FrameFileSource(input, nevents=number('nevents', nevents)), unpack)]
+        [link(source, unpack)]
         + std.flattenArrays([chain(i) for i in indices(groups)])
         + (if wants('signal') then [] else [link(parts[group.name].apply, spng.Discard(group.name)) for group in groups])
         + [link(all_results[i], pack, i) for i in indices(all_results)]

@@ -7,8 +7,12 @@ local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_sim = import 'sim.jsonnet';
+local pipeline = import 'pipeline.jsonnet';
 
 /// output     frame file with ADC waveforms
+/// process    frame file with the signals that cfg/pipeline.jsonnet makes of the waveforms, in the same job
+/// model      of that pipeline, as its argument
+/// tags       of that pipeline, as its argument
 /// truth      frame file with the true charge (tag truth) and true regions of interest (tag roi)
 /// signal     frame file with the waveforms without noise, ADC counts above the baseline
 /// depos      file of depositions to simulate; empty: generate them
@@ -28,10 +32,14 @@ local make_sim = import 'sim.jsonnet';
 /// device     auto, cpu, cuda, cuda:N
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
+/// precision  exact or fast (TF32 on CUDA)
 /// dtype      float32 or float64
 /// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
 function(
     output='adc.npz',
+    process='',
+    model='none',
+    tags='signal',
     truth='',
     signal='',
     depos='',
@@ -51,6 +59,7 @@ function(
     device='auto',
     engine='Pgrapher',
     threads=0,
+    precision='exact',
     dtype='float32',
     verbosity=0,
 )
@@ -68,35 +77,47 @@ function(
                             args.whole('plane', plane),
                             [args.number('angle', each) for each in args.list(angle)]);
 
-    // A part with what follows it: files on the way are branches.
-    local link(tail, head, tp=0, hp=0) = { tail: tail, head: head, tp: tp, hp: hp };
-    local spread(name, tail, heads) =
-        if std.length(heads) == 1 then [link(tail, heads[0])]
-        else
-            local fan = sim.Fanout(name, std.length(heads));
-            [link(tail, fan)] + [link(fan, heads[i], tp=i) for i in std.range(0, std.length(heads) - 1)];
-    local branch(filename, part) = if filename == '' then [] else [part];
-
     local drifter = sim.Drifter();
     local transform = sim.DepoTransform();
     local splat = sim.DepoFluxSplat();
-    local digitizer = sim.Digitizer();
     local noisy = sim.AddNoise(args.number('coherent', coherent));
+    local digitizer = sim.Digitizer();
     local is_drifted = depos != '' && !args.boolean('drift', drift);
-    local charge = branch(charge_output, sim.DepoFileSink(charge_output, 'drifted')) + branch(truth, splat) + [transform];
-    local deposited = branch(write_depos, sim.DepoFileSink(write_depos, 'deposited'));
-    local first_waveforms = if args.boolean('noise', noise) then noisy else digitizer;
+    local charge = if is_drifted then source else drifter;
+    local waveforms = if args.boolean('noise', noise) then noisy else transform;
+    // The waveforms go to their file, to the pipeline, or to both.
+    local ends = sim.Fanout('adc', if output != '' && process != '' then 2 else 1);
 
-    local graph = pg.linked(
-        (if is_drifted then spread('charge', source, deposited + charge)
-         else spread('deposited', source, deposited + [drifter]) + spread('charge', drifter, charge))
-        + (if truth == '' then [] else [link(splat, sim.FrameFileSink(truth, 'truth'))])
-        + spread('waveforms', transform, branch(signal, sim.FrameFileSink(signal, 'signal')) + [first_waveforms])
-        + (if args.boolean('noise', noise) then [link(noisy, digitizer)] else [])
-        + [link(digitizer, sim.FrameFileSink(output, 'adc'))]
+    local link(tail, head, tp=0) = { tail: tail, head: head, tp: tp };
+    local file(filename, links) = if filename == '' then [] else links;
+    local simulation = pg.linked(
+        (if is_drifted then [] else [link(source, drifter)])
+        + file(write_depos, [link(source, sim.DepoFileSink(write_depos, 'deposited'))])
+        + file(charge_output, [link(charge, sim.DepoFileSink(charge_output, 'drifted'))])
+        + file(truth, [link(charge, splat), link(splat, sim.FrameFileSink(truth, 'truth'))])
+        + [link(charge, transform)]
+        + file(signal, [link(transform, sim.FrameFileSink(signal, 'signal'))])
+        + (if args.boolean('noise', noise) then [link(transform, noisy)] else [])
+        + [link(waveforms, digitizer), link(digitizer, ends)]
+        + file(output, [link(ends, sim.FrameFileSink(output, 'adc'))])
+        + (if output == '' && process == '' then [link(ends, sim.Discard('adc'))] else [])
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
+        data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
     };
-    pg.main(graph, engine, uses=[context])
+    if process == '' then pg.main(simulation, engine, uses=[context])
+    else pipeline(
+        input=pg.intern(centernodes=[simulation], oports=[ends.oports[std.length(ends.oports) - 1]], name='simulation'),
+        output=process,
+        detname=detname,
+        tpcid=tpcid,
+        device=device,
+        engine=engine,
+        threads=threads,
+        model=model,
+        verbosity=verbosity,
+        precision=precision,
+        dtype=dtype,
+        tags=tags,
+    )

@@ -103,5 +103,7 @@ function(det, anode, seed=1) {
 
     FrameFileSink(filename, name):: node('FrameFileSink', name, { outname: filename }, 1, 0),
 
+    Discard(name):: node('SPNGDiscard', name, {}, 1, 0),
+
     Fanout(name, multiplicity):: node('SPNGFanoutTensorSets', name, { multiplicity: multiplicity }, 1, multiplicity),
 }

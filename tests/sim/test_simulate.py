@@ -1,0 +1,200 @@
+"""The job cfg/simulate.jsonnet: against a NumPy calculation of a few depositions, against the field's simulation, and with
+itself (seeds, threads, engines, linearity)."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.reference import detector
+from tests.reference.metrics import best_shift
+from tests.sim import signal_reference as reference
+from tests.support.shared import shared_folder
+from tests.support.wire_cell import Arrays, description, difference, needs_program, read_arrays, refused, run
+
+pytestmark = needs_program
+
+JOB = "cfg/simulate.jsonnet"
+VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
+BASELINES = {"U": 9402, "V": 9402, "W": 3601}
+RESPONSE_PLANE = -3430.465
+
+SHARED = shared_folder()
+needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is absent")
+
+
+def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays]:
+    """Run the job; the arrays of adc, truth and signal."""
+    files = {name: folder / f"{name}.npz" for name in ("adc", "truth", "signal")}
+    given = {"output": files["adc"], "truth": files["truth"], "signal": files["signal"], "device": "cpu", **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    done = run("-c", JOB, *flags, *words)
+    assert done.returncode == 0, done.stderr
+    return {name: read_arrays(path) for name, path in files.items()}
+
+
+def write_depositions(path: Path, depositions: list[reference.Deposition]) -> Path:
+    """A file of drifted depositions as the field writes it."""
+    rows = [[d.time, -d.electrons, RESPONSE_PLANE, d.y, d.z, d.along, d.across] for d in depositions]
+    info = np.zeros((len(rows), 4), dtype=np.int32)
+    info[:, 0] = np.arange(len(rows))
+    np.savez(path, depo_data_0=np.array(rows, dtype=np.float32), depo_info_0=info)
+    return path
+
+
+def some_depositions() -> list[reference.Deposition]:
+    """Spread over the anode and the readout, also before its start and at its end."""
+    rng = np.random.default_rng(4)
+    times = [-330e3, -312.4e3, 0.0, 1.0e6, 1.5002e6, 2.68e6, 2.687e6]
+    return [
+        reference.Deposition(
+            # As the file holds it, in single precision.
+            *(float(np.float32(v)) for v in (time, rng.uniform(2e4, 9e4), rng.uniform(500, 5500), rng.uniform(50, 2200),
+                                             rng.uniform(0.3, 1.3), rng.uniform(0.3, 1.9)))
+        )
+        for time in times
+    ]
+
+
+def test_a_few_depositions(tmp_path: Path) -> None:
+    """Every channel within 1e-5 of the largest pulse of its view: float32 and samples of the response below 1e-6 of its peak."""
+    depositions = some_depositions()
+    depos = write_depositions(tmp_path / "depos.npz", depositions)
+    signal = simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
+    field = description("dune-garfield-1d565", tmp_path)
+    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+    for number, (view, rows) in enumerate(VIEWS.items()):
+        expected = np.zeros(signal.shape)
+        plane = planes[0, number]
+        # The program counts from the first wire; wire files are regular to some thousandths of the pitch only.
+        centre = 0.5 * (plane.tail[0] + plane.head[0]) @ plane.pitch_direction
+        plane = dataclasses.replace(plane, first=float(centre))
+        for wire, waveform in reference.waveforms(depositions, plane, reference.impact_kernel(field, number)).items():
+            expected[plane.channel[wire]] += waveform
+        assert np.abs(expected[rows]).max() > 100, view
+        np.testing.assert_allclose(signal[rows], expected[rows], rtol=0, atol=1e-5 * np.abs(expected[rows]).max(), err_msg=view)
+
+
+def test_truth_is_the_charge(tmp_path: Path) -> None:
+    """All charge inside the readout on every view, drawn 100 mm / (1.565 mm/us) after the response plane; regions where it is."""
+    depositions = [d for d in some_depositions() if -250e3 < d.time < 2.6e6]
+    depos = write_depositions(tmp_path / "depos.npz", depositions)
+    truth = simulate(tmp_path, depos=depos, drift="false", noise="false")["truth"]
+    charge, roi = truth["frame_truth_0"], truth["frame_roi_0"]
+    total = sum(d.electrons for d in depositions)
+    ticks = np.arange(reference.TICKS) + 0.5
+    mean_time = sum(d.electrons * d.time for d in depositions) / total + 100 / 1.565e-3
+    for view, rows in VIEWS.items():
+        assert charge[rows].sum(dtype=np.float64) == pytest.approx(total, rel=1e-5), view
+        seen = (charge[rows].sum(0, dtype=np.float64) * ticks).sum() / total * 500 + reference.START_NS
+        assert seen == pytest.approx(mean_time, abs=5.0), view
+    pixels = (charge > 500).reshape(2560, 1500, 4).any(-1)
+    assert roi.dtype == np.int16 and np.array_equal(roi.reshape(2560, 1500, 4), np.repeat(pixels[..., None], 4, -1))
+    assert pixels.sum() > 50
+
+
+def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
+    """14 bits, baselines, spectrum of one seed; two seeds differ, threads and engines do not."""
+    depos = write_depositions(tmp_path / "depos.npz", some_depositions())
+    arguments = {"depos": depos, "drift": "false"}
+    made = simulate(tmp_path, seed=3, threads=1, **arguments)
+    adc, signal = made["adc"]["frame_*_0"], made["signal"]["frame_signal_0"]
+    assert adc.dtype == np.int16 and adc.shape == (2560, 6000)
+    assert made["adc"]["tickinfo_*_0"] == pytest.approx([reference.START_NS, 500, 0])
+    noise = adc - signal.astype(np.float64)
+    for view, rows in VIEWS.items():
+        assert noise[rows].mean() == pytest.approx(BASELINES[view] - 0.5, abs=0.02), view
+    again = simulate(tmp_path, seed=3, threads=2, engine="TbbFlow", **arguments)
+    assert np.array_equal(again["adc"]["frame_*_0"], adc) and np.array_equal(again["signal"]["frame_signal_0"], signal)
+    other = simulate(tmp_path, seed=4, **arguments)
+    assert np.array_equal(other["signal"]["frame_signal_0"], signal)
+    difference_of_seeds = other["adc"]["frame_*_0"][VIEWS["W"]].astype(np.float64) - adc[VIEWS["W"]]
+    assert difference_of_seeds.std() == pytest.approx(np.sqrt(2) * noise[VIEWS["W"]].std(), rel=0.01)
+
+
+def test_coherent_noise(tmp_path: Path) -> None:
+    """Channels of a front-end board share a waveform of the RMS asked for, across the three planes; boards do not."""
+    made = simulate(tmp_path, kind="none", coherent=6)
+    adc = made["adc"]["frame_*_0"].astype(np.float64)
+    boards = {"U": 40, "V": 40, "W": 48}
+    common = {view: (adc[rows] - adc[rows].mean(1, keepdims=True)).reshape(20, boards[view], 6000).mean(1)
+              for view, rows in VIEWS.items()}
+    # The mean over a board keeps its noise divided by the square root of its channels: 2.1 counts beside 6.
+    assert common["W"].std() == pytest.approx(np.hypot(6, 10.8 / np.sqrt(48)), rel=0.03)
+    correlation = np.corrcoef(common["U"], common["W"])
+    same, others = np.diag(correlation, 20), correlation[:20, 20:][~np.eye(20, dtype=bool)]
+    assert same.min() > 0.75
+    assert np.abs(others).max() < 0.3
+
+
+def test_charge_adds_up(tmp_path: Path) -> None:
+    """The waveforms of two events are those of their depositions together."""
+    depositions = some_depositions()[2:5]
+    parts = [depositions[::2], depositions[1::2], depositions]
+    signals = []
+    for number, part in enumerate(parts):
+        depos = write_depositions(tmp_path / f"depos{number}.npz", part)
+        signals.append(simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"])
+    assert difference(signals[0] + signals[1], signals[2]) < 1e-3  # of the RMS, which is a hundredth of a pulse
+
+
+def test_generated_tracks(tmp_path: Path) -> None:
+    """Several events of generated tracks, with files of what was deposited and what arrived."""
+    made = simulate(tmp_path, kind="tracks", tracks=1, nevents=2, noise="false", write_depos=tmp_path / "depos.npz",
+                    charge_output=tmp_path / "drifted.npz")
+    with np.load(tmp_path / "drifted.npz") as drifted:
+        for event in (0, 1):
+            charge = np.abs(drifted[f"depo_data_{event}"].astype(np.float64)).reshape(-1)
+            assert charge.size > 0
+            truth = made["truth"][f"frame_truth_{event}"]
+            totals = [truth[rows].sum(dtype=np.float64) for rows in VIEWS.values()]
+            assert min(totals) > 1e5
+            assert max(totals) == pytest.approx(min(totals), rel=0.02)
+    assert not np.array_equal(made["truth"]["frame_truth_0"], made["truth"]["frame_truth_1"])
+
+
+def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
+    """The pipeline behind the simulation gives what it gives for the file of waveforms."""
+    depos = write_depositions(tmp_path / "depos.npz", some_depositions())
+    simulate(tmp_path, depos=depos, drift="false", process=tmp_path / "joined.npz")
+    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={tmp_path / 'adc.npz'}", "-A", f"output={tmp_path / 'apart.npz'}",
+               "-A", "device=cpu", "-A", "model=none")
+    assert done.returncode == 0, done.stderr
+    joined, apart = read_arrays(tmp_path / "joined.npz"), read_arrays(tmp_path / "apart.npz")
+    assert np.array_equal(joined["frame_signal_0"], apart["frame_signal_0"])
+    assert joined["frame_signal_0"].any()
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    assert "takes a number" in refused("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
+    assert "SPNGDepoFileSource" in refused("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
+
+
+@needs_shared
+def test_the_fields_simulation(tmp_path: Path) -> None:
+    """tracks10 from its drifted depositions. Ours is 0.52 to 0.56 ticks late: 0.4 ticks are where the electronics are sampled."""
+    pdhd = SHARED / "data" / "pdhd"
+    made = simulate(tmp_path, depos=pdhd / "tracks10-drifted.npz", drift="false")
+    signal, truth = made["signal"]["frame_signal_0"].astype(np.float64), made["truth"]["frame_truth_0"].astype(np.float64)
+    theirs = {name: read_arrays(pdhd / f"tracks10-{name}.npz")["frame_*_0"] for name in ("signal", "truth", "adc")}
+    their_signal = theirs["signal"].astype(np.float64) / 8.5449e-11
+    noise, their_noise = made["adc"]["frame_*_0"] - signal, theirs["adc"] - their_signal
+    for view, rows in VIEWS.items():
+        late = best_shift(signal[rows], their_signal[rows])
+        assert 0.4 < late < 0.7, view
+        frequency = np.fft.rfftfreq(8192)
+        moved = np.fft.irfft(np.fft.rfft(signal[rows], 8192) * np.exp(2j * np.pi * frequency * late), 8192)[:, :6000]
+        assert np.abs(moved).sum() == pytest.approx(np.abs(their_signal[rows]).sum(), rel=0.002), view
+        peaks, their_peaks = np.abs(moved).max(1), np.abs(their_signal[rows]).max(1)
+        bright = their_peaks > 20
+        assert np.median(peaks[bright] / their_peaks[bright]) == pytest.approx(1, abs=0.005), view
+        assert truth[rows].sum() == pytest.approx(theirs["truth"][rows].sum(dtype=np.float64), rel=1e-4), view
+        assert abs(best_shift(truth[rows], theirs["truth"][rows])) < 0.02, view
+        assert difference(truth[rows], theirs["truth"][rows].astype(np.float64)) < 0.5, view
+        power, their_power = ((np.abs(np.fft.rfft(each[rows])) ** 2).mean(0) for each in (noise, their_noise))
+        for low, high in ((1, 30), (30, 100), (100, 300), (300, 600), (600, 1200), (1200, 2000), (2000, 3000)):
+            assert power[low:high].sum() == pytest.approx(their_power[low:high].sum(), rel=0.05), (view, low)
+        assert noise[rows].mean() == pytest.approx(their_noise[rows].mean(), abs=0.5), view
