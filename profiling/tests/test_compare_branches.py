@@ -13,6 +13,7 @@ import pytest
 
 from wirecell_profile import cli
 from wirecell_profile.commands import compare_branches
+from wirecell_profile.comparison import WHOLE_EVENT
 
 # Writes build/bin/wire-cell: a program that writes a timing file with the time that stands in time.txt, and appends to a list.
 WCB = """
@@ -169,3 +170,22 @@ def test_the_environment_is_padded(repository: Path) -> None:
     sizes = [int(line.split()[1]) for line in (repository.parent / "log").read_text().splitlines()][2:]
     assert len(set(sizes)) > 3 and max(sizes) < 4096
     assert sys.executable and os.environ.get("WIRECELL_PROFILE_PADDING") is None
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.skipif(not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)")
+def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """Fresh runs of the pipeline on three events: equal conditions, every count the same in all runs, no verdict."""
+    build, result = str(ROOT / "build"), tmp_path / "result.json"
+    status = cli.main(["compare-branches", "--build-a", build, "--build-b", build, "--runs", "2", "--events", "3",
+                       "--repository", str(ROOT), "--folder", str(tmp_path / "runs"), "--json", str(result)])
+    told = capsys.readouterr()
+    assert status == 0, told.err
+    data = json.loads(result.read_text())
+    counts = {(row["node"], row["count"]): row for row in data["counts"]}
+    assert len(counts) > 60 and {row["verdict"] for row in data["counts"]} == {"same"}
+    assert counts[WHOLE_EVENT, "operations"]["a"][0] > 100
+    assert {row["verdict"] for row in data["times"]} <= {"no evidence", "too short to judge"} and not data["forced"]
+    assert "cannot show any difference" in told.out
