@@ -64,7 +64,7 @@ def command_line() -> argparse.Namespace:
     setup.add_options(parser)
     options = parser.parse_args()
     for name in ("seeds", "events"):
-        if (getattr(options, name) or 1) < 1:
+        if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} is at least 1")
     if options.first_seed < FIRST_SEED:
         parser.error(f"--first-seed is at least {FIRST_SEED}: events below are for training and tuning")
@@ -99,14 +99,14 @@ def model_file(name: str) -> str | None:
     return str(Path(name).resolve())
 
 
-def chosen_plan(options: argparse.Namespace) -> Plan:
+def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     """Samples and variants."""
     sizes: Sizes = QUICK if options.quick else FULL
     if options.seeds:
         sizes = replace(sizes, lines=options.seeds)
     if options.events:
         sizes = replace(sizes, muons=options.events, noise=options.events, dead=options.events)
-    plan = settings.plan(sizes, options.first_seed, model_file(options.model))
+    plan = settings.plan(sizes, options.first_seed, model)
     if options.only:
         wanted = options.only.split(",")
         plan = replace(plan, samples=[sample for sample in plan.samples if sample.name.split("-")[0] in wanted])
@@ -146,21 +146,21 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
     return done.chain_milliseconds() * 1e-3, done.timing
 
 
-def measured(options: argparse.Namespace, path: Path, plan: Plan) -> dict[str, Any]:
+def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool) -> dict[str, Any]:
     """Everything that runs; the result without its traditional chain."""
     cores = len(os.sched_getaffinity(0))
     start, anode, program = time.monotonic(), load_anode(WIRES, 0), Program(path, 1)
-    comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
         seconds, timing = chain_seconds(path, plan, cores, folder)
         say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
         results = study.run(program, anode, plan, cores, folder, say)
         extra: dict[str, Any] = {}
-        if not options.only or "default" in options.only.split(","):
+        if with_default:
             say("  default event")
             extra["default_event"] = default_event(program, anode, plan, folder)
-        say("".join(f"  comparison with {files.output}\n" for files in comparisons).rstrip())
+        for files in comparisons:
+            say(f"  comparison with {files.output}")
         extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
     about = {"command": shlex.join(["./wcb", "physics", *sys.argv[1:]]), "cores": cores, "chain_seconds": seconds,
              "precision": timing["run"]["precision"], "wall_seconds": time.monotonic() - start,
@@ -184,15 +184,20 @@ def write_text(path: Path, text: str) -> None:
 def main() -> int:
     """The command."""
     options = command_line()
+    try:
+        comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
+    except compare.ComparisonImpossible as problem:
+        fail(str(problem))
+    model = model_file(options.model)
     path = ready_program(options)
     allowed = sorted(os.sched_getaffinity(0))
     if 0 < options.cores < len(allowed):
         os.sched_setaffinity(0, allowed[:options.cores])
-    plan = chosen_plan(options)
+    plan = chosen_plan(options, model)
     if plan.model is None:
         say("no trained network: the variants with DNNROI are left out")
     try:
-        result = measured(options, path, plan)
+        result = measured(path, plan, comparisons, not options.only or "default" in options.only.split(","))
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
     traditional = compare.traditional(DATA)

@@ -36,7 +36,7 @@ class Bar:
 
 
 def _charge_bars(label: str, views: dict[str, Any]) -> list[Bar]:
-    return [Bar("charge", f"{label}, {view}: |charge / true charge - 1|", abs(row["charge"]["value"] - 1),
+    return [Bar("charge", f"{label}, {view}: charge bias, either sign", abs(row["charge"]["value"] - 1),
                 row["charge"]["error"], CHARGE, True) for view, row in views.items()]
 
 
@@ -51,7 +51,7 @@ def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
     worst = max(flat, key=lambda row: abs(row["bias"]["value"]))
     steep = next(row for row in rows if row["theta_xz_deg"] == STEEP_ANGLE)
     angles = f"{LINE_ANGLES[0]} to {LINE_ANGLES[1]} degrees"
-    found = [Bar("line scan", f"{view}, {angles}: largest |bias| (at {worst['theta_xz_deg']} degrees)",
+    found = [Bar("line scan", f"{view}, {angles}: largest bias, either sign (at {worst['theta_xz_deg']} degrees)",
                  abs(worst["bias"]["value"]), worst["bias"]["error"], LINE_BIAS[view], True),
              Bar("line scan", f"{view}, {STEEP_ANGLE} degrees: bias", steep["bias"]["value"], steep["bias"]["error"],
                  STEEP_BIAS, False)]

@@ -70,7 +70,7 @@ class Program:
 
     def simulate(self, **arguments: Any) -> float:
         """cfg/simulate.jsonnet with these arguments; returns the wall time [s]."""
-        return self.run(["-c", str(SIMULATION), *_flags(arguments)])
+        return self.run(["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})])
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
         """The main job on a frame file."""
