@@ -289,6 +289,8 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     if (callbacks == nullptr) {
         return 0;
     }
+    // Before anything reaches us: other threads use the functions as soon as they are in the table.
+    start_from_environment();
     const bool core =
         install(*callbacks, NVTX_CB_MODULE_CORE,
                 {entry(NVTX_CBID_CORE_MarkEx, &mark_ex), entry(NVTX_CBID_CORE_MarkA, &mark_a),
@@ -319,6 +321,5 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
         return 0;
     }
     Recorder::instance().attached();
-    start_from_environment();
     return 1;
 }

@@ -112,6 +112,7 @@ Recorder::Taken Recorder::take_threads() {
         all.open.insert(all.open.end(), taken.open.begin(), taken.open.end());
         all.losses.add(taken.losses);
         if (taken.thread_ended) {
+            m_thread_names[thread->thread()].by_program = false; // the system may give the number again
             thread.reset();
         }
     }
@@ -122,7 +123,9 @@ Recorder::Taken Recorder::take_threads() {
         all.names.push_back(m_names[m_names_taken]);
         all.names.back().start.ns = std::max(all.names.back().start.ns, m_origin.ns);
     }
-    all.thread_names = m_thread_names;
+    for (const auto& [thread, name] : m_thread_names) {
+        all.thread_names.emplace(thread, name.name);
+    }
     all.declared = std::exchange(m_declared, {});
     return all;
 }
@@ -175,7 +178,10 @@ ThreadBuffer& Recorder::thread() {
     }
     const StringId name = intern(system_thread_name());
     const std::lock_guard lock(m_mutex);
-    m_thread_names.insert_or_assign(id, name);
+    auto& known = m_thread_names[id];
+    if (!known.by_program) {
+        known.name = name;
+    }
     m_threads.push_back(std::move(buffer));
     return *t_buffer;
 }
@@ -195,7 +201,7 @@ void Recorder::name_thread(std::uint32_t thread, const std::string& name) {
     row.name = id;
     row.thread = thread;
     const std::lock_guard lock(m_mutex);
-    m_thread_names.insert_or_assign(thread, id);
+    m_thread_names[thread] = {id, true};
     m_names.push_back(row);
 }
 

@@ -148,7 +148,11 @@ private:
 
     std::mutex m_mutex; ///< guards what follows
     std::vector<std::unique_ptr<ThreadBuffer>> m_threads;
-    std::map<std::uint32_t, StringId> m_thread_names;
+    struct ThreadName {
+        StringId name;
+        bool by_program = false; ///< and not the system's
+    };
+    std::map<std::uint32_t, ThreadName> m_thread_names;
     std::vector<NvtxRow> m_names;  ///< domains and categories; they outlast sessions
     std::size_t m_names_taken = 0; ///< by this session
     TimePoint m_origin;            ///< of this session

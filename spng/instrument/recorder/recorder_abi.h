@@ -4,8 +4,7 @@
 //
 //   void* library = dlopen("libSpngRecorder.so", RTLD_NOW);
 //   auto get = (SpngRecorderGet)dlsym(library, "spng_recorder");
-//   const SpngRecorder* recorder = get(SPNG_RECORDER_VERSION);      // null:
-//   another version
+//   const SpngRecorder* recorder = get(SPNG_RECORDER_VERSION);      // null: another version
 //
 // All functions may be called from any thread; all but start, stop and recover cost nanoseconds to a few
 // microseconds and do nothing while no session runs. Times are CLOCK_MONOTONIC in nanoseconds. -1 in a signed

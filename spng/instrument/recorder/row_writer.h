@@ -1,7 +1,8 @@
 #pragma once
-// Rows into a table, column by column as tables.h says.
+// Rows into a table, column by column as tables.h and device_tables.h say.
 
 #include "spng/instrument/recorder/database.h"
+#include "spng/instrument/recorder/device_tables.h"
 #include "spng/instrument/recorder/string_table.h"
 #include "spng/instrument/recorder/tables.h"
 

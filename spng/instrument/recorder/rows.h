@@ -1,7 +1,8 @@
 #pragma once
-// What can be recorded: one struct per table. tables.h says which column holds what.
+// What can be recorded: one struct per table. columns.h says how its columns are given.
 //
-// A new source of data adds its struct here, its columns in tables.h and its type to the list at the end.
+// A new source of data adds its struct here, its columns in device_tables.h or tables.h and its type to the
+// list at the end.
 
 #include "spng/instrument/recorder/values.h"
 
