@@ -95,12 +95,15 @@ double random_loss(RandomStream& random, const MuonMotion& muon, double length, 
         return mean > 0 ? gamma_number(random, mean * mean / variance) * variance / mean : 0;
     }
     const double probable = most_probable_loss(muon, length), above = most / width;
-    double loss = 0, shift = 0;
-    do {
-        shift = landau(random) - landau_mode;
-        loss = probable + width * shift;
-    } while (shift > above || loss < 0);
-    return loss;
+    for (;;) {
+        const double shift = landau(random) - landau_mode, loss = probable + width * shift;
+        // A loss far above the most probable one is a single collision: these are rarer by 1 - beta^2 E /
+        // Wmax than Landau's distribution has them.
+        const double likely = 1 - muon.beta_squared * width * std::max(shift, 0.0) / largest;
+        if (shift <= above && loss >= 0 && random.uniform() < likely) {
+            return loss;
+        }
+    }
 }
 
 double scattering_angle(const MuonMotion& muon, double length) {

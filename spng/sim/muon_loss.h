@@ -36,9 +36,9 @@ double most_probable_loss(const MuonMotion& muon, double length);
 double landau(RandomStream& random);
 
 /// A loss over a length, without collisions above `cut`: Landau's distribution about the most probable loss,
-/// cut off where its mean is mean_loss(). Where a single collision can no longer change the loss by much, xi
-/// above a tenth of the cut (the last mm of a track), the distribution is a gamma distribution with the mean
-/// and variance of Vavilov's.
+/// with the spin factor of single collisions, cut off where its mean is mean_loss(). Where a single collision
+/// can no longer change the loss by much, xi above a tenth of the cut (the last mm of a track), the
+/// distribution is a gamma distribution with the mean and variance of Vavilov's.
 double random_loss(RandomStream& random, const MuonMotion& muon, double length, double cut);
 
 /// Standard deviation of the deflection in one plane over a length, in radian: 13.6 MeV / (beta c p)

@@ -17,8 +17,8 @@ enum class RecombinationModel {
 };
 
 /// Fraction of electrons that stay free, where dE/dx is in MeV/cm, rho in g/cm3 and E in kV/cm.
-/// The box form is above 1 or not defined below about 0.4 MeV/cm at 500 V/cm, less than any charged particle
-/// loses: the result is at most 1, and 1 at 0.
+/// The box form is meant for more than about 1 MeV/cm at 500 V/cm: below, ln(0.93 + x) / x falls again and
+/// ends below 0, where the result is 0; at dE/dx = 0 it is 1.
 /// @param dedx   float64, any shape [MeV/mm]
 /// @param field  electric field [MV/mm, the toolkit's unit], above 0
 at::Tensor free_fraction(const at::Tensor& dedx, double field, RecombinationModel model);
