@@ -1,17 +1,10 @@
-// The layout of at::RecordFunction depends on NDEBUG, and LibTorch is built with it: without it, inputs()
-// would read at the wrong place. So this file defines it in debug builds too.
-#ifndef NDEBUG
-#define NDEBUG
-#endif
-
 #include "spng/instrument/operation_log.h"
 
 #include "spng/core/error.h"
 #include "spng/instrument/node_meter.h"
+#include "spng/instrument/operator_inputs.h"
 #include "spng/instrument/operator_traits.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -52,25 +45,6 @@ void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
     }
 }
 
-std::vector<c10::Device> devices_of(c10::ArrayRef<const c10::IValue> inputs) {
-    std::vector<c10::Device> devices;
-    const auto add = [&devices](const at::Tensor& tensor) {
-        if (tensor.defined()) {
-            devices.push_back(tensor.device());
-        }
-    };
-    for (const auto& input : inputs) {
-        if (input.isTensor()) {
-            add(input.toTensor());
-        } else if (input.isTensorList()) {
-            for (const at::Tensor& tensor : input.toTensorVector()) {
-                add(tensor);
-            }
-        }
-    }
-    return devices;
-}
-
 } // namespace
 
 void OperationLog::State::begins(const at::RecordFunction& function) {
@@ -79,7 +53,7 @@ void OperationLog::State::begins(const at::RecordFunction& function) {
     leaves[std::this_thread::get_id()].enter(traits, records.size());
     records.push_back({call.node == nullptr ? "" : call.node->text(),
                        call.node == nullptr ? "" : call.node->kind, call.event, traits.name, false,
-                       devices_of(function.inputs())});
+                       devices_of_inputs(function)});
 }
 
 void OperationLog::State::ends() {

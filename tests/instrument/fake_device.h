@@ -16,6 +16,7 @@ struct State {
     bool has_events = true;
     int event_waits = 0;
     int stream_waits = 0;
+    int device_waits = 0;
     int events_made = 0;
 };
 
@@ -51,6 +52,8 @@ public:
         state().complete = true;
     }
     void synchronizeStream(const c10::Stream&) const override { ++state().stream_waits; }
+    void synchronizeDevice(c10::DeviceIndex) const override { ++state().device_waits; }
+    void* getStreamNativeHandle(const c10::Stream) const override { return &state(); }
     double elapsedTime(void* begin, void* end, c10::DeviceIndex) const override {
         return *static_cast<double*>(end) - *static_cast<double*>(begin);
     }

@@ -37,6 +37,10 @@ void write_line(const char* what, nvtxDomainHandle_t handle, const nvtxEventAttr
         payload = "u32:" + std::to_string(event->payload.uiValue);
     } else if (event->payloadType == NVTX_PAYLOAD_TYPE_INT32) {
         payload = "i32:" + std::to_string(event->payload.iValue);
+    } else if (event->payloadType == NVTX_PAYLOAD_TYPE_INT64) {
+        payload = "i64:" + std::to_string(event->payload.llValue);
+    } else if (event->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE) {
+        payload = "f64:" + std::to_string(event->payload.dValue).substr(0, 3);
     } else if (event->payloadType != NVTX_PAYLOAD_UNKNOWN) {
         payload = "other";
     }

@@ -1,0 +1,158 @@
+"""Ranges and marks of Python scripts, beside those of wire-cell in every NVTX tool and in its own recorder.
+
+    with Range("load"):                          until the end of the block
+    @Range("train", kind="dnn")                  each call of a function
+    @function_range                              the same, named after the function: "Trainer.step"
+    mark("half way")                             one point in time
+    handle = start("upload", payload=3)          asynchronous work: may end on another thread
+    end(handle)
+
+Kinds give category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h. The ranges
+need the package `nvtx` (pip install wirecell-profile[nvtx]); without it, and where no tool listens, they do nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from enum import IntEnum
+from types import TracebackType
+from typing import Any, TypeVar
+
+from wirecell_profile.palette import argb_of
+
+try:
+    import nvtx as _nvtx
+except ImportError:  # an extra of this package
+    _nvtx = None
+
+LEVEL_VARIABLE = "SPNG_NVTX_LEVEL"
+DOMAINS = ("spng", "spng.sched", "spng.io", "spng.torch")
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Level(IntEnum):
+    """How much is annotated; each level holds those before it."""
+
+    OFF = 0
+    NODES = 1
+    STEPS = 2
+    SCHEDULING = 3
+    TORCH = 4
+
+
+def level_of_environment() -> Level:
+    """What SPNG_NVTX_LEVEL says; STEPS where it says nothing that is a level."""
+    text = os.environ.get(LEVEL_VARIABLE, "")
+    return Level(int(text)) if text in {"0", "1", "2", "3", "4"} else Level.STEPS
+
+
+_level = level_of_environment()
+
+
+def set_level(level: Level) -> None:
+    """Of the whole process. A range that has begun always ends."""
+    global _level  # noqa: PLW0603 - one level for the process, as in C++
+    _level = level
+
+
+def level() -> Level:
+    """The level in force."""
+    return _level
+
+
+def is_available() -> bool:
+    """Whether the package nvtx is installed; a tool need not listen."""
+    return _nvtx is not None
+
+
+def _attributes(domain: str, name: str, kind: str, payload: float | None, colour: int | None) -> tuple[Any, Any]:
+    """The domain and the attributes of one range or mark in it."""
+    handle = _nvtx.get_domain(domain)
+    shown = argb_of(kind) if colour is None else colour
+    return handle, handle.get_event_attributes(message=name, color=shown, category=kind, payload=payload)
+
+
+def _is_on(needed: Level) -> bool:
+    return _nvtx is not None and _level >= needed
+
+
+class Range:
+    """A range of this thread: a context manager, and a decorator that makes one for each call.
+
+    `payload` is an integer or a float, for an event its index; `colour` 0xAARRGGBB instead of that of the kind. One
+    object must not be entered by two threads at the same time.
+    """
+
+    def __init__(self, name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
+                 domain: str = "spng", level: Level = Level.STEPS) -> None:
+        self._given = (name, kind, payload, colour, domain, level)
+        self._entered: list[Any] = []  # domains of the entries that have begun; None: kept back by the level
+
+    def __enter__(self) -> Range:
+        name, kind, payload, colour, domain, needed = self._given
+        handle = None
+        if _is_on(needed):
+            handle, attributes = _attributes(domain, name, kind, payload, colour)
+            handle.push_range(attributes)
+        self._entered.append(handle)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        handle = self._entered.pop()
+        if handle is not None:
+            handle.pop_range()
+
+    def __call__(self, function: _Function) -> _Function:
+        name, kind, payload, colour, domain, needed = self._given
+
+        @functools.wraps(function)
+        def annotated(*arguments: Any, **named: Any) -> Any:
+            with Range(name, kind, payload=payload, colour=colour, domain=domain, level=needed):
+                return function(*arguments, **named)
+
+        return annotated  # type: ignore[return-value]
+
+
+def function_range(function: _Function) -> _Function:
+    """A range for each call, named after the function within its module."""
+    return Range(function.__qualname__.replace("<locals>.", ""))(function)
+
+
+def mark(name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
+         domain: str = "spng", level: Level = Level.STEPS) -> None:
+    """One point in time; arguments as those of Range."""
+    if _is_on(level):
+        handle, attributes = _attributes(domain, name, kind, payload, colour)
+        handle.mark(attributes)
+
+
+class Started:
+    """A range that start() began; what end() takes."""
+
+    def __init__(self, domain: Any = None, number: Any = None) -> None:
+        self._domain = domain
+        self._number = number
+
+    def end(self) -> None:
+        """End it, on whatever thread; later calls do nothing."""
+        if self._domain is not None:
+            self._domain.end_range(self._number)
+            self._domain = None
+
+
+def start(name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
+          domain: str = "spng", level: Level = Level.STEPS) -> Started:
+    """Begin a range that need not nest and may end on another thread; arguments as those of Range."""
+    if not _is_on(level):
+        return Started()
+    handle, attributes = _attributes(domain, name, kind, payload, colour)
+    return Started(handle, handle.start_range(attributes))
+
+
+def end(started: Started) -> None:
+    """End a range that start() began."""
+    started.end()

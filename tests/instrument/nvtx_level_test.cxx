@@ -1,0 +1,125 @@
+// The level as users say it, and what a tool sees of the library itself: ranges of operators and of a whole
+// job. The tool is nvtx_listener.cxx; it is loaded into another process of this very program.
+
+#include "spng/instrument/nvtx_level.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "compiler.h"
+#include "spng/core/error.h"
+
+#include <ATen/Functions.h>
+#include <c10/core/InferenceMode.h>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace {
+
+using namespace spng;
+
+TEST(NvtxLevel, OtherTextsAreRefused) {
+    for (const char* text : {"", "5", "-1", "steps", "2 "}) {
+        try {
+            instrument::set_nvtx_level(text, "--nvtx-level");
+            FAIL() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::Usage);
+            EXPECT_EQ(error.text().where, "--nvtx-level");
+        }
+    }
+}
+
+#if SPNG_NVTX_IS_ON
+
+TEST(NvtxLevel, IsThatOfTheProcess) {
+    const auto before = nvtx::level_in_force.load();
+    instrument::set_nvtx_level("1", "test");
+    EXPECT_TRUE(nvtx::is_on(nvtx::Level::Nodes));
+    EXPECT_FALSE(nvtx::is_on(nvtx::Level::Steps));
+    nvtx::set_level(before);
+}
+
+/// Run by the test below in a process of its own.
+TEST(NvtxLevel, DISABLED_OperatorsForTheListener) {
+    const c10::InferenceMode no_gradients;
+    instrument::apply_nvtx_level_of_environment();
+    const at::Tensor ones = at::ones({3});
+    std::puts("begin");
+    std::fflush(stdout);
+    at::add(ones, ones);
+    std::thread([&] { at::outer(ones, ones); }).join();
+    nvtx::set_level(nvtx::Level::Steps);
+    at::add(ones, ones);
+    nvtx::set_level(nvtx::Level::Torch);
+    ones.view({1, 3});
+    std::puts("end");
+    std::fflush(stdout);
+}
+
+class OperatorRanges : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::string compile = compiler::command();
+        const std::string nvtx = compiler::nvtx_options();
+        if (compile.empty() || nvtx.empty()) {
+            GTEST_SKIP() << "no compiler, no checkout or no NVTX headers";
+        }
+        const auto tool =
+            compiler::run(compile + nvtx + " -shared " +
+                          compiler::quoted(compiler::checkout() / "tests/instrument/nvtx_listener.cxx") +
+                          " -o " + m_listener);
+        ASSERT_EQ(tool.status, 0) << tool.output;
+    }
+
+    /// Between the lines "begin" and "end".
+    std::string heard(const char* level) const {
+        const auto self = std::filesystem::read_symlink("/proc/self/exe");
+        const auto outcome = compiler::run("env NVTX_INJECTION64_PATH=" + m_listener +
+                                           " SPNG_NVTX_LEVEL=" + level + " " + compiler::quoted(self) +
+                                           " --gtest_also_run_disabled_tests"
+                                           " --gtest_filter=NvtxLevel.DISABLED_OperatorsForTheListener");
+        EXPECT_EQ(outcome.status, 0) << outcome.output;
+        const auto begin = outcome.output.find("begin\n") + 6;
+        return outcome.output.substr(begin, outcome.output.find("end\n") - begin);
+    }
+
+    const compiler::Folder m_folder;
+    const std::string m_listener = m_folder.file("listener.so");
+};
+
+TEST_F(OperatorRanges, NameEveryOperatorAtLevelFour) {
+    const auto range = [](int depth, const char* name) {
+        return "push " + std::to_string(depth) + " [spng.torch] aten::" + name +
+               " category=torch colour=FFE377C2 payload=none\n";
+    };
+    const std::string text = heard("4");
+    EXPECT_EQ(text.rfind("register aten::add\n" + range(0, "add") + "pop 0\n", 0), 0u) << text;
+    const auto outer = text.find("register aten::outer\n" + range(0, "outer"));
+    ASSERT_NE(outer, std::string::npos) << "operators of other threads too\n" << text;
+    EXPECT_NE(text.find(range(1, "mul"), outer), std::string::npos)
+        << "nested in the operator that calls it\n"
+        << text;
+    EXPECT_EQ(text.find("aten::add", outer), std::string::npos) << "the level had sunk";
+    EXPECT_TRUE(text.ends_with("pop 0\n" + range(0, "view") + "pop 0\n")) << text;
+}
+
+TEST_F(OperatorRanges, AreNotThereBelow) {
+    EXPECT_EQ(heard("3"), "");
+}
+
+#else
+
+TEST(NvtxLevel, WithoutNvtxSaysHowToGetIt) {
+    EXPECT_NO_THROW(instrument::set_nvtx_level("0", "test"));
+    try {
+        instrument::set_nvtx_level("1", "test");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("--with-nvtx"), std::string::npos);
+    }
+}
+
+#endif
+
+} // namespace
