@@ -1,0 +1,95 @@
+"""Where the time went: nodes, ranges, events, devices, idle time, copies, memory.
+
+Tables that need what the file lacks (a recording without GPU has no device operations) are named as missing and left
+out; nothing missing is shown as zero. Exit status 1 when no table could be made. Definitions: docs/profiling-reports.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+from .. import device_use, range_use, selection
+from ..errors import MissingData, WrongUse
+from ..output import Result, as_json, as_table, write
+from ..profile import Profile
+from ..sections import SECTIONS
+from ..timeline import timeline
+from ..window import find_window
+
+NAME = "summary"
+HELP = "time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-s", "--section", action="append", metavar="A,B",
+                        help=f"only these tables: {', '.join(SECTIONS)}")
+    parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
+    parser.add_argument("--timeline", action="store_true", help="instead: one line per range, in order of time")
+    parser.add_argument("--operations", action="store_true", help="with --timeline: every device operation too")
+    parser.add_argument("--kernel-wait", metavar="TIME", default=f"{device_use.KERNEL_WAIT}ns",
+                        help="idle up to this between queued operations is kernel wait (default %(default)s)")
+    parser.add_argument("--cpu-gap", metavar="TIME", default=f"{range_use.CPU_GAP}ns",
+                        help="shortest gap between ranges to show (default %(default)s)")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command."""
+    chosen = _chosen(arguments.section)
+    changed = {
+        "utilisation": partial(device_use.utilisation, kernel_wait=selection.parse_time(arguments.kernel_wait)),
+        "gaps": partial(range_use.cpu_gaps, shortest=selection.parse_time(arguments.cpu_gap)),
+    }
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        if arguments.timeline:
+            result = timeline(scope, arguments.operations)
+            write(as_table(result) if arguments.format == "table" else as_json(result), arguments.output)
+            return 0
+        window = find_window(scope)
+        made: dict[str, Result] = {}
+        missing: dict[str, str] = {}
+        for name in chosen:
+            try:
+                made[name] = changed.get(name, SECTIONS[name].run)(scope)
+            except MissingData as error:
+                missing[name] = error.what
+    body = _as_text(window, made, missing) if arguments.format == "table" else _as_json(window, made, missing)
+    write(body, arguments.output)
+    if not made:
+        print(f"error: none of the tables could be made from {arguments.file}", file=sys.stderr)
+    return 0 if made else 1
+
+
+def _chosen(asked: list[str] | None) -> list[str]:
+    if not asked:
+        return list(SECTIONS)
+    names = [name for text in asked for name in text.split(",")]
+    for name in names:
+        if name not in SECTIONS:
+            raise WrongUse("there is no such table", "--section", name, ", ".join(SECTIONS))
+    return names
+
+
+def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+    parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
+    for name, result in made.items():
+        section = SECTIONS[name]
+        parts.append(f"\n** {section.about} ({name})\n\n{as_table(result)}{section.note and section.note + chr(10)}")
+    if missing:
+        lines = [f"  {name:<14} {why}\n" for name, why in missing.items()]
+        parts.append("\nmissing, not zero:\n" + "".join(lines))
+    return "".join(parts)
+
+
+def _as_json(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+    about = {"start_ns": window.start, "end_ns": window.end, "what": window.what}
+    tables = {name: json.loads(as_json(result)) for name, result in made.items()}
+    return json.dumps({"window": about, "tables": tables, "missing": missing}, indent=1) + "\n"

@@ -1,0 +1,74 @@
+"""Unions, gaps and overlaps of intervals of time, in exact integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
+    """For each owner 0..owners-1 the length of the union of its intervals, 0 without any.
+
+    The intervals of one owner after the other are moved onto one axis where owners do not touch; one running maximum
+    then does for all of them.
+    """
+    result = np.zeros(owners, dtype=np.int64)
+    if not len(start):
+        return result
+    order = np.lexsort((start, owner))
+    start, end, owner = start[order], end[order], owner[order]
+    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    count = np.diff(np.append(first, len(owner)))
+    span = np.maximum.reduceat(end, first) - start[first]
+    shift = np.repeat(np.cumsum(span + 1) - span - start[first], count)
+    start, end = start + shift, end + shift
+    reached = np.maximum.accumulate(end)
+    before = np.append(start[0], reached[:-1])
+    covered = np.maximum(0, end - np.maximum(start, before))
+    result[owner[first]] = np.add.reduceat(covered, first)
+    return result
+
+
+def clip(start: np.ndarray, end: np.ndarray, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows, starts, ends) of what lies in [first, last]; what has no part of it is left out."""
+    rows = np.flatnonzero((end > first) & (start < last))
+    return rows, np.maximum(start[rows], first), np.minimum(end[rows], last)
+
+
+@dataclass
+class Gaps:
+    """Times between intervals that no interval covers, in order. `before` and `after` are the intervals around each."""
+
+    start: np.ndarray
+    end: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+
+    @property
+    def duration(self) -> np.ndarray:
+        """Lengths."""
+        return self.end - self.start
+
+
+def gaps(start: np.ndarray, end: np.ndarray) -> Gaps:
+    """The gaps between intervals. `before`: the interval that ends last ahead of the gap."""
+    if not len(start):
+        return Gaps(*(np.empty(0, np.int64) for _ in range(4)))
+    order = np.argsort(start, kind="stable")
+    ends = end[order]
+    reached = np.maximum.accumulate(ends)
+    is_latest = np.append(True, ends[1:] > reached[:-1])
+    latest = np.maximum.accumulate(np.where(is_latest, np.arange(len(order)), 0))
+    free = np.flatnonzero(start[order][1:] > reached[:-1])
+    return Gaps(reached[free], start[order][free + 1], order[latest[free]], order[free + 1])
+
+
+def time_at_once(start: np.ndarray, end: np.ndarray, depth: int) -> int:
+    """Length of the time in which at least `depth` of the intervals run. One that ends as another starts does not meet it."""
+    times = np.concatenate([start, end])
+    change = np.concatenate([np.ones(len(start), np.int64), np.full(len(end), -1)])
+    order = np.argsort(times, kind="stable")
+    running = np.cumsum(change[order])
+    length = np.diff(times[order])
+    return int(length[running[:-1] >= depth].sum()) if len(length) else 0
