@@ -3,12 +3,12 @@
 #include "spng/instrument/recorder/complete_file.h"
 #include "spng/instrument/recorder/manifest.h"
 #include "spng/instrument/recorder/recorder.h"
+#include "spng/instrument/recorder/signals_blocked.h"
 
 #include <cerrno>
 #include <cmath>
 #include <ctime>
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace spng::recorder {
@@ -19,20 +19,6 @@ std::int64_t thread_cpu_ns() {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
-
-/// Signals are the program's; its handlers must not run on the writer's thread.
-class SignalsBlocked {
-public:
-    SignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &m_before);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
-
-private:
-    sigset_t m_before;
-};
 
 } // namespace
 
@@ -50,7 +36,7 @@ Session::Session(Recorder& recorder, const Options& options)
     m_file.begin();
     write_notes();
     m_file.commit();
-    const SignalsBlocked blocked;
+    const SignalsBlocked blocked; // handlers of the program must not run on the writer's thread
     m_writer = std::thread([this] { write_loop(); });
 }
 
@@ -144,6 +130,7 @@ void Session::write_loop() {
 /// Take everything that came and write it; with m_writing held. A file that fails once is given up, since a
 /// profile with holes would mislead; what came so far can be recovered.
 void Session::write_round() {
+    const std::int64_t cpu_begin = thread_cpu_ns();
     try {
         if (m_failure.empty()) {
             m_file.begin();
@@ -154,7 +141,7 @@ void Session::write_round() {
         if (m_failure.empty()) {
             write_losses();
             m_recorder.note("stop_ns", std::to_string(now().ns - m_origin.ns));
-            m_recorder.note("writer_cpu_ns", std::to_string(thread_cpu_ns()));
+            m_recorder.note("writer_cpu_ns", std::to_string(m_writer_cpu));
             write_notes();
             m_file.write_strings();
             m_file.commit();
@@ -162,6 +149,7 @@ void Session::write_round() {
     } catch (const DatabaseError& error) {
         m_failure = error.what();
     }
+    m_writer_cpu += thread_cpu_ns() - cpu_begin;
 }
 
 template <class Row>
@@ -253,6 +241,7 @@ void Session::discard() {
 
 void Session::finish(const std::string& end) {
     end_writer();
+    const SignalsBlocked blocked; // a file size limit is an error of ours, not the end of the program
     const std::lock_guard lock(m_writing);
     write_round();
     diagnose_losses();

@@ -75,6 +75,7 @@ private:
     std::string m_failure; ///< why the file cannot be written any more; guarded by m_writing
     Losses m_losses;
     std::uint64_t m_ranges = 0;
+    std::int64_t m_writer_cpu = 0; ///< ns
     std::uint64_t m_unwritten = 0; ///< rows taken after the file had failed
     std::thread m_writer;
 };
