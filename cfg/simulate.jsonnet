@@ -64,8 +64,13 @@ function(
     verbosity=0,
 )
     local det =
-        if std.objectHas(detectors, detname) then detectors[detname]
-        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+        if !std.objectHas(detectors, detname)
+        then error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors))
+        else
+            local found = detectors[detname];
+            local lacking = [key for key in ['drift_volumes', 'lar', 'noise_spectra', 'truth'] if !std.objectHasAll(found, key)];
+            if lacking == [] then found
+            else error "the description of detector '" + detname + "' lacks what the simulation needs: " + std.join(', ', lacking);
     local sim = make_sim(det, args.whole('tpcid', tpcid), args.whole('seed', seed));
     local events(default) = if nevents == '' then default else args.whole('nevents', nevents);
 

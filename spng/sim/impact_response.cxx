@@ -68,8 +68,10 @@ ImpactResponse impact_response(const FieldResponse& field, int plane, const Cold
             *path++ = step <= 0 ? path_at(region, step) : path_at(-region, -step);
         }
     }
+    const at::Tensor one_side = response.current.index_select(0, order).view({regions, positions, -1});
+    const at::Tensor current = one_side.add(one_side.flip({0, 1})).mul_(0.5);
     const at::Tensor kernel =
-        response_kernel(response.current.index_select(0, order), field.period, electronics, config);
+        response_kernel(current.view({regions * positions, -1}), field.period, electronics, config);
     return {kernel.view({regions, positions, kernel.size(1)}), 2 * half};
 }
 

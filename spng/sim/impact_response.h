@@ -22,10 +22,11 @@ struct ImpactResponse {
 };
 
 /// The field response gives paths on one side of each wire, -1/2 to 0 pitches from it; the other side is the
-/// mirror image, R(w, p) = R(-w, -p). The two regions that meet at an edge keep responses of their own there:
-/// a path at the edge ends on one wire or on the other. Then electronics and sampling as response_kernel().
-/// Throws Error(Configuration) unless the paths lie at equal distances, the same in every region, edge and
-/// centre included, and the regions are as many on both sides.
+/// mirror image, R(w, p) = R(-w, -p), the mean where both were calculated (the centres). The two regions that
+/// meet at an edge keep responses of their own there: a path at the edge ends on one wire or on the other.
+/// Then electronics and sampling as response_kernel(). Throws Error(Configuration) unless the paths lie at
+/// equal distances, the same in every region, edge and centre included, and the regions are as many on both
+/// sides.
 ImpactResponse impact_response(const FieldResponse& field, int plane, const ColdElectronics& electronics,
                                const ResponseKernelConfig& config);
 

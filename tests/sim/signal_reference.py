@@ -53,6 +53,7 @@ def impact_kernel(path: Path, plane: int) -> np.ndarray:
             for region in range(-10, 11)
         ]
     )
+    table = 0.5 * (table + table[::-1, ::-1])  # the centres of two regions are both in the file
     electronics = cold_electronics((np.arange(500) + 0.5) * 0.1)
     spectrum = np.fft.rfft(table, 1500) * np.fft.rfft(electronics, 1500)
     kept = spectrum[..., :151] / 5

@@ -170,6 +170,7 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
 
 def test_wrong_arguments(tmp_path: Path) -> None:
     assert "takes a number" in refused("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
+    assert "noise_spectra" in refused("-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2)
     assert "SPNGDepoFileSource" in refused("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
 
 
