@@ -14,6 +14,8 @@ local high_pass(tau) = tau * wc.megahertz;
         microboone: [low_pass(0.143854, 4.10358), low_pass(0.1498265, 4.2082), low_pass(0.1472005, 4.17455)],
         pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
+        // Signal over signal and noise of this project's simulation of ProtoDUNE-HD: scripts/derive_filters.py.
+        simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
     },
 
     // A filter set: the images of each kind of group (low pass for planes U, V, W, and high pass), how regions grow in
@@ -41,14 +43,13 @@ local high_pass(tau) = tau * wc.megahertz;
     },
 
     /// One low pass for all induction planes, the best bandwidth for the noise, and a search for long pulses
-    /// (docs/decisions/regions.md).
-    smooth(wiener):: {
-        local smooth = [low_pass(0.12), low_pass(0.12), low_pass(0.12)],
+    /// (docs/decisions/regions.md). low: other low passes of the induction images.
+    smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)]):: {
         wiener: wiener,
         induction: {
             images: {
-                tight: { low: smooth, high: high_pass(0.010) },
-                loose: { low: smooth, high: high_pass(0.002) },
+                tight: { low: low, high: high_pass(0.010) },
+                loose: { low: low, high: high_pass(0.002) },
             },
             long_pulses: { clip: 5.0, samples: [17, 51], cut: 3.0, stride: 4 },
             noise: { cut: 3.0, stride: 4 },

@@ -59,5 +59,6 @@ local wc = import 'wirecell.jsonnet';
     filter_sets: {
         smooth: filters.smooth(filters.wiener.pdsp),
         pdsp: filters.traditional(filters.wiener.pdsp),
+        simulated: filters.smooth(filters.wiener.simulated, filters.wiener.simulated),
     },
 }
