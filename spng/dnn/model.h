@@ -1,7 +1,6 @@
 #pragma once
 // A trained network, whatever it was saved as. Only the implementations know the library that runs it
-// (torch_script_model.cxx for TorchScript files), so that other kinds of model join without a change
-// elsewhere.
+// (torch_script_model.cxx for TorchScript files, aot_inductor_model.cxx for compiled packages).
 
 #include <ATen/core/Tensor.h>
 

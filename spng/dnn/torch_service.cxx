@@ -3,6 +3,7 @@
 #include "spng/core/log.h"
 #include "spng/core/registry.h"
 #include "spng/device/context.h"
+#include "spng/dnn/aot_inductor_model.h"
 #include "spng/dnn/model_probe.h"
 #include "spng/dnn/torch_script_model.h"
 #include "spng/io/data_path.h"
@@ -29,6 +30,12 @@ std::filesystem::path find_model(const std::string& name, const std::string& whe
     }
 }
 
+std::unique_ptr<const Model> load_model(const std::filesystem::path& file, c10::Device device,
+                                        std::int64_t concurrency) {
+    return file.extension() == ".pt2" ? load_aot_inductor(file, device, concurrency)
+                                      : load_torch_script(file, device);
+}
+
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names) {
@@ -49,7 +56,8 @@ void TorchService::configured() {
 
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
-    auto model = load_torch_script(find_model(config().model, name().text()), context.device());
+    auto model =
+        load_model(find_model(config().model, name().text()), context.device(), config().concurrency);
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
     if (metadata.stand_in) {

@@ -24,7 +24,8 @@ struct TorchServiceConfig {
     static constexpr auto fields() {
         using C = TorchServiceConfig;
         return std::make_tuple(
-            field(&C::model, "model", "", required(), "TorchScript file, found like data files"),
+            field(&C::model, "model", "", required(),
+                  "TorchScript file, or AOTInductor package (.pt2); found like data files"),
             field(&C::features, "features", "", not_empty(), "what the feature axis holds, in its order"),
             field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true, .not_empty = true},
                   "shape (view, channel, tick) of the images of this job, with which the network is tried "
