@@ -43,8 +43,7 @@ Point3 cosmic_direction(RandomStream& random) {
 }
 
 Muon random_muon(RandomStream& random, const Box& box, const MuonConfig& config) {
-    const Point3 through{random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y),
-                         random.uniform(box.low.z, box.high.z)};
+    const Point3 through = random_point(random, box);
     const Point3 direction =
         config.directions == "cosmic" ? cosmic_direction(random) : isotropic_direction(random);
     return {clipped_line(box, through, direction).begin, direction, cosmic_energy(random)};

@@ -46,6 +46,12 @@ Segment clipped_line(const Box& box, Point3 point, Point3 direction) {
     return {point + direction * begin, point + direction * end};
 }
 
+Point3 random_point(RandomStream& random, const Box& box) {
+    // One after the other: the order in which arguments are evaluated is the compiler's.
+    const double x = random.uniform(box.low.x, box.high.x), y = random.uniform(box.low.y, box.high.y);
+    return {x, y, random.uniform(box.low.z, box.high.z)};
+}
+
 Point3 isotropic_direction(RandomStream& random) {
     const double x = random.uniform(-1, 1), angle = random.uniform(0, 2 * std::numbers::pi);
     const double across = std::sqrt(1 - x * x);
@@ -54,8 +60,7 @@ Point3 isotropic_direction(RandomStream& random) {
 
 Segment random_line(RandomStream& random, const Box& box, double shortest) {
     for (int attempt = 0; attempt < 10000; ++attempt) {
-        const Point3 through{random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y),
-                             random.uniform(box.low.z, box.high.z)};
+        const Point3 through = random_point(random, box);
         const Segment line = clipped_line(box, through, isotropic_direction(random));
         if ((line.end - line.begin).length() >= shortest) {
             return line;

@@ -39,6 +39,9 @@ void append_line(ChargePoints& points, RandomStream& random, const Segment& line
 /// Where a line through `point` along the unit vector `direction` is within the box.
 Segment clipped_line(const Box& box, Point3 point, Point3 direction);
 
+/// With equal chances for every volume of the box.
+Point3 random_point(RandomStream& random, const Box& box);
+
 /// A direction with equal chances for every solid angle.
 Point3 isotropic_direction(RandomStream& random);
 

@@ -73,29 +73,21 @@ public:
                                   m_config.muon.delta_cut);
             }
         });
-        ChargePoints points;
-        for (std::size_t id = 0; id < deposits.size(); ++id) {
-            append(points, deposits[id], static_cast<int>(id), muon_pdg);
-        }
-        return points;
+        return charges_of(deposits, muon_pdg);
     }
 
     ChargePoints blips() const {
-        ChargePoints points;
+        const BlipConfig& blip = m_config.blip;
+        std::vector<EnergyDeposits> deposits(static_cast<std::size_t>(m_config.count));
         for (int id = 0; id < m_config.count; ++id) {
             RandomStream random = stream(id);
             const double start = begin(random);
-            const Box& box = m_inner[choice(random)];
-            const Point3 place{random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y),
-                               random.uniform(box.low.z, box.high.z)};
-            const BlipConfig& blip = m_config.blip;
-            EnergyDeposits deposit;
-            deposit.add(start, place,
-                        std::exp(random.uniform(std::log(blip.low_energy), std::log(blip.high_energy))),
-                        blip.dedx);
-            append(points, deposit, id, electron_pdg);
+            const Point3 place = random_point(random, m_inner[choice(random)]);
+            const double energy =
+                std::exp(random.uniform(std::log(blip.low_energy), std::log(blip.high_energy)));
+            deposits[static_cast<std::size_t>(id)].add(start, place, energy, blip.dedx);
         }
-        return points;
+        return charges_of(deposits, electron_pdg);
     }
 
     ChargePoints lines(const DriftVolume& volume, const WirePlane& plane) const {
@@ -132,16 +124,26 @@ private:
         return chosen;
     }
 
-    void append(ChargePoints& points, const EnergyDeposits& deposits, int id, int pdg) const {
+    /// Deposits of tracks 0, 1, ... after recombination.
+    ChargePoints charges_of(const std::vector<EnergyDeposits>& deposits, int pdg) const {
+        std::vector<double> energy, dedx;
+        for (const EnergyDeposits& track : deposits) {
+            energy.insert(energy.end(), track.energy.begin(), track.energy.end());
+            dedx.insert(dedx.end(), track.dedx.begin(), track.dedx.end());
+        }
         const auto model =
             m_config.muon.recombination == "box" ? RecombinationModel::box : RecombinationModel::birks;
-        const at::Tensor charges =
-            free_electrons(at::tensor(deposits.energy, at::kDouble), at::tensor(deposits.dedx, at::kDouble),
-                           m_config.electric_field, model);
-        const double* charge = charges.const_data_ptr<double>();
-        for (std::size_t i = 0; i < deposits.energy.size(); ++i) {
-            points.add(deposits.time[i], deposits.place[i], charge[i], id, pdg);
+        const at::Tensor electrons = free_electrons(
+            at::tensor(energy, at::kDouble), at::tensor(dedx, at::kDouble), m_config.electric_field, model);
+        const double* charge = electrons.const_data_ptr<double>();
+        ChargePoints points;
+        for (std::size_t id = 0; id < deposits.size(); ++id) {
+            const EnergyDeposits& track = deposits[id];
+            for (std::size_t i = 0; i < track.energy.size(); ++i) {
+                points.add(track.time[i], track.place[i], *charge++, static_cast<int>(id), pdg);
+            }
         }
+        return points;
     }
 
     const TrackDeposConfig& m_config;
