@@ -20,6 +20,9 @@ std::int64_t thread_cpu_ns() {
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// 16384 ranges, about 1 MB. When the disk fills up, what came before the last commit is what stays.
+constexpr std::size_t chunks_per_commit = 16;
+
 } // namespace
 
 Session::Session(Recorder& recorder, const Options& options)
@@ -165,9 +168,15 @@ void Session::write_queue() {
 /// Everything is taken at once and written after, so that no thread of the program waits for the disk.
 void Session::write_threads() {
     auto taken = m_recorder.take_threads();
-    for (auto& chunk : taken.chunks) {
+    for (std::size_t number = 0; number < taken.chunks.size(); ++number) {
+        ChunkPtr& chunk = taken.chunks[number];
+        m_ranges += chunk->used;
         if (m_failure.empty()) {
             try {
+                if (number > 0 && number % chunks_per_commit == 0) {
+                    m_file.commit();
+                    m_file.begin();
+                }
                 m_file.write(std::span<const NvtxRow>(chunk->rows.data(), chunk->used));
             } catch (const DatabaseError& error) {
                 m_failure = error.what(); // the other chunks still go back to the pool
@@ -175,7 +184,6 @@ void Session::write_threads() {
         } else {
             m_unwritten += chunk->used;
         }
-        m_ranges += chunk->used;
         m_recorder.m_pool.give_back(std::move(chunk));
     }
     m_losses.add(taken.losses);

@@ -216,17 +216,16 @@ class TestLimits:
         run(program, "names", "100000", folder=tmp_path)
         assert len({row.name for row in Recorded(tmp_path / "out.sqlite").ranges(PUSH_POP)}) == 100000
 
-    @pytest.mark.parametrize("limit, fewest, most", [(3_000_000, 1000, 299_999), (8_000_000, 300_000, 300_000)])
-    def test_full_disk(self, program: Path, tmp_path: Path, limit: int, fewest: int, most: int) -> None:
-        """In mid-run, and when only the finished file has no room. The program ends as ever; one line says why there is no file
-        and where the rest is; that can be recovered."""
-        done = run(program, "ranges", "300000", folder=tmp_path, spill="0.05",
+    def test_full_disk(self, program: Path, tmp_path: Path) -> None:
+        """The program ends as ever; one line says why there is no file and where the rest is; that can be recovered."""
+        limit = 12_000_000  # of which a million ranges needs about four times as much
+        done = run(program, "ranges", "1000000", folder=tmp_path, spill="0.05",
                    limits=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         assert "SPNG recorder: " in done.stderr and ".part" in done.stderr
         [part] = tmp_path.glob("out.sqlite.*.part")
         assert not (tmp_path / "out.sqlite").exists() and not list(tmp_path.glob("*.tmp"))
         assert wire_cell.run("--recover-record", part, folder=tmp_path).returncode == 0
-        assert fewest <= len(Recorded(tmp_path / "out.sqlite").ranges(PUSH_POP)) <= most
+        assert 100_000 < len(Recorded(tmp_path / "out.sqlite").ranges(PUSH_POP)) < 1_000_000
 
 
 class TestNames:

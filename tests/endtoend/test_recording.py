@@ -1,0 +1,178 @@
+"""Recordings of the real pipeline on the CPU: complete, consistent with the per-node table, and limited to the events asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.instrument.recorder import recorded
+from tests.instrument.recorder.recorded import PUSH_POP, START_END, Range, Recorded
+from tests.support import wire_cell
+
+pytestmark = [wire_cell.needs_program, recorded.needs_recorder]
+
+EVENTS = 3
+FIRST_TICK, TICKS = 900, 2000  # of the default event, where tracks cross
+NOT_IN_THIS_JOB = {"ApplyROI::rms"}  # only with a baseline that is restored
+CHAIN = wire_cell.ROOT / "spng" / "README.md"
+
+
+def write_input(folder: Path, events: int = EVENTS) -> None:
+    """adc.npz: a piece of the default event, several times."""
+    samples, channels, _ = wire_cell.default_adc()
+    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
+    arrays: wire_cell.Arrays = {}
+    for ident in range(events):
+        arrays |= wire_cell.event(samples, channels, ident)
+    wire_cell.write_arrays(folder / "adc.npz", arrays)
+
+
+def record(folder: Path, *flags: str, engine: str = "Pgrapher") -> Recorded:
+    """Run the pipeline on adc.npz with --record run.sqlite."""
+    wire_cell.job(folder, "--record", "run.sqlite", "--timing", "timing.json", *flags, input="adc.npz", engine=engine)
+    return Recorded(folder / "run.sqlite")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recorded, dict]:
+    """A recording and the timing report of the same run."""
+    folder = tmp_path_factory.mktemp("recording")
+    write_input(folder)
+    return record(folder), json.loads((folder / "timing.json").read_text(encoding="utf-8"))
+
+
+def exclusive(ranges: list[Range]) -> dict[int, dict[str, int]]:
+    """Time in ranges of each name but not in those inside of them, by thread. Ranges in the order of their starts."""
+    times: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    open_ranges: dict[int, list[Range]] = defaultdict(list)
+    for each in ranges:
+        stack = open_ranges[each.thread]
+        while stack and stack[-1].end <= each.start:
+            stack.pop()
+        if stack:
+            assert each.end <= stack[-1].end, "ranges of one thread overlap"
+            times[each.thread][stack[-1].name] -= each.end - each.start
+        times[each.thread][each.name] += each.end - each.start
+        stack.append(each)
+    return times
+
+
+class TestContent:
+    def test_every_node_and_step_is_there(self, run: tuple[Recorded, dict]) -> None:
+        """Nodes once per event, with its index as payload; the steps that spng/README.md lists for the nodes of this job."""
+        file, timing = run
+        calls = file.sql("SELECT s.value, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
+                         "WHERE n.eventType = 59 AND n.uint64Value IS NOT NULL")
+        for node in timing["nodes"]:
+            assert sorted(event for name, event in calls if name == node["name"])[:EVENTS] == list(range(EVENTS)), node["name"]
+        types = {node["name"].split(":")[0].removeprefix("SPNG") for node in timing["nodes"]}
+        listed = {step for step in re.findall(r"`(\w+::\w+)`", CHAIN.read_text(encoding="utf-8")) if step.split("::")[0] in types}
+        assert len(listed) > 15
+        assert listed - {each.name for each in file.ranges(PUSH_POP)} == NOT_IN_THIS_JOB
+
+    def test_files_are_ranges_of_their_own_domain(self, run: tuple[Recorded, dict]) -> None:
+        [(names,)] = run[0].sql("SELECT GROUP_CONCAT(DISTINCT s.value) FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id JOIN "
+                                "NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = n.domainId AND d.text = 'spng.io'")
+        assert "FrameReader" in names and "FrameWriter" in names
+
+    def test_graph(self, run: tuple[Recorded, dict]) -> None:
+        """Edges join nodes that are there; each carried one message per event, after its tail's call and before its head's."""
+        file, timing = run
+        nodes = dict(file.sql("SELECT id, type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE"))
+        assert {node["name"] for node in timing["nodes"]} <= set(nodes.values())
+        edges = file.sql("SELECT id, tail, head FROM SPNG_EDGE")
+        assert len(edges) > 20 and all(tail in nodes and head in nodes for _, tail, head in edges)
+        assert file.sql("SELECT COUNT(*), COUNT(DISTINCT edge) FROM SPNG_MSG") == [(EVENTS * len(edges), len(edges))]
+        late = file.sql("SELECT COUNT(*) FROM SPNG_MSG m JOIN SPNG_EDGE e ON e.id = m.edge "
+                        "JOIN SPNG_CALL t ON t.node = e.tail AND t.event = m.event JOIN SPNG_CALL h ON h.node = e.head AND "
+                        "h.event = m.event WHERE NOT (t.end <= m.enq AND m.enq <= m.deq AND m.deq <= h.start)")
+        assert late == [(0,)]
+
+    def test_manifest(self, run: tuple[Recorded, dict]) -> None:
+        file, timing = run
+        manifest = file.run()
+        assert manifest["events"] == str(EVENTS) and manifest["engine"] == "Pgrapher" and manifest["device"] == "cpu"
+        assert manifest["commit"] and manifest["end"] == "stop" and "--record run.sqlite" in manifest["command_line"]
+        assert json.loads(manifest["settings"])["arguments"]["input"] == "adc.npz"
+        assert {component["type"] for component in json.loads(manifest["configuration"])} >= {"SPNGDecon", "FrameFileSink"}
+        assert re.fullmatch("[0-9a-f]{16}", manifest["configuration_hash"])
+
+
+class TestNumbers:
+    def test_exclusive_times_add_up_to_the_run(self, run: tuple[Recorded, dict]) -> None:
+        """Of the domain spng on the one thread of Pgrapher: nodes and steps together take the run, within 1 %."""
+        ranges = [each for each in run[0].ranges(PUSH_POP) if each.end is not None]
+        [whole] = [each for each in ranges if each.name == "run"]
+        inside = [each for each in ranges if each.thread == whole.thread and whole.start <= each.start and each.end <= whole.end]
+        times = exclusive(inside)[whole.thread]
+        assert sum(times.values()) == whole.end - whole.start
+        assert times["run"] < 0.01 * (whole.end - whole.start), "time of the run that no node accounts for"
+
+    def test_calls_agree_with_the_table_of_the_run(self, run: tuple[Recorded, dict]) -> None:
+        """Same meter, so the same numbers; the range around each call is longer by at most what measuring it costs."""
+        file, timing = run
+        calls = defaultdict(list)
+        for name, instance, start, end, ok in file.sql(
+                "SELECT type, n.name, start, end, ok FROM SPNG_CALL c JOIN SPNG_NODE n ON n.id = c.node ORDER BY start"):
+            calls[name + (":" + instance if instance else "")].append(end - start)
+            assert ok == 1
+        ranges = defaultdict(list)
+        for each in file.ranges(PUSH_POP):
+            ranges[each.name].append(each.end - each.start)
+        for node in timing["nodes"]:
+            name = node["name"]
+            measured = [call["wall_ns"] for call in node["per_call"]]
+            assert calls[name] == measured, name
+            for wall, in_range in zip(measured, ranges[name]):
+                assert 0 <= in_range - wall < 0.01 * wall + 200e3, (name, wall, in_range)
+
+    def test_events_in_flight_cover_their_nodes(self, run: tuple[Recorded, dict]) -> None:
+        file = run[0]
+        events = file.sql("SELECT n.start, n.end, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
+                          "WHERE n.eventType = 60 AND s.value = 'event'")
+        for start, end, event in [row for row in events if row[2] < EVENTS]:
+            [(first, last)] = file.sql(f"SELECT MIN(start), MAX(end) FROM SPNG_CALL WHERE event = {event}")
+            assert start <= first and last <= end
+
+    def test_memory(self, run: tuple[Recorded, dict]) -> None:
+        """Each call says how large the process was; samples lie in the same range."""
+        file = run[0]
+        [(lowest, highest, missing)] = file.sql("SELECT MIN(rss), MAX(rss), SUM(rss IS NULL) FROM SPNG_CALL")
+        assert missing == 0 and 5e7 < lowest <= highest < 5e9
+        [(sampled, count)] = file.sql("SELECT MAX(value), COUNT(*) FROM SPNG_SAMPLE WHERE metric = 'resident_bytes'")
+        assert count > 10 and 0.8 * highest <= sampled
+
+
+class TestWindow:
+    @pytest.mark.parametrize("engine", ["Pgrapher", "TbbFlow"])
+    @pytest.mark.parametrize("flags, wanted", [
+        (("--profile-events", "1-2"), [1, 2]), (("--profile-events", "4-"), [4, 5]),
+        (("--profile-schedule", "wait=1,warmup=1,active=1,repeat=2"), [2, 5]),
+    ])
+    def test_only_these_events(self, tmp_path: Path, engine: str, flags: tuple[str, str], wanted: list[int]) -> None:
+        """Each node once for each wanted event and never for another, also with several events in flight."""
+        write_input(tmp_path, 6)
+        file = record(tmp_path, *flags, engine=engine)
+        [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
+        calls = file.sql("SELECT node, event FROM SPNG_CALL")
+        assert sorted(set(event for _, event in calls)) == wanted and len(calls) == len(set(calls)) == len(wanted) * nodes
+        ranges = file.sql("SELECT n.uint64Value FROM NVTX_EVENTS n WHERE n.eventType = 59 AND n.uint64Value IS NOT NULL")
+        assert len(ranges) >= len(calls) and {event for (event,) in ranges} - {6} == set(wanted)
+        assert {event for (event,) in file.sql("SELECT event FROM SPNG_MSG")} == set(wanted)
+        assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {f"frame_signal_{ident}" for ident in range(6)}
+
+    def test_parallel_engine_on_every_thread(self, tmp_path: Path) -> None:
+        """Ranges nest on each of the threads that worked."""
+        write_input(tmp_path)
+        file = record(tmp_path, "-t", "2", engine="TbbFlow")
+        times = exclusive([each for each in file.ranges(PUSH_POP)])
+        assert len(times) >= 2
+        [(calls, events)] = file.sql("SELECT COUNT(*), COUNT(DISTINCT event) FROM SPNG_CALL")
+        [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
+        assert calls == EVENTS * nodes and events == EVENTS
+        assert [each.name for each in file.ranges(START_END)].count("event") >= EVENTS
