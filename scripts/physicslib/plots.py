@@ -16,8 +16,8 @@ from . import bars  # noqa: E402
 from .wires import VIEWS  # noqa: E402
 
 COLOURS = {"simple": "#9aa5b1", "rule-alone": "#7fb3d5", "rule": "#1d4e89", "model-alone": "#e3a6d6", "model": "#b5179e",
-           "traditional": "#d97706", "ideal": "#4d7c0f"}
-MARKERS = {"simple": "v", "rule-alone": "s", "rule": "o", "model-alone": "s", "model": "D", "traditional": "^", "ideal": "+"}
+           "traditional": "#d97706", "perfect": "#15803d", "ideal": "#84a98c"}
+MARKERS = {"simple": "v", "rule-alone": "s", "rule": "o", "model-alone": "s", "model": "D", "traditional": "^", "perfect": "x", "ideal": "+"}
 INK, GRID = "#333333", "#e4e7eb"
 STYLE = {"font.size": 9, "axes.edgecolor": "#9aa5b1", "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
          "ytick.color": INK, "axes.grid": True, "grid.color": GRID, "axes.axisbelow": True, "legend.frameon": False,
@@ -105,7 +105,7 @@ def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
     """Bias, resolution, efficiency, purity of each view over the angle, the traditional chain beside ours."""
     curves = {**{name: (result["variants"][name], result["lines"][name]) for name in result["lines"]},
               "traditional": ("traditional chain (one line each)", traditional["lines"]),
-              "ideal": ("perfect regions (one line each)", traditional["ideal"])}
+              "ideal": ("perfect regions, the field's events (one line each)", traditional["ideal"])}
     rows = [("bias", "charge bias [%]", None), ("bias", "charge bias, enlarged [%]", ENLARGED_BIAS),
             ("resolution", "resolution [%]", RESOLUTION), ("efficiency", "efficiency [%]", None), ("purity", "purity [%]", None)]
     with plt.rc_context(STYLE):

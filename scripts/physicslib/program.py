@@ -49,6 +49,7 @@ class Variant:
     changes: dict[str, str] = field(default_factory=dict)
     dead: bool = False
     probability: bool = False
+    perfect: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Program:
         output = folder / f"{variant.name}.tar"
         arguments = {"input": str(adc), "output": str(output), "device": "cpu", "threads": self.threads,
                      **variant.arguments}
+        if variant.perfect:
+            arguments["tags"] = "signal,gauss"
         changes = dict(variant.changes)
         if variant.probability:
             arguments["dump"] = "roi"

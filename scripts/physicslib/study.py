@@ -16,12 +16,12 @@ from typing import Callable
 import numpy as np
 
 from . import events as events_module
-from . import linescan, metrics, roc
+from . import linescan, metrics, perfect_regions, roc
 from .events import Events
 from .frame_files import FrameFile
 from .program import Processed, Program
-from .settings import Plan, Sample, Variant
-from .wires import VIEWS, Anode
+from .settings import PERFECT, Plan, Sample, Variant
+from .wires import COLLECTION, VIEWS, Anode
 
 OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first that a file has is compared with the truth
 
@@ -90,11 +90,11 @@ def measure_view(sample: Sample, variant: Variant, view: int, seed: int, signal:
         roc=None if probability is None else roc.count(probability, metrics.true_pixels(truth)))
 
 
-def measure_lines(sample: Sample, variant: Variant, seed: int, signal: np.ndarray, truth: np.ndarray,
+def measure_lines(sample: Sample, name: str, seed: int, signal: np.ndarray, truth: np.ndarray,
                   places: list[np.ndarray]) -> Measured:
-    """signal, truth of the view of the line scan; places: rows of each line."""
+    """signal, truth of the view of the line scan; places: rows of each line; name: of the variant."""
     lines = tuple(linescan.measure(signal[rows], truth[rows]) for rows in places)
-    return Measured(sample.name, variant.name, sample.view, seed, metrics.count(signal, truth), np.zeros(0),
+    return Measured(sample.name, name, sample.view, seed, metrics.count(signal, truth), np.zeros(0),
                     float("nan"), 0, len(signal), lines=lines)
 
 
@@ -127,7 +127,11 @@ def measure(sample: Sample, variant: Variant, seed: int, events: Events, done: P
                 if sample.kind == "lines":
                     if view == sample.view:
                         places = [np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)]
-                        found.append(measure_lines(sample, variant, seed + ident, signal, truth, places))
+                        found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, places))
+                        if variant.perfect:
+                            waveform = file.frame("gauss", ident).rows(channels[live])
+                            perfect = perfect_regions.charge(waveform, truth, view < COLLECTION)
+                            found.append(measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, places))
                     continue
                 image = images[view]
                 found.append(measure_view(sample, variant, view, seed + ident, signal, truth,

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import linescan, metrics, roc
 from .metrics import Figure
-from .settings import Plan, Sample
+from .settings import PERFECT, Plan, Sample
 from .study import Measured, Results
 from .wires import VIEWS
 
@@ -60,21 +60,19 @@ def sample_figures(sample: Sample, results: Results) -> dict[str, Any]:
     """variant -> view -> figures of one sample."""
     found: dict[str, Any] = {}
     for variant in sample.variants:
-        if sample.kind == "lines":
-            found[variant.name] = {VIEWS[sample.view]: line_figures(results.of(sample.name, variant.name, sample.view))}
-        else:
-            found[variant.name] = {name: view_figures(results.of(sample.name, variant.name, view))
-                                   for view, name in enumerate(VIEWS)}
+        found[variant.name] = {name: view_figures(results.of(sample.name, variant.name, view))
+                               for view, name in enumerate(VIEWS)}
     return found
 
 
 def merged_lines(plan: Plan, results: Results) -> dict[str, Any]:
-    """variant -> view -> figures of each angle."""
+    """variant -> view -> figures of each angle; perfect regions are one of the variants."""
     found: dict[str, Any] = {}
     for sample in plan.samples:
         if sample.kind == "lines":
-            for variant, views in sample_figures(sample, results).items():
-                found.setdefault(variant, {}).update(views)
+            for name in (*(variant.name for variant in sample.variants), PERFECT.name):
+                events = results.of(sample.name, name, sample.view)
+                found.setdefault(name, {})[VIEWS[sample.view]] = line_figures(events)
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 VIEWS = ("U", "V", "W")
+COLLECTION = 2  # the number of W; the others are induction views
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 
 

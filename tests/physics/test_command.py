@@ -67,7 +67,7 @@ def test_model_is_measured_when_there_is_one(result: dict[str, Any]) -> None:
     expected = {"rule", "rule-alone", "simple"} | ({"model", "model-alone"} if MODEL.exists() else set())
     found = set(result["figures"]["muons-10"]) - {f"{result['main_variant']}-fast"}
     assert found == expected and result["main_variant"] == ("model" if MODEL.exists() else "rule")
-    assert set(result["lines"]) == expected - {"rule-alone", "simple", "model-alone"}
+    assert set(result["lines"]) == (expected | {"perfect"}) - {"rule-alone", "simple", "model-alone"}
 
 
 def test_charge_of_cosmic_like_events(result: dict[str, Any]) -> None:

@@ -35,7 +35,8 @@ def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     """Two events of each sample."""
     plan = settings.plan(settings.QUICK, 900_000, model)
     plan = settings.Plan([sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants)
-    found = study.Results([measured(sample, variant, view, seed) for sample in plan.samples for variant in sample.variants
+    found = study.Results([measured(sample, variant, view, seed) for sample in plan.samples
+                           for variant in (*sample.variants, settings.PERFECT)
                            for view in ([sample.view] if sample.kind == "lines" else range(3)) for seed in (0, 1)])
     about = {"command": "./wcb physics", "cores": 2, "precision": "exact float32", "wall_seconds": 1.0, "time": "now",
              "program": {"commit": "0123abcd"}, "machine": {"cpu": "a processor"}}
