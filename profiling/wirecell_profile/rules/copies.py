@@ -1,0 +1,78 @@
+"""Copies and sets of memory that hold up the host."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..events import MEMCPY, MEMSET
+from ..selection import Scope
+from ..table import NULL
+from . import Found, Hit, Limits, Rule
+
+PAGEABLE, PINNED, MANAGED = 0, 1, 4  # srcKind, dstKind, memKind
+
+
+def _named(scope: Scope, kind: int) -> tuple[np.ndarray, list[str]]:
+    """(rows, names of their API calls) of the chosen operations of a kind whose call is known."""
+    scope.profile.calls  # noqa: B018  says what is missing
+    scope.profile.require({MEMCPY: "CUPTI_ACTIVITY_KIND_MEMCPY", MEMSET: "CUPTI_ACTIVITY_KIND_MEMSET"}[kind])
+    operations, rows = scope.profile.operations, scope.operation_rows
+    launch = scope.projection.call_of_operation
+    rows = rows[(operations.kind[rows] == kind) & (launch[rows] >= 0)]
+    return rows, scope.projection.calls.name.take(launch[rows]).texts()
+
+
+def _hits(scope: Scope, rows: list[int]) -> Found:
+    operations = scope.profile.operations
+    kinds = scope.profile.memory_kinds
+
+    def memory(kind: int) -> str:
+        return "" if kind == NULL else kinds.get(kind, f"kind {kind}")
+
+    return Found([
+        Hit(int(operations.start[row]), int(operations.duration[row]), operations.name.text(row),
+            int(scope.projection.range_of_operation[row]),
+            note=f"{operations.bytes[row]:,} B, " + " to ".join(
+                filter(None, (memory(int(operations.source_kind[row])), memory(int(operations.target_kind[row]))))))
+        for row in rows
+    ])
+
+
+def _memory_kinds(scope: Scope, row: int) -> tuple[int, int]:
+    operations = scope.profile.operations
+    return int(operations.source_kind[row]), int(operations.target_kind[row])
+
+
+def memcpy_async(scope: Scope, _: Limits) -> Found:
+    """A copy by an Async call with pageable memory on one side."""
+    rows, names = _named(scope, MEMCPY)
+    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
+                         if "Async" in name and PAGEABLE in _memory_kinds(scope, row)])
+
+
+def memcpy_sync(scope: Scope, _: Limits) -> Found:
+    """A copy by a call without Async, unless one side is pinned (which nsys leaves out)."""
+    rows, names = _named(scope, MEMCPY)
+    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
+                         if "Async" not in name and "emcpy" in name and PINNED not in _memory_kinds(scope, row)])
+
+
+def memset_sync(scope: Scope, _: Limits) -> Found:
+    """A set by a call without Async of pinned or managed memory; of device memory it does not hold up the host."""
+    rows, names = _named(scope, MEMSET)
+    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
+                         if "Async" not in name and _memory_kinds(scope, row)[0] in (PINNED, MANAGED)])
+
+
+RULES = [
+    Rule("cuda_memcpy_async", "asynchronous copies of pageable memory",
+         "An Async copy of pageable memory is staged and in effect synchronous. Allocate the host side pinned "
+         "(tensor.pin_memory(), at::TensorOptions().pinned_memory(true)) and keep it for all events.",
+         memcpy_async, "memory-backtrace"),
+    Rule("cuda_memcpy_sync", "synchronous copies",
+         "The host waits for the whole copy. Use cudaMemcpyAsync or tensor.copy_(..., non_blocking=True) with pinned memory "
+         "on a stream; look for hidden ones: item(), nonzero(), masked indexing, printing.",
+         memcpy_sync, "memory-backtrace"),
+    Rule("cuda_memset_sync", "synchronous sets of pinned or managed memory",
+         "Use cudaMemsetAsync, or set the memory on the host.", memset_sync, "memory-backtrace"),
+]

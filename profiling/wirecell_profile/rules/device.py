@@ -1,0 +1,140 @@
+"""The device is idle, or busy with starting small kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..events import KERNEL, Operations
+from ..intervals import gaps
+from ..profile import Profile
+from ..selection import Scope
+from . import Found, Hit, Limits, Rule
+
+
+def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
+    """(device, rows) of the chosen operations, per process and device."""
+    operations, rows = scope.profile.operations, scope.operation_rows
+    keys = np.stack([operations.process[rows], operations.device[rows]])
+    different, owner = np.unique(keys, axis=1, return_inverse=True)
+    return [(int(different[1, i]), rows[owner.reshape(-1) == i]) for i in range(different.shape[1])]
+
+
+def gpu_gaps(scope: Scope, limits: Limits) -> Found:
+    """Idle times between the first and last operation of a device, without those in which the profiler itself worked. The
+    range is that of the operation that ended the gap: its launch came late."""
+    operations = scope.profile.operations
+    overhead = _overhead(scope.profile)
+    hits = []
+    for device, rows in _by_device(scope):
+        found = gaps(operations.start[rows], operations.end[rows])
+        for i in np.flatnonzero(found.duration > limits.gap).tolist():
+            start, end = int(found.start[i]), int(found.end[i])
+            if ((overhead[0] < end) & (overhead[1] > start)).any():
+                continue
+            after = int(rows[found.after[i]])
+            note = f"device {device}, until {operations.short_name.text(after)}"
+            hits.append(Hit(start, end - start, "idle", int(scope.projection.range_of_operation[after]), note=note))
+    return Found(hits)
+
+
+def _overhead(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
+    if not profile.has("PROFILER_OVERHEAD"):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    table = profile.table("PROFILER_OVERHEAD")
+    return table.integers("start"), table.integers("end")
+
+
+def gpu_time_util(scope: Scope, limits: Limits) -> Found:
+    """Equal chunks from the first to the last operation whose sum of durations is under the limit; neighbours are put
+    together. As nsys does, this is a sum: with operations at once it may exceed 100 %. The range is the one that launched
+    most of what ran there."""
+    operations, hits = scope.profile.operations, []
+    for device, rows in _by_device(scope):
+        mine = operations.take(rows)
+        edges = np.linspace(0, int(mine.end.max() - mine.start.min()), limits.chunks + 1).round().astype(np.int64)
+        edges += int(mine.start.min())
+        if edges[0] == edges[-1]:
+            continue
+        busy = _busy_in(mine, edges)
+        low = busy / np.maximum(1, np.diff(edges)) * 100 < limits.utilisation
+        for first, last in _runs(low):
+            start, end = int(edges[first]), int(edges[last])
+            share = 100 * busy[first:last].sum() / (end - start)
+            range_row, inside = _most(scope, rows[(mine.end > start) & (mine.start < end)])
+            hits.append(Hit(start, end - start, f"chunks {first + 1}-{last} of {limits.chunks}", range_row,
+                            _longest_kernel(operations, inside), f"device {device}, {share:.1f} % busy"))
+    return Found(hits)
+
+
+def _busy_in(operations: Operations, edges: np.ndarray) -> np.ndarray:
+    """Durations added up per chunk between neighbouring edges, in exact integers."""
+    order_start, order_end = np.sort(operations.start) - edges[0], np.sort(operations.end) - edges[0]
+    sums_start = np.append(0, np.cumsum(order_start))
+    sums_end = np.append(0, np.cumsum(order_end))
+    edges = edges - edges[0]
+    begun, ended = np.searchsorted(order_start, edges, "right"), np.searchsorted(order_end, edges, "right")
+    until = begun * edges - sums_start[begun] - (ended * edges - sums_end[ended])  # device time before each edge
+    return np.diff(until)
+
+
+def _runs(mask: np.ndarray) -> list[tuple[int, int]]:
+    """[first, last) of the stretches of True."""
+    change = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return list(zip(change[::2].tolist(), change[1::2].tolist()))
+
+
+def _most(scope: Scope, rows: np.ndarray) -> tuple[int, np.ndarray]:
+    """The range (a row) of the name in which most of these operations were launched, and those of them that were; -1 and all
+    when none was launched in a range."""
+    around = scope.projection.range_of_operation[rows]
+    inside, around = rows[around >= 0], around[around >= 0]
+    if not len(around):
+        return -1, rows
+    names = scope.projection.ranges.name.codes[around]
+    mine = names == np.bincount(names).argmax()
+    return int(around[mine][0]), inside[mine]
+
+
+def _longest_kernel(operations: Operations, rows: np.ndarray) -> int:
+    """The kernel (a row) with the longest duration, -1 without kernels."""
+    kernels = rows[operations.kind[rows] == KERNEL]
+    return int(kernels[np.argmax(operations.duration[kernels])]) if len(kernels) else -1
+
+
+def launch_storm(scope: Scope, limits: Limits) -> Found:
+    """An instance of a range, without the ranges inside of it, that launched many short kernels. It cost from the first
+    launch to the end of the last kernel. Outside of all ranges each thread is one place."""
+    operations, projection = scope.profile.operations, scope.projection
+    scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
+    rows = scope.operation_rows
+    short = rows[(operations.kind[rows] == KERNEL) & (operations.duration[rows] < limits.short_kernel)]
+    around = projection.range_of_operation[short]
+    hits = []
+    order = np.argsort(around, kind="stable")
+    groups = np.split(short[order], np.flatnonzero(np.diff(around[order])) + 1) if len(short) else []
+    for mine in groups:
+        if len(mine) < limits.storm:
+            continue
+        launch = projection.call_of_operation[mine]
+        begun = projection.calls.start[launch[launch >= 0]]
+        start = min(int(operations.start[mine].min()), int(begun.min()) if len(begun) else 2**62)
+        names = operations.short_name.codes[mine]
+        usual = int(mine[np.flatnonzero(names == np.bincount(names).argmax())[0]])
+        note = (f"{len(mine):,} kernels under {limits.short_kernel / 1000:g} us, median "
+                f"{np.median(operations.duration[mine]) / 1000:.2f} us, most often {operations.short_name.text(usual)}")
+        hits.append(Hit(start, int(operations.end[mine].max()) - start, f"{len(mine)} launches",
+                        int(projection.range_of_operation[usual]), usual, note))
+    return Found(hits)
+
+
+RULES = [
+    Rule("gpu_gaps", "idle times of the device",
+         "The host is late with the next launch. Remove host work, waits and copies between launches, launch ahead, use a "
+         "CUDA graph, or work on several events at once.", gpu_gaps, "host-sampling"),
+    Rule("gpu_time_util", "parts of the run with low utilisation",
+         "Look at what the host does in this part; reading and writing of files can overlap with the device.",
+         gpu_time_util, "kernel"),
+    Rule("launch_storm", "many short kernels in one range",
+         "Each launch costs the host several microseconds, more than such a kernel runs. Replace the loop by operations on "
+         "whole tensors, fuse kernels, or capture the range as a CUDA graph.", launch_storm, "storm"),
+]
