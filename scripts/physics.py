@@ -23,6 +23,7 @@ from benchlib.frames import copies_of_frame
 from physicslib import bars, compare, page, settings, study, summary, tables
 from physicslib.linescan import LinesMissing
 from physicslib.program import JobFailed, Program
+from physicslib.sections import sections_of
 from physicslib.settings import FIRST_SEED, FULL, QUICK, Plan, Sizes
 from physicslib.wires import Anode, load_anode
 from wcblib import setup
@@ -202,7 +203,7 @@ def main() -> int:
         fail(str(problem), 1)
     traditional = compare.traditional(DATA)
     result["traditional"] = traditional
-    sections = page.sections_of(result, traditional)
+    sections = sections_of(result, traditional)
     say("\n" + tables.bars_table(result).text())
     missed = [bar for bar in result["bars"] if not bar["met"]]
     say(f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import html
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import plots, tables
-from .settings import SEED_FACTORS
-from .tables import Table
+from .sections import Section
 
 STYLE = """
 :root { color-scheme: light; }
@@ -31,105 +28,6 @@ all channels and ticks of a view. Median channel and resolution: median and half
 with more than 5000 electrons (line scan: standard deviation over the inner channels of the line). Efficiency: true pixels that
 are region pixels. Purity: region pixels that are true. Late by: peak of the cross-correlation with the truth. Errors are one
 standard deviation, from the spread between events."""
-
-
-@dataclass
-class Section:
-    """A part of the page: text, pictures (title, SVG), tables; `folded` tables are closed on the page."""
-
-    anchor: str
-    title: str
-    text: list[str]
-    pictures: list[tuple[str, str]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    folded: bool = False
-
-
-def sections_of(result: dict[str, Any], traditional: dict[str, Any]) -> list[Section]:
-    """All sections, in order. One whose events were not simulated says so."""
-    figures = result["figures"]
-    muons = [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
-    compared = [name for name in figures[muons[0]["name"]] if not name.endswith("-fast")] if muons else []
-    network = "" if result["model"] else " There is no trained network here: figures of DNNROI are left out."
-    found = [Section("bars", "What is promised, and what is measured",
-                     [f"For {result['variants'].get(result['main_variant'], result['main_variant'])}.{network}"],
-                     tables=[tables.bars_table(result)])]
-
-    activity = Section("activity", "Cosmic-like events, quiet to busy",
-                       ["Isotropic muons with noise, before and after DNNROI. Green: within the bar."])
-    if muons:
-        activity.pictures.append(("Charge bias, resolution, efficiency and purity over the number of muons",
-                                  plots.activity(result, compared)))
-        activity.tables = [tables.sample_table(result, sample["name"], sample["label"], compared) for sample in muons]
-        activity.folded = True
-    found.append(activity)
-
-    lines = Section("lines", "Line scan", [
-        "Single lines of 5000 electrons/mm by their angle to the pitch direction of the view; 90 degrees would be along the "
-        "drift. Mean over noise seeds. Perfect regions are taken from the truth (true pixels above 100 electrons, two ticks "
-        "wider): what is left then is not the fault of what finds the regions. The traditional chain and perfect regions on "
-        "the field's own events are those of data/osp-linescan.json, one noisy line for each point."])
-    if result["lines"]:
-        lines.pictures.append(("Bias, resolution, efficiency and purity over the angle", plots.lines(result, traditional)))
-        views = list(next(iter(result["lines"].values())))
-        lines.tables, lines.folded = [tables.line_table(result, traditional, view) for view in views], True
-    found.append(lines)
-
-    coincidence = Section("coincidence", "With and without MP2 and MP3", [
-        "What the coincidence of the two other views adds. Rule without: every seed counts and no region goes on to the wires "
-        "beside. DNNROI without: the trained network with empty MP2 and MP3, which it was not trained for; it says how much "
-        "the network leans on them, not what one trained without them would do."])
-    if muons:
-        pairs = [name for name in compared if name.split("-")[0] in ("rule", "model")]
-        coincidence.tables = [tables.sample_table(result, sample["name"], sample["label"], pairs)
-                              for sample in (muons[0], muons[-1])[:len(muons)]]
-        coincidence.folded = True
-    found.append(coincidence)
-
-    noise = Section("noise", "Noise alone", ["Everything that is kept is false."])
-    if "noise" in figures:
-        noise.pictures.append(("Share of pixels kept of noise", plots.noise(result)))
-        noise.tables = [tables.noise_table(result)]
-    found.append(noise)
-
-    seeds = [f"rule-seed-{factor:g}" for factor in SEED_FACTORS]
-    curve = Section("roc", "Efficiency against purity over the threshold", [
-        "DNNROI: over the threshold on the network's output, 0.01 to 0.99; the diamond is 0.5, at which the chain cuts. Rule: "
-        "over the threshold of its seeds, in units of the noise, written beside the points." + network])
-    if "roc" in figures or result["roc"]:
-        ordered = sorted(["rule", *seeds], key=lambda name: 4.0 if name == "rule" else float(name.rsplit("-", 1)[1]))
-        curve.pictures.append(("Efficiency against purity", plots.roc(result, ordered)))
-    found.append(curve)
-
-    fast = Section("fast", "precision=fast", ["The same events with precision=fast; on the CPU and on CUDA it may differ in "
-                                              "what it changes (docs/user-guide.md)."])
-    if muons:
-        fast.tables = [tables.fast_table(result)]
-    found.append(fast)
-
-    dead = Section("dead", "Dead channels", [
-        "The same events with channels at a constant value that the mask `bad` names, chosen at random; figures of the "
-        "channels that are alive. With dead_is_hit=true a dead wire counts as hit when other views ask for coincidence."])
-    if "dead" in figures:
-        label = next(sample["label"] for sample in result["samples"] if sample["name"] == "dead")
-        dead.tables = [tables.sample_table(result, "dead", label)]
-    found.append(dead)
-
-    default = Section("default-event", "Default event", [
-        "Ten tracks simulated by the field's own toolkit (data/README.md), and what its traditional signal processing makes of "
-        "them. Nothing was tuned on it."])
-    if "default_event" in result:
-        default.tables = [tables.default_event_table(result, traditional)]
-    found.append(default)
-    for place, comparison in enumerate(result.get("comparisons", [])):
-        files = ", ".join(path for path in comparison["files"].values() if path)
-        found.append(Section(f"comparison-{place + 1}", f"Comparison with {comparison['label']}",
-                             [f"Tag {comparison['other']['tag']}; files: {files}."],
-                             tables=[tables.comparison_table(result, comparison)]))
-    for section in found:
-        if not section.tables and not section.pictures:
-            section.text.append("Not run.")
-    return found
 
 
 def about_lines(result: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from physicslib import bars, compare, linescan, metrics, page, roc, settings, study, summary, tables
+from physicslib.sections import sections_of
 from tests.support.wire_cell import DATA
 
 CHARGE = {0: 0.97, 1: 0.92, 2: 1.01}  # of every view
@@ -78,7 +79,7 @@ def test_statistical_errors(with_model: dict[str, Any]) -> None:
 
 
 def test_every_section_is_there(with_model: dict[str, Any]) -> None:
-    sections = page.sections_of(with_model, TRADITIONAL)
+    sections = sections_of(with_model, TRADITIONAL)
     assert [section.anchor for section in sections] == ["bars", "activity", "lines", "coincidence", "noise", "roc", "fast",
                                                         "dead", "default-event"]
     assert not [section.title for section in sections if "Not run." in section.text]
@@ -92,14 +93,14 @@ def test_every_section_is_there(with_model: dict[str, Any]) -> None:
 
 def test_without_a_model_the_page_says_so() -> None:
     result = result_of(None)
-    text = page.to_html(result, page.sections_of(result, TRADITIONAL))
+    text = page.to_html(result, sections_of(result, TRADITIONAL))
     assert "no trained network" in text and result["main_variant"] == "rule" and result["roc"] == {}
     assert not [one for one in result["bars"] if "model" in one["what"]]
 
 
 def test_what_was_not_run_says_so() -> None:
     result = result_of(None, "lines")
-    silent = [section.anchor for section in page.sections_of(result, TRADITIONAL) if "Not run." in section.text]
+    silent = [section.anchor for section in sections_of(result, TRADITIONAL) if "Not run." in section.text]
     assert silent == ["activity", "coincidence", "noise", "roc", "fast", "dead", "default-event"]
 
 
@@ -113,7 +114,7 @@ def test_the_result_is_json_without_nan(with_model: dict[str, Any]) -> None:
 def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "physics.md"
     path.write_text("# Old\n\nold tables\n" + page.MARKER + "\n## Why\n\nBecause.\n", encoding="utf-8")
-    page.write_markdown(with_model, page.sections_of(with_model, TRADITIONAL), path)
+    page.write_markdown(with_model, sections_of(with_model, TRADITIONAL), path)
     text = path.read_text(encoding="utf-8")
     assert text.endswith(page.MARKER + "\n## Why\n\nBecause.\n") and "old tables" not in text
     assert "## Line scan" in text
