@@ -47,6 +47,9 @@ local high_pass(tau) = tau * wc.megahertz;
     smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)]):: {
         wiener: wiener,
         induction: {
+            // As sharp as it can be without undershoot beside the pulses of steep tracks, on which the baseline of a region
+            // would come to lie (docs/decisions/wire-filter.md).
+            wire: { sigma: 0.27 },
             images: {
                 tight: { low: low, high: high_pass(0.010) },
                 loose: { low: low, high: high_pass(0.002) },

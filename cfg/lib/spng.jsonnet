@@ -52,7 +52,9 @@ function(det, anode, filters='') {
 
     Torch1DSpectrum(name, filters):: component('Torch1DSpectrum', name, { spectra: [wc.tn(f) for f in filters] }, filters),
 
-    WireFilter(kind):: spng.Torch1DSpectrum('wire-' + kind, [low_pass('wire-' + kind, det.wire_filter[kind])]),
+    /// That of the filter set where it has one of its own, else the detector's.
+    WireFilter(kind)::
+        spng.Torch1DSpectrum('wire-' + kind, [low_pass('wire-' + kind, std.get(set[kind], 'wire', det.wire_filter[kind]))]),
 
     /// The time filter of a plane: gauss, wiener, or one of the images of its kind of group.
     TimeFilter(name, group, plane)::

@@ -19,7 +19,7 @@ VIEWS = "UVW"
 GROUP_SIZES = ((800,), (800,), (480, 480))
 # Equal to the group where the channel axis is cyclic; 480 + 21 - 1 for collection.
 PADDED_CHANNELS = (800, 800, 500)
-CHANNEL_SCALE = (0.75 / np.sqrt(np.pi), 0.75 / np.sqrt(np.pi), 10 / np.sqrt(np.pi))  # cycles per wire
+CHANNEL_SCALE = (0.27, 0.27, 10 / np.sqrt(np.pi))  # cycles per wire; U, V: docs/decisions/wire-filter.md
 GAUSS_SCALE_MHZ = 0.12
 
 
