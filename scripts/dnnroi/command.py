@@ -14,7 +14,7 @@ import torch
 
 from wcblib.checkout import ROOT, build_folder, fail, say
 
-from . import evaluation, export, figures
+from . import evaluation, export, figures, package
 from .dataset import EventSet, make_events
 from .settings import SETTINGS, Setting
 from .simulation import ProgramFailed
@@ -57,6 +57,8 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
     parser.add_argument("--work", type=Path, metavar="FOLDER",
                         help=f"checkpoint and figures (default {cache}/SETTING)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the model (default WORK/dnnroi.ts)")
+    parser.add_argument("--package", type=Path, metavar="FILE.pt2",
+                        help="write the network also as machine code for this machine's device, with AOTInductor")
     parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
     parser.add_argument("--seed", type=int, help="of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
@@ -114,8 +116,12 @@ def run(options: argparse.Namespace) -> None:
     about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": commit,
              "rule": dataclasses.asdict(setting.training), "events": setting.events,
              "minutes": round((time.monotonic() - begin) / 60, 1)}
-    size = export.write_torch_script(options.output, network, export.metadata(network, about, found))
+    file_metadata = export.metadata(network, about, found)
+    size = export.write_torch_script(options.output, network, file_metadata)
     (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if options.package:
+        package.write_package(options.package, network, file_metadata, device.type)
+        say(f"compiled for {device.type}: {options.package}")
     say(f"4/4 Written: {options.output}, {size} bytes; figures: {options.work / 'figures.png'}")
 
 
