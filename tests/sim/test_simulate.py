@@ -170,13 +170,14 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
 
 def test_wrong_arguments(tmp_path: Path) -> None:
     assert "takes a number" in refused("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
-    assert "noise_spectra" in refused("-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2)
+    assert "lacks what the simulation needs" in refused("-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2)
     assert "SPNGDepoFileSource" in refused("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
 
 
 @needs_shared
 def test_the_fields_simulation(tmp_path: Path) -> None:
-    """tracks10 from its drifted depositions. Ours is 0.52 to 0.56 ticks late: 0.4 ticks are where the electronics are sampled."""
+    """tracks10 from its drifted depositions. Ours is 0.50 to 0.58 ticks late: 0.4 ticks are where the electronics are sampled.
+    Their centres of regions k and -k are different paths, ours the mean: 0.7 % in the peaks of U."""
     pdhd = SHARED / "data" / "pdhd"
     made = simulate(tmp_path, depos=pdhd / "tracks10-drifted.npz", drift="false")
     signal, truth = made["signal"]["frame_signal_0"].astype(np.float64), made["truth"]["frame_truth_0"].astype(np.float64)
@@ -188,10 +189,10 @@ def test_the_fields_simulation(tmp_path: Path) -> None:
         assert 0.4 < late < 0.7, view
         frequency = np.fft.rfftfreq(8192)
         moved = np.fft.irfft(np.fft.rfft(signal[rows], 8192) * np.exp(2j * np.pi * frequency * late), 8192)[:, :6000]
-        assert np.abs(moved).sum() == pytest.approx(np.abs(their_signal[rows]).sum(), rel=0.002), view
+        assert np.abs(moved).sum() == pytest.approx(np.abs(their_signal[rows]).sum(), rel=0.003), view
         peaks, their_peaks = np.abs(moved).max(1), np.abs(their_signal[rows]).max(1)
         bright = their_peaks > 20
-        assert np.median(peaks[bright] / their_peaks[bright]) == pytest.approx(1, abs=0.005), view
+        assert np.median(peaks[bright] / their_peaks[bright]) == pytest.approx(1, abs=0.01), view
         assert truth[rows].sum() == pytest.approx(theirs["truth"][rows].sum(dtype=np.float64), rel=1e-4), view
         assert abs(best_shift(truth[rows], theirs["truth"][rows])) < 0.02, view
         assert difference(truth[rows], theirs["truth"][rows].astype(np.float64)) < 0.5, view
