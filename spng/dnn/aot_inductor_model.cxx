@@ -52,12 +52,14 @@ std::string entry(const PackageMetadata& metadata, const char* key) {
     return found == metadata.end() ? "" : found->second;
 }
 
-[[noreturn]] void refuse_package(const std::filesystem::path& file, const std::string& seen) {
+/// @param reason  of which the first paragraph is kept: lists of the archive's entries follow it
+[[noreturn]] void refuse_package(const std::filesystem::path& file, std::uintmax_t bytes,
+                                 const std::string& reason) {
     throw Error(
         ErrorKind::Model,
         {.what = "cannot load a model file",
          .where = file.string(),
-         .seen = seen,
+         .seen = std::to_string(bytes) + " bytes; " + reason.substr(0, reason.find("\n\n")),
          .expected = "a whole AOTInductor package (.pt2) of LibTorch " TORCH_VERSION,
          .mend = "compare its size and checksum with the original, or export it again with this release"});
 }
@@ -119,7 +121,7 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {
-        refuse_package(file, std::to_string(bytes) + " bytes; " + failure_reason(failure));
+        refuse_package(file, bytes, failure_reason(failure));
     }
 }
 

@@ -1,0 +1,41 @@
+"""A trained network as machine code for one kind of device: an AOTInductor package (.pt2) for SPNGTorchService.
+
+Such a file needs no TorchScript, which is deprecated, but works only with the release of LibTorch and on the kind of
+processor and device that it was made on; so it is made where it is used and not part of the product.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .export import Probability
+from .network import INPUTS, DNNROINet
+
+LARGEST = 65536  # channels or ticks of an image, as multiples of what the network wants
+
+
+def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device: str = "cpu") -> int:
+    """Compile for any number of views and any size, and write the file under a temporary name until it is whole; its bytes.
+
+    Takes a minute or two, a C++ compiler, and for device "cuda" a GPU.
+    """
+    module = Probability(network).to(device).eval()
+    multiple = max(network.multiple)
+    example = torch.zeros(2, len(INPUTS), 4 * multiple, 6 * multiple, device=device)
+    size = torch.export.Dim
+    # In each the number of blocks is free: the service pads images to whole blocks.
+    shapes = {0: size("view", min=1, max=64),
+              2: multiple * size("channel_blocks", min=1, max=LARGEST),
+              3: multiple * size("tick_blocks", min=1, max=LARGEST)}
+    with torch.no_grad():
+        exported = torch.export.export(module, (example,), dynamic_shapes=(shapes,))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{path.stem}.tmp.pt2")  # the compiler insists on this ending
+        options = {"aot_inductor.metadata": {"metadata.json": json.dumps(about, sort_keys=True)}}
+        torch._inductor.aoti_compile_and_package(exported, package_path=str(temporary), inductor_configs=options)
+    temporary.replace(path)
+    return path.stat().st_size

@@ -1,0 +1,71 @@
+"""Networks compiled by AOTInductor: the exporter, and the program that runs what it wrote."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dnnroi import export
+from dnnroi.network import DNNROINet, Shape
+from dnnroi.package import write_package
+from tests.support import wire_cell
+
+pytestmark = [
+    wire_cell.needs_program,
+    pytest.mark.skipif(shutil.which("g++") is None, reason="AOTInductor needs a C++ compiler"),
+]
+
+FEATURES = (4, 8, 8)
+
+
+@pytest.fixture(name="models", scope="module")
+def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet, Path, Path]:
+    """An untrained network, its TorchScript file and its package."""
+    folder = tmp_path_factory.mktemp("models")
+    torch.manual_seed(3)
+    network = DNNROINet(Shape(features=FEATURES, down=(1, 1, 1), up=(1, 1))).eval()
+    about = export.metadata(network, {}, {})
+    script, package = folder / "network.ts", folder / "network.pt2"
+    export.write_torch_script(script, network, about)
+    write_package(package, network, about)
+    return network, script, package
+
+
+def test_package_equals_the_network_at_other_sizes(models: tuple[DNNROINet, Path, Path]) -> None:
+    network, _, package = models
+    compiled = torch._inductor.aoti_load_package(str(package))
+    multiple = max(network.multiple)
+    for views, channels, ticks in ((1, 1, 1), (2, 3, 5), (3, 2, 9)):
+        images = torch.rand(views, 3, channels * multiple, ticks * multiple)
+        with torch.no_grad():
+            expected = export.Probability(network)(images)
+            seen = compiled(images)
+        assert seen.shape == expected.shape
+        assert (seen - expected).abs().max() < 1e-5
+
+
+def test_program_finds_the_same_regions(models: tuple[DNNROINet, Path, Path], tmp_path: Path) -> None:
+    """By the package and by the TorchScript file; the threshold stands at the middle of what this network gives."""
+    _, script, package = models
+    masks = {}
+    for model in (script, package):
+        tap = tmp_path / f"{model.suffix[1:]}.npz"
+        wire_cell.job(tmp_path, model=model, output=tap.name, tags="roi", nevents=1)
+        masks[model.suffix] = wire_cell.read_arrays(tap)["frame_roi_0"][:1600]
+    assert 0.001 < masks[".ts"].mean() < 0.999
+    same = np.mean(masks[".ts"] == masks[".pt2"])
+    assert same > 0.9999
+
+
+def test_damaged_packages_are_refused(models: tuple[DNNROINet, Path, Path], tmp_path: Path) -> None:
+    _, script, package = models
+    cut = tmp_path / "cut.pt2"
+    cut.write_bytes(package.read_bytes()[:20_000])
+    renamed = shutil.copy(script, tmp_path / "renamed.pt2")
+    for path in (cut, renamed):
+        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", f"model={path}", folder=tmp_path, status=1)
+        assert "cannot load a model file" in block and path.name in block
