@@ -1,0 +1,73 @@
+"""Memory of host and devices over time: peaks, what was not freed, per node, every point; and a picture.
+
+Read are the allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident memory, devices'
+and the caching allocator's bytes) and the high-water marks of node calls. What the file lacks is said to be missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from .. import memory_use, node_use, selection
+from ..errors import MissingData, WrongUse
+from ..memory_picture import draw
+from ..output import Result, as_json, as_table, write
+from ..profile import Profile
+from ..window import find_window
+
+NAME = "memory"
+HELP = "memory of host and device over time, what was not freed, high-water per node; table, JSON or SVG"
+
+TABLES: dict[str, tuple[str, Callable[[selection.Scope], Result]]] = {
+    "peaks": ("highest values", memory_use.peaks),
+    "leaks": ("device memory that was not freed in the recording", memory_use.leaks),
+    "nodes": ("high-water per node", node_use.memory),
+    "timeline": ("every point", memory_use.timeline),
+}
+DEFAULT = ("peaks", "leaks", "nodes")
+NEXT = "compute-sanitizer --tool memcheck --leak-check full PROGRAM"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-t", "--table", action="append", metavar="A,B",
+                        help=f"tables: {', '.join(TABLES)} (default: {','.join(DEFAULT)})")
+    parser.add_argument("-f", "--format", choices=("table", "json", "svg"), default="table", help="default: table")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command."""
+    names = [name for text in arguments.table for name in text.split(",")] if arguments.table else list(DEFAULT)
+    for name in names:
+        if name not in TABLES:
+            raise WrongUse("there is no such table", "--table", name, ", ".join(TABLES))
+    made: dict[str, Result] = {}
+    missing: dict[str, str] = {}
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        if arguments.format == "svg":
+            title = f"Memory, {arguments.file.name}"
+            write(draw(memory_use.all_series(scope), find_window(scope), title), arguments.output)
+            return 0
+        for name in names:
+            try:
+                made[name] = TABLES[name][1](scope)
+            except MissingData as error:
+                missing[name] = error.what
+    if arguments.format == "json":
+        tables = {name: json.loads(as_json(result)) for name, result in made.items()}
+        body = json.dumps({"tables": tables, "missing": missing}, indent=1) + "\n"
+    else:
+        body = "\n".join(f"** {TABLES[name][0]} ({name})\n\n{as_table(result)}" for name, result in made.items())
+        if "leaks" in made and made["leaks"].rows:
+            body += f"\nnext, to see who allocated it:\n  {NEXT}\n"
+        if missing:
+            body += "\nmissing, not zero:\n" + "".join(f"  {name:<10}{why}\n" for name, why in missing.items())
+    write(body, arguments.output)
+    return 0 if made else 1

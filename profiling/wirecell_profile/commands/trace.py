@@ -1,0 +1,52 @@
+"""The profile as a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to kernel.
+
+Both open the file without sending it anywhere. Ranges, marks, API calls, device operations, queues of the graph, samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+from pathlib import Path
+
+from .. import selection
+from ..chrome_trace import trace
+from ..errors import ProfileError
+from ..profile import Profile
+
+NAME = "trace"
+HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE",
+                        help="default: the profile's name with .trace.json; .gz at the end compresses")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command."""
+    path = arguments.output or arguments.file.with_suffix(".trace.json")
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        parts = trace(scope)
+        beginning = next(parts)  # says what is missing before a file is made
+        try:
+            with _open(partial, path.suffix == ".gz") as file:
+                file.write(beginning)
+                file.writelines(parts)
+            partial.replace(path)
+        except OSError as error:
+            raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
+        finally:
+            partial.unlink(missing_ok=True)
+    print(path)
+    return 0
+
+
+def _open(path: Path, compressed: bool):
+    return gzip.open(path, "wt", encoding="utf-8") if compressed else path.open("w", encoding="utf-8")
