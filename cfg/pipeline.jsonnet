@@ -3,23 +3,10 @@
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
 // Arguments given with -A are text; numbers and lists are read from it.
+local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_spng = import 'spng.jsonnet';
-
-local number(name, value) =
-    local digits = if std.isString(value) && std.startsWith(value, '-') then value[1:] else value;
-    if !std.isString(value) then value
-    else if digits != '' && [c for c in std.stringChars(digits) if c < '0' || c > '9'] == [] then std.parseInt(value)
-    else error "argument '" + name + "' takes a whole number, not '" + value + "'";
-local boolean(name, value) =
-    if !std.isString(value) then value
-    else if std.member(['true', '1'], value) then true
-    else if std.member(['false', '0'], value) then false
-    else error "argument '" + name + "' takes true or false, not '" + value + "'";
-local list(value) =
-    if std.isArray(value) then value
-    else [word for word in std.split(std.strReplace(value, ' ', ''), ',') if word != ''];
 
 /// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2)
 /// output     frame file to write
@@ -71,14 +58,14 @@ function(
         local unknown = [word for word in words if !std.member(known, word)];
         if unknown == [] then words
         else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
-    local out_tags = checked('tag', list(tags), known_tags);
-    local dumped = checked('edge to dump', list(dump), known_edges);
+    local out_tags = checked('tag', args.list(tags), known_tags);
+    local dumped = checked('edge to dump', args.list(dump), known_edges);
     local filter_noise = checked('noise filter', [noise_filter], ['none', 'coherent']) == ['coherent'];
     local wants(tag) = std.member(out_tags, tag);
 
-    local spng = make_spng(det, number('tpcid', tpcid), filters);
+    local spng = make_spng(det, args.whole('tpcid', tpcid), filters);
     local groups =
-        if boolean('batch', batch) then det.groups
+        if args.boolean('batch', batch) then det.groups
         else [group { name: view.name, views: [view] } for group in det.groups for view in group.views];
     local induction = [group for group in groups if group.kind == 'induction'];
     local is_induction(group) = group.kind == 'induction';
@@ -91,7 +78,7 @@ function(
         if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part;
 
     // Other jobs give the part that makes the frames.
-    local source = if std.isObject(input) then input else spng.FrameFileSource(input, nevents=number('nevents', nevents));
+    local source = if std.isObject(input) then input else spng.FrameFileSource(input, nevents=args.whole('nevents', nevents));
     local unpack = spng.FrameToTorchSetFanout(groups, intag);
     local indices(items) = std.range(0, std.length(items) - 1);
 
@@ -113,7 +100,7 @@ function(
             },
             images: behind('images', group, pg.fan.fanin_node(std.length(image_names), 'images-' + group.name)),
             regions: behind('regions', group, spng.ThresholdROIs(group)),
-            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, boolean('dead_is_hit', dead_is_hit))),
+            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, args.boolean('dead_is_hit', dead_is_hit))),
             roi:
                 if !is_induction(group) then self.regions
                 else behind('roi', group, if model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model)),
@@ -170,6 +157,6 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, precision: precision, dtype: dtype, threads: number('threads', threads), verbosity: number('verbosity', verbosity) },
+        data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
     };
     pg.main(graph, engine, uses=[context])

@@ -147,9 +147,9 @@ std::vector<std::size_t> topological_order(const Wiring& wiring, const std::stri
 
 const char* colour_of(const std::string& kind) {
     static const std::map<std::string, const char*> colours{
-        {"source", "#d5e8d4"},      {"sink", "#d5e8d4"},   {"frame", "#dae8fc"},
-        {"decon", "#ffe6cc"},       {"filter", "#fff2cc"}, {"roi", "#f8cecc"},
-        {"coincidence", "#e1d5e7"}, {"dnn", "#fad7ac"},    {"plumbing", "#f5f5f5"}};
+        {"source", "#d5e8d4"},   {"sink", "#d5e8d4"}, {"frame", "#dae8fc"},       {"decon", "#ffe6cc"},
+        {"filter", "#fff2cc"},   {"roi", "#f8cecc"},  {"coincidence", "#e1d5e7"}, {"dnn", "#fad7ac"},
+        {"plumbing", "#f5f5f5"}, {"sim", "#cdeac0"},  {"noise", "#e2f0cb"}};
     const auto found = colours.find(kind);
     return found == colours.end() ? "#ffffff" : found->second;
 }
