@@ -145,6 +145,12 @@ class Profile:
             self._read[name] = Table(self._database, name, self.strings)
         return self._read[name]
 
+    def rows(self, name: str) -> tuple[list[tuple], list[str]]:
+        """All rows of a table as SQLite gives them, binary values in hexadecimal, and the names of the columns."""
+        rows = self._database.read(f'SELECT * FROM "{name}"')
+        spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
+        return spelled, self.table(name).columns
+
     def require(self, *names: str) -> None:
         """MissingData unless at least one of these tables has rows."""
         if not any(self.has(name) for name in names):

@@ -51,17 +51,18 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
     operations, hits = scope.profile.operations, []
     for device, rows in _by_device(scope):
         mine = operations.take(rows)
-        edges = np.linspace(0, int(mine.end.max() - mine.start.min()), limits.chunks + 1).round().astype(np.int64)
-        edges += int(mine.start.min())
-        if edges[0] == edges[-1]:
+        extent = int(mine.end.max() - mine.start.min())
+        chunks = min(limits.chunks, extent)  # none is shorter than a nanosecond
+        if not chunks:
             continue
+        edges = np.linspace(0, extent, chunks + 1).round().astype(np.int64) + int(mine.start.min())
         busy = _busy_in(mine, edges)
-        low = busy / np.maximum(1, np.diff(edges)) * 100 < limits.utilisation
+        low = busy / np.diff(edges) * 100 < limits.utilisation
         for first, last in _runs(low):
             start, end = int(edges[first]), int(edges[last])
             share = 100 * busy[first:last].sum() / (end - start)
             range_row, inside = _most(scope, rows[(mine.end > start) & (mine.start < end)])
-            hits.append(Hit(start, end - start, f"chunks {first + 1}-{last} of {limits.chunks}", range_row,
+            hits.append(Hit(start, end - start, f"chunks {first + 1}-{last} of {chunks}", range_row,
                             _longest_kernel(operations, inside), f"device {device}, {share:.1f} % busy"))
     return Found(hits)
 

@@ -1,0 +1,73 @@
+"""Every report and table of a profile as files: CSV, JSON, Parquet, Arrow or HDF5.
+
+Tables that need what the file lacks are named and left out. Parquet and Arrow need pyarrow, HDF5 needs h5py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .. import selection
+from ..catalogue import all_tables, raw_tables
+from ..errors import MissingData, ProfileError, WrongUse
+from ..output import Result
+from ..profile import Profile
+from ..table_files import WRITERS, write_hdf5
+
+NAME = "export"
+HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-f", "--format", choices=(*WRITERS, "hdf5"), default="csv", help="default: csv")
+    parser.add_argument("-o", "--output", type=Path, metavar="PATH",
+                        help="folder for one file per table (default: the profile's name with _tables); of hdf5 the file")
+    parser.add_argument("-t", "--table", action="append", metavar="A,B", help="only these tables")
+    parser.add_argument("--raw", action="store_true", help="the file's own tables too, as raw_NAME")
+    parser.add_argument("--list", action="store_true", help="list the tables")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command."""
+    if arguments.list:
+        print("\n".join(all_tables()))
+        return 0
+    if arguments.file is None:
+        raise WrongUse("no file was given", mend="wirecell-profile export FILE.sqlite --format csv")
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
+        asked = [name for text in arguments.table for name in text.split(",")] if arguments.table else list(tables)
+        for name in asked:
+            if name not in tables:
+                raise WrongUse("there is no such table", "--table", name, mend="--list shows all; raw_NAME needs --raw")
+        made: dict[str, Result] = {}
+        for name in asked:
+            try:
+                made[name] = tables[name](scope)
+            except MissingData as error:
+                print(f"SKIPPED {name}: {error.what}", file=sys.stderr)
+    if made:
+        print(_write(made, arguments))
+    return 0 if made else 1
+
+
+def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
+    """The tables as files; where they are."""
+    if arguments.format == "hdf5":
+        path = arguments.output or arguments.file.with_suffix(".h5")
+        write_hdf5(made, path)
+        return path
+    folder = arguments.output or arguments.file.with_name(f"{arguments.file.stem}_tables")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ProfileError("the folder cannot be made", str(folder), error.strerror or str(error)) from None
+    for name, result in made.items():
+        WRITERS[arguments.format](result, folder / f"{name}.{arguments.format}")
+    return folder
