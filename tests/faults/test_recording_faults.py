@@ -181,6 +181,10 @@ class TestBuildWithoutNvtx:
 #include "spng/core/error.h"
 #include "spng/instrument/recording.h"
 #include <cstdio>
+namespace spng::instrument { // of capture_range.cxx, which needs LibTorch
+void start_device_profiler() {}
+void stop_device_profiler() {}
+}
 int main() {
     spng::instrument::Recording nothing({});
     std::printf("%d\\n", nothing.active());
@@ -199,8 +203,7 @@ int main() {
         (tmp_path / "main.cxx").write_text(self.PROGRAM, encoding="utf-8")
         root = wire_cell.ROOT
         sources = [root / "spng" / each for each in ("core/error.cxx", "core/nearest.cxx", "instrument/event_window.cxx",
-                                                     "instrument/recording.cxx", "instrument/recorder_library.cxx",
-                                                     "instrument/capture_range.cxx")]
+                                                     "instrument/recording.cxx", "instrument/recorder_library.cxx")]
         subprocess.run([compiler, "-std=c++20", "-O0", f"-I{root}", f"-I{root / 'spng' / 'instrument'}", "main.cxx", *sources,
                         "-o", "program", "-ldl", "-pthread"], cwd=tmp_path, check=True, timeout=120)
         said = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60).stdout
