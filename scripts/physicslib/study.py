@@ -66,6 +66,10 @@ class Batch:
     seed: int
     count: int
 
+    def work(self) -> int:
+        """In runs of one event: the simulation and each variant."""
+        return self.count * (1 + len(self.sample.variants))
+
     def name(self) -> str:
         """For people."""
         return f"{self.sample.label}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
@@ -75,7 +79,7 @@ def batches(plan: Plan) -> list[Batch]:
     """The longest first, so that all cores end together."""
     found = [Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
              for sample in plan.samples for first in range(0, sample.events, sample.batch)]
-    return sorted(found, key=lambda batch: -batch.count * len(batch.sample.variants))
+    return sorted(found, key=Batch.work, reverse=True)
 
 
 def measure_view(sample: Sample, variant: Variant, view: int, seed: int, signal: np.ndarray, truth: np.ndarray,
@@ -159,19 +163,20 @@ def run_batch(program: Program, anode: Anode, batch: Batch, folder: Path) -> tup
 def run(program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]) -> Results:
     """All batches. Raises program.JobFailed of the first that failed; the others are not started then."""
     results, todo = Results(), batches(plan)
-    start, lock, total, finished = time.monotonic(), threading.Lock(), sum(batch.count for batch in todo), 0
+    total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
+    start, lock, finished, worked = time.monotonic(), threading.Lock(), 0, 0
 
     def one(number: int) -> None:
-        nonlocal finished
+        nonlocal finished, worked
         batch = todo[number]
         found, seconds = run_batch(program, anode, batch, folder / f"batch-{number}")
         with lock:
             results.measured += found
             for what, spent in seconds.items():
                 results.seconds[what] = results.seconds.get(what, 0.0) + spent
-            finished += batch.count
+            finished, worked = finished + batch.count, worked + batch.work()
             elapsed = time.monotonic() - start
-            say(f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (total / finished - 1):4.0f} s left: "
+            say(f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
                 f"{batch.name()} (simulation {seconds['simulation']:.1f} s, chain "
                 f"{sum(seconds.values()) - seconds['simulation']:.1f} s)")
 
