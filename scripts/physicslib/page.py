@@ -44,7 +44,7 @@ def to_html(result: dict[str, Any], sections: list[Section]) -> str:
     parts = [f"<!doctype html><html lang=en><head><meta charset=utf-8><title>SPNG physics</title><style>{STYLE}</style></head>"
              "<body><main><h1>SPNG: physics figures</h1>"]
     parts += [f"<p class=about>{html.escape(line)}</p>" for line in about_lines(result)]
-    parts.append("<nav>" + "".join(f"<a href='#{part.anchor}'>{html.escape(part.title)}</a>" for part in sections) + "</nav>")
+    parts.append("<nav>" + " ".join(f"<a href='#{part.anchor}'>{html.escape(part.title)}</a>" for part in sections) + "</nav>")
     for section in sections:
         parts.append(f"<section id='{section.anchor}'><h2>{html.escape(section.title)}</h2>")
         parts += [f"<p>{html.escape(text)}</p>" for text in section.text]
