@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
                 missing[rule.name] = error.what
                 continue
             if found.hits:
-                findings.append(_finding(scope, rule, found, sources, arguments.rows))
+                findings.append(make_finding(scope, rule, found, sources, arguments.rows))
             else:
                 clean.append(rule.name)
     render = _as_text if arguments.format == "table" else _as_json
@@ -121,7 +121,8 @@ def _status(findings: list[Finding], missing: dict[str, str], allowed: dict[str,
     return 1 if failed else 0
 
 
-def _finding(scope: selection.Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
+def make_finding(scope: selection.Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
+    """At most `rows` ranges and places of what a rule found. `sources`: where to look for what opens the ranges."""
     ranges = scope.projection.ranges
 
     def name(hit: Hit) -> str:

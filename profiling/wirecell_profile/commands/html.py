@@ -1,0 +1,38 @@
+"""A profile as one self-contained page: zoomable timeline, charts, tables, findings. It works offline, on exports of Nsight
+Systems too.
+
+  wirecell-profile html run.sqlite                    writes run.html beside it
+  wirecell-profile html run.sqlite --event 3 -o third.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .. import selection
+from ..html_findings import html_findings
+from ..html_page import html_page
+from ..output import write
+from ..profile import Profile
+
+NAME = "html"
+HELP = "one self-contained page: timeline, charts, tables, findings"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="page to write (default: the file's name with .html)")
+    selection.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page and say where it is."""
+    path = arguments.output or arguments.file.with_suffix(".html")
+    with Profile.open(arguments.file) as profile:
+        scope = selection.Scope(profile, selection.from_arguments(arguments))
+        page = html_page(scope, html_findings(scope))
+    write(page, path)
+    print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+    return 0
