@@ -201,6 +201,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
     line.timing_file = text(values, "timing");
     line.part_file = text(values, "recover-record");
+    line.states_file = states_file(values);
+    line.nvtx_level = text(values, "nvtx-level");
+    line.torch_profiler = torch_profiler_folder(values);
     line.recording = recording_request(values);
     line.skip_failed = skip_failed(values);
     line.synchronised_timing = values.count("sync-timing") > 0;

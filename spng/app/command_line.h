@@ -23,7 +23,10 @@ struct CommandLine {
     std::string app;                        ///< -a
     std::string dot_file;                   ///< --dot
     std::string type;                       ///< of --describe and --schema; "all"
+    std::string states_file;                ///< --trace-states
+    std::string nvtx_level;                 ///< --nvtx-level
     std::string timing_file;                ///< --timing
+    std::string torch_profiler;             ///< --torch-profiler
     std::string part_file;                  ///< --recover-record
     bool skip_failed = false;               ///< --on-error skip
     bool synchronised_timing = false;       ///< --sync-timing

@@ -53,6 +53,21 @@ instrument::EventWindow window_of(const Given& events, const Given& schedule) {
                                  : instrument::EventWindow::from_schedule(schedule.text, schedule.where);
 }
 
+/// CUPTI, which tells what a device does, serves one user at a time. LibTorch's profiler gets it when it was
+/// asked for and the recorder's part "cuda" was not.
+void leave_cuda_to_torch(instrument::RecordingRequest& request) {
+    if (("," + request.what + ",").find(",cuda,") != std::string::npos) {
+        throw Error(
+            ErrorKind::Usage,
+            {.what = "only one of --torch-profiler and the part cuda of --record can watch the device",
+             .where = "command line",
+             .seen = "--torch-profiler, and --record-what " + request.what,
+             .expected = "one of them",
+             .mend = "leave cuda out of --record-what, or use two runs"});
+    }
+    request.without = "cuda";
+}
+
 } // namespace
 
 po::options_description profiling_options() {
@@ -68,8 +83,22 @@ po::options_description profiling_options() {
         ("profile-events", text("A-B"), "profile these events only, counted from 0; A and A- too") //
         ("profile-schedule", text("S"),
          "profile events by wait=W,warmup=U,active=A,repeat=R; both also hold for nsys -c "
-         "cudaProfilerApi");
+         "cudaProfilerApi") //
+        ("trace-states", text("FILE"),
+         "write time, memory and shapes of every node call as JSON") //
+        ("torch-profiler", text("FOLDER"),
+         "write traces of LibTorch's own profiler there; never together with CUDA in --record") //
+        ("nvtx-level", text("N"),
+         "annotate 0 nothing, 1 nodes, 2 also steps (default), 3 also scheduling, 4 also operators");
     return options;
+}
+
+std::string states_file(const po::variables_map& values) {
+    return given(values, "trace-states", "SPNG_TRACE_STATES").text;
+}
+
+std::string torch_profiler_folder(const po::variables_map& values) {
+    return given(values, "torch-profiler", "SPNG_TORCH_PROFILER").text;
 }
 
 instrument::RecordingRequest recording_request(const po::variables_map& values) {
@@ -82,6 +111,9 @@ instrument::RecordingRequest recording_request(const po::variables_map& values) 
                     {.what = "--record needs a file name", .where = "command line", .seen = "''"});
     }
     request.what = given(values, "record-what", "SPNG_RECORD_WHAT").text;
+    if (!request.file.empty() && !torch_profiler_folder(values).empty()) {
+        leave_cuda_to_torch(request);
+    }
     if (const Given rank = given(values, "record-rank", "SPNG_RECORD_RANK"); !rank.text.empty()) {
         request.rank = rank_of(rank);
     }

@@ -10,8 +10,14 @@
 
 namespace spng::app {
 
-/// --record and its relatives.
+/// --record and its relatives, --trace-states, --nvtx-level.
 boost::program_options::options_description profiling_options();
+
+/// File of --trace-states, "" for none.
+std::string states_file(const boost::program_options::variables_map& values);
+
+/// Folder of --torch-profiler, "" for none.
+std::string torch_profiler_folder(const boost::program_options::variables_map& values);
 
 /// What was asked for. Throws Error(Usage).
 instrument::RecordingRequest recording_request(const boost::program_options::variables_map& values);

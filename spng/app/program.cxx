@@ -27,7 +27,11 @@ void print(const std::string& text) {
 }
 
 void set_up(const CommandLine& line) {
-    instrument::apply_nvtx_level_of_environment();
+    if (line.nvtx_level.empty()) {
+        instrument::apply_nvtx_level_of_environment();
+    } else {
+        instrument::set_nvtx_level(line.nvtx_level, "--nvtx-level");
+    }
     for (const auto& sink : line.log_sinks) {
         log::add_sink(sink);
     }

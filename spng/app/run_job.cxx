@@ -11,6 +11,8 @@
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/run_report.h"
+#include "spng/instrument/state_trace.h"
+#include "spng/instrument/torch_profiler.h"
 #include "spng/io/temporary_files.h"
 
 #include <cerrno>
@@ -18,6 +20,8 @@
 #include <cstring>
 #include <fstream>
 #include <iomanip>
+#include <memory>
+#include <optional>
 #include <sstream>
 
 namespace spng::app {
@@ -143,29 +147,77 @@ void describe_job(instrument::Recording& recording, const CommandLine& line,
     recording.note("synchronised_timing", options.meter_mode.synchronise ? "1" : "0");
 }
 
+/// LibTorch's profiler for --torch-profiler; null when it was not asked for.
+std::unique_ptr<instrument::TorchProfiler> torch_profiler(const CommandLine& line,
+                                                          const nlohmann::json& settings) {
+    if (line.torch_profiler.empty()) {
+        return nullptr;
+    }
+    if (settings.at("engine") != "Pgrapher") {
+        throw Error(ErrorKind::Usage, {.what = "--torch-profiler sees one thread only",
+                                       .where = "command line",
+                                       .seen = "the engine " + settings.at("engine").get<std::string>(),
+                                       .expected = "Pgrapher",
+                                       .mend = "-a Pgrapher"});
+    }
+    auto profiler = std::make_unique<instrument::TorchProfiler>(
+        line.torch_profiler, c10::Device(settings.at("device").get<std::string>()));
+    profiler->prepare();
+    return profiler;
+}
+
+/// The run with a window of the profiler around the events that are wanted.
+RunSummary run_profiled(Job& job, const RunOptions& options, const instrument::EventWindow& events,
+                        instrument::TorchProfiler& profiler) {
+    if (events.is_everything()) {
+        profiler.open_window();
+    } else {
+        instrument::recording::on_window(
+            [&profiler](bool open) { open ? profiler.open_window() : profiler.close_window(); });
+    }
+    const RunSummary summary = job.run(options);
+    instrument::recording::on_window({});
+    profiler.close_window();
+    return summary;
+}
+
 /// The run itself, as one range: what all shares of time refer to.
-RunSummary run_in_range(Job& job, const RunOptions& options) {
+RunSummary run_in_range(Job& job, const RunOptions& options, const instrument::EventWindow& events,
+                        instrument::TorchProfiler* profiler) {
     static const instrument::NodeLabel label("run", "event");
     const instrument::NodeRange range(label, 0);
-    return job.run(options);
+    return profiler == nullptr ? job.run(options) : run_profiled(job, options, events, *profiler);
 }
 
 int run(const CommandLine& line, const Configuration& configuration, Job& job,
         instrument::Recording& recording) {
     install_signal_handlers();
+    std::optional<instrument::StateTrace> trace;
+    if (!line.states_file.empty()) {
+        trace.emplace();
+    }
     const RunOptions options = run_options(line, job);
     const instrument::Stopwatch preparation;
     job.prepare(options);
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
     describe_job(recording, line, configuration, job, options);
+    const auto profiler = torch_profiler(line, job.settings(options));
     recording.run_begins();
     const instrument::Stopwatch running;
-    const RunSummary summary = run_in_range(job, options);
+    const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();
     const auto measured = report(line, job, options, seconds);
     print(stdout, measured.table());
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
+    }
+    if (trace) {
+        trace->write(line.states_file, job.meters());
+    }
+    if (profiler) {
+        const int files = profiler->finish();
+        print(stderr,
+              std::to_string(files) + " traces of LibTorch's profiler in " + line.torch_profiler + "\n");
     }
     recording.note("events", std::to_string(summary.events_done));
     recording.note("run_seconds", std::to_string(seconds));

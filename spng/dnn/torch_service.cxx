@@ -6,6 +6,7 @@
 #include "spng/dnn/aot_inductor_model.h"
 #include "spng/dnn/model_probe.h"
 #include "spng/dnn/torch_script_model.h"
+#include "spng/instrument/state_trace.h"
 #include "spng/io/data_path.h"
 
 #include <c10/core/InferenceMode.h>
@@ -65,6 +66,8 @@ void TorchService::prepare(Environment& environment) {
                                      " is a stand-in made by hand for tests, not a trained network; "
                                      "its regions are not for physics");
     }
+    m_meter = std::make_unique<instrument::NodeMeter>(
+        instrument::NodeIdentity{name().type, name().instance, "service"});
     const c10::InferenceMode no_gradients;
     ModelRunnerOptions options{.name = name().text(),
                                .device = context.device(),
@@ -88,6 +91,16 @@ void TorchService::check_features(const Model& model) const {
                                        .expected = listed(inputs),
                                        .mend = "set features to what the network expects"});
     }
+}
+
+at::Tensor TorchService::forward(const at::Tensor& features) const {
+    instrument::NestedCall call(*m_meter);
+    at::Tensor probability = m_runner->forward(features);
+    call.count_bytes(features.nbytes(), probability.nbytes());
+    if (call.is_measured() && instrument::tracing_states()) {
+        instrument::trace_state(m_meter->identity(), {"features", features}, {"probability", probability});
+    }
+    return probability;
 }
 
 void TorchService::try_out(c10::Device device) const {

@@ -3,6 +3,7 @@
 
 #include "spng/core/component.h"
 #include "spng/dnn/model_runner.h"
+#include "spng/instrument/nested_call.h"
 
 #include <map>
 #include <memory>
@@ -46,7 +47,7 @@ struct TorchServiceConfig {
     }
 };
 
-class TorchService : public ServiceWith<TorchServiceConfig> {
+class TorchService : public ServiceWith<TorchServiceConfig>, public instrument::Metered {
 public:
     /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
     /// shape of the job so that the first event is not slower than the others.
@@ -54,8 +55,11 @@ public:
     /// features, the shape of its input or that of its output.
     void prepare(Environment& environment) override;
 
-    /// See ModelRunner::forward. The features are stacked in the order of config().features.
-    at::Tensor forward(const at::Tensor& features) const { return m_runner->forward(features); }
+    /// See ModelRunner::forward. The features are stacked in the order of config().features. Inside of a node
+    /// call it is measured as a call of its own below the node.
+    at::Tensor forward(const at::Tensor& features) const;
+
+    instrument::NodeMeter& meter() override { return *m_meter; }
 
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
     /// Provenance for the output: the name of the file, and that a stand-in is one.
@@ -69,6 +73,7 @@ private:
     void try_out(c10::Device device) const;
 
     std::unique_ptr<const ModelRunner> m_runner;
+    std::unique_ptr<instrument::NodeMeter> m_meter;
     std::vector<std::int64_t> m_sizes; ///< (view, feature, channel, tick)
 };
 

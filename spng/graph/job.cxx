@@ -3,6 +3,7 @@
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
 #include "spng/graph/engine.h"
+#include "spng/instrument/nested_call.h"
 #include "spng/instrument/recording.h"
 
 #include <ATen/Parallel.h>
@@ -239,6 +240,11 @@ std::vector<instrument::NodeMeter*> Job::meters() const {
     std::vector<instrument::NodeMeter*> meters;
     for (const auto& vertex : m_graph->vertices()) {
         meters.push_back(&vertex.node->meter());
+    }
+    for (const auto& component : m_environment.components()) {
+        if (auto* const service = dynamic_cast<instrument::Metered*>(component.get())) {
+            meters.push_back(&service->meter());
+        }
     }
     return meters;
 }

@@ -62,6 +62,7 @@ public:
     const Graph& graph() const { return *m_graph; }
     /// Job-wide settings as they came out (device, precision, engine, threads, ...), for reports.
     nlohmann::json settings(const RunOptions& options) const;
+    /// Of nodes and of services that measure themselves; after prepare().
     std::vector<instrument::NodeMeter*> meters() const;
 
 private:

@@ -1,6 +1,7 @@
 #include "spng/graph/node.h"
 
 #include "spng/device/context.h"
+#include "spng/instrument/state_trace.h"
 
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -130,6 +131,9 @@ Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode
             metered.count_bytes_out(set ? set->bytes() : 0);
         }
         untouched.check();
+        if (instrument::tracing_states()) {
+            instrument::trace_state(m_meter->identity(), event, m_context->device(), inputs, outputs);
+        }
         return outputs;
     });
 }

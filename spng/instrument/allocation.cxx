@@ -6,6 +6,7 @@
 #include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <new>
 
@@ -13,12 +14,14 @@ namespace spng::instrument {
 namespace {
 
 thread_local AllocationScope* t_scope = nullptr;
+std::atomic<std::int64_t> live_bytes{0}; // of all threads
 
 } // namespace
 
 /// What allocators may do to the scope of the current thread.
 struct AllocationCounters {
     static void cpu(std::int64_t bytes) noexcept {
+        live_bytes.fetch_add(bytes, std::memory_order_relaxed);
         if (t_scope != nullptr) {
             t_scope->m_cpu.add(bytes);
         }
@@ -132,6 +135,10 @@ void count_cpu_allocations() {
         // own, so that whoever wants another allocator can still set it.
         c10::SetAllocator(c10::kCPU, new CountingAllocator(inner), 0);
     });
+}
+
+std::int64_t live_cpu_bytes() noexcept {
+    return live_bytes.load(std::memory_order_relaxed);
 }
 
 AllocationScope::AllocationScope(bool with_device) : m_outer(t_scope) {

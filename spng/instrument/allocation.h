@@ -28,6 +28,9 @@ struct AllocationTally {
 /// An allocator that is set later replaces it, and then CPU tallies stay at 0.
 void count_cpu_allocations();
 
+/// Bytes that CPU tensors of all threads hold that were allocated since count_cpu_allocations().
+std::int64_t live_cpu_bytes() noexcept;
+
 /// Counts what the current thread does from its construction to its destruction. Scopes nest: an outer one
 /// sees what the inner ones counted when they end.
 class AllocationScope {

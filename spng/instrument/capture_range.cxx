@@ -1,32 +1,19 @@
 #include "spng/instrument/capture_range.h"
 
-#include <dlfcn.h>
-#include <initializer_list>
+#include "spng/instrument/cuda_runtime.h"
 
 namespace spng::instrument {
-namespace {
 
-/// Call a function without arguments of the CUDA runtime, if one is loaded.
-void call_runtime(const char* name) {
-    for (const char* const library : {"libcudart.so.13", "libcudart.so.12"}) {
-        if (void* const runtime = dlopen(library, RTLD_LAZY | RTLD_NOLOAD)) {
-            if (const auto function = reinterpret_cast<int (*)()>(dlsym(runtime, name))) {
-                function();
-            }
-            dlclose(runtime);
-            return;
-        }
+void start_device_profiler() {
+    if (const CudaRuntime* const runtime = cuda_runtime()) {
+        runtime->profiler_start();
     }
 }
 
-} // namespace
-
-void start_device_profiler() {
-    call_runtime("cudaProfilerStart");
-}
-
 void stop_device_profiler() {
-    call_runtime("cudaProfilerStop");
+    if (const CudaRuntime* const runtime = cuda_runtime()) {
+        runtime->profiler_stop();
+    }
 }
 
 } // namespace spng::instrument

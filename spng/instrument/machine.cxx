@@ -1,13 +1,16 @@
 #include "spng/instrument/machine.h"
 
+#include "spng/instrument/allocation.h"
 #include "spng/instrument/node_meter.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include <fstream>
+#include <optional>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <thread>
+#include <unistd.h>
 
 namespace spng::instrument {
 namespace {
@@ -22,6 +25,31 @@ std::string cpu_model() {
     }
     return "unknown";
 }
+
+std::int64_t process_resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t size = 0;
+    std::int64_t resident = 0;
+    return file >> size >> resident ? resident * sysconf(_SC_PAGESIZE) : not_measured;
+}
+
+/// Nothing on the CPU, and where the device's allocator keeps no statistics.
+std::optional<c10::CachingDeviceAllocator::DeviceStats> statistics_of(c10::Device device) {
+    if (device.is_cpu()) {
+        return std::nullopt;
+    }
+    try {
+        auto* const allocator = c10::getDeviceAllocator(device.type());
+        if (allocator->initialized()) {
+            return allocator->getDeviceStats(device.has_index() ? device.index() : 0);
+        }
+    } catch (const c10::Error&) {
+        // An allocator of another kind.
+    }
+    return std::nullopt;
+}
+
+constexpr auto all_pools = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
 } // namespace
 
@@ -38,22 +66,18 @@ std::int64_t process_peak_bytes() {
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024; // Linux counts it in KiB
 }
 
-std::int64_t device_peak_bytes(c10::Device device) {
+MemoryInUse memory_in_use(c10::Device device) {
     if (device.is_cpu()) {
-        return not_measured;
+        return {device, live_cpu_bytes(), process_resident_bytes()};
     }
-    try {
-        auto* const allocator = c10::getDeviceAllocator(device.type());
-        if (!allocator->initialized()) {
-            return not_measured;
-        }
-        const auto statistics = allocator->getDeviceStats(device.has_index() ? device.index() : 0);
-        return statistics
-            .allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)]
-            .peak;
-    } catch (const c10::Error&) {
-        return not_measured;
-    }
+    const auto statistics = statistics_of(device);
+    return {device, statistics ? statistics->allocated_bytes[all_pools].current : not_measured,
+            statistics ? statistics->reserved_bytes[all_pools].current : not_measured};
+}
+
+std::int64_t device_peak_bytes(c10::Device device) {
+    const auto statistics = statistics_of(device);
+    return statistics ? statistics->allocated_bytes[all_pools].peak : not_measured;
 }
 
 } // namespace spng::instrument

@@ -20,6 +20,14 @@ Machine this_machine();
 /// Highest resident memory of this process so far, in bytes.
 std::int64_t process_peak_bytes();
 
+/// Memory as it is now, in bytes; not_measured (-1) where nothing tells.
+struct MemoryInUse {
+    c10::Device device{c10::kCPU};
+    std::int64_t allocated = -1; ///< what tensors hold; on the CPU since NodeMeter counts
+    std::int64_t reserved = -1;  ///< what the device's allocator holds; on the CPU what the process holds
+};
+MemoryInUse memory_in_use(c10::Device device);
+
 /// Highest sum of memory that tensors held on a device so far; not_measured (-1) on the CPU, and where the
 /// device's allocator keeps no statistics.
 std::int64_t device_peak_bytes(c10::Device device);

@@ -2,6 +2,7 @@
 
 #include "spng/instrument/allocation.h"
 #include "spng/instrument/device_timer.h"
+#include "spng/instrument/nested_call.h"
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/operator_traits.h"
 #include "spng/instrument/recorder/recorder_abi.h"
@@ -289,6 +290,19 @@ void NodeMeter::Call::count_bytes_out(std::size_t bytes) {
 
 void NodeMeter::Call::discard() {
     m_state->discarded = true;
+}
+
+NestedCall::NestedCall(NodeMeter& meter) {
+    if (t_call != nullptr) {
+        m_call.emplace(meter, t_call->record.event, t_call->device, t_call->mode);
+    }
+}
+
+void NestedCall::count_bytes(std::size_t in, std::size_t out) {
+    if (m_call) {
+        m_call->count_bytes_in(in);
+        m_call->count_bytes_out(out);
+    }
 }
 
 CurrentCall current_call() noexcept {

@@ -1,13 +1,9 @@
 // The JSON of --timing, schema "spng-timing-1". Times end in _ns or _seconds, memory in _bytes; null is "not
 // measured". A new field may appear; a field that changes its meaning changes the schema's number.
 
-#include "spng/core/error.h"
 #include "spng/instrument/machine.h"
+#include "spng/instrument/report_file.h"
 #include "spng/instrument/run_report.h"
-
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 
 namespace spng::instrument {
 namespace {
@@ -102,32 +98,7 @@ nlohmann::json RunReport::json() const {
 }
 
 void RunReport::write_json(const std::filesystem::path& path) const {
-    // Renaming over a device, a pipe or a link such as /dev/stdout would replace it.
-    const auto kind = std::filesystem::symlink_status(path).type();
-    const bool in_place =
-        kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular;
-    const std::filesystem::path written = in_place ? path.string() : path.string() + ".partial";
-    errno = 0;
-    std::ofstream file(written);
-    file << json().dump(1) << '\n';
-    file.close();
-    std::error_code problem;
-    if (!file) {
-        problem.assign(errno, std::generic_category());
-    } else if (!in_place) {
-        std::filesystem::rename(written, path, problem);
-    }
-    if (problem) {
-        std::error_code ignored;
-        if (!in_place) {
-            std::filesystem::remove(written, ignored);
-        }
-        throw Error(ErrorKind::Output, {.what = "cannot write the timing file",
-                                        .where = path.string(),
-                                        .seen = problem.message(),
-                                        .expected = "a folder that exists, with room and permission to write",
-                                        .mend = "give --timing another path"});
-    }
+    write_report_file(path, json().dump(1) + "\n", "--timing");
 }
 
 } // namespace spng::instrument

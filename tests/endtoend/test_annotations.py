@@ -1,0 +1,132 @@
+"""What a job tells NVTX tools and --trace-states: each call once, in its domain, with its event."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.wire_cell import ROOT, default_adc, event, job, needs_program, refused, run, write_arrays
+
+pytestmark = needs_program
+
+EVENTS = 2
+PUSH_POP, START_END = 59, 60
+
+
+@pytest.fixture(scope="module")
+def adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default event twice, under two numbers."""
+    samples, channels, start = default_adc()
+    arrays = {}
+    for number in range(EVENTS):
+        arrays |= event(samples, channels, ident=number, start_ns=start)
+    return write_arrays(tmp_path_factory.mktemp("adc") / "adc.npz", arrays)
+
+
+def has_recorder() -> bool:
+    """Whether this build can record at all."""
+    return (ROOT / "build/lib/libSpngRecorder.so").exists()
+
+
+@pytest.fixture(scope="module", params=["Pgrapher", "TbbFlow"])
+def recorded(request: pytest.FixtureRequest, adc: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple]:
+    """Rows (domain, name, category, kind, payload, start, end, thread) of a job at level 3, without the whole run."""
+    if not has_recorder():
+        pytest.skip("a build without NVTX or without the recorder")
+    folder = tmp_path_factory.mktemp("recorded")
+    job(folder, "--record", "run.sqlite", "--nvtx-level", "3", "-a", request.param, input=adc)
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        rows = database.execute("""
+            SELECT d.text, COALESCE(e.text, s.value), c.text, e.eventType, e.uint64Value, e.start, e.end, e.globalTid
+            FROM NVTX_EVENTS e
+            LEFT JOIN StringIds s ON s.id = e.textId
+            LEFT JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = e.domainId
+            LEFT JOIN NVTX_EVENTS c ON c.eventType = 33 AND c.domainId = e.domainId AND c.category = e.category
+            WHERE e.eventType IN (34, 59, 60)""").fetchall()
+    return [row for row in rows if row[1] != "run"]
+
+
+def test_each_node_is_called_once_for_each_event(recorded: list[tuple]) -> None:
+    nodes = [row for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"}]
+    calls = Counter((name, payload) for _, name, _, _, payload, *_ in nodes)
+    names = {name for name, _ in calls}
+    assert {"FrameFileSource", "FrameFileSink"} <= names and len(names) > 15
+    assert calls == Counter({(name, number): 1 for name in names for number in range(EVENTS)}), "sources included"
+
+
+def test_steps_and_files_lie_in_node_calls_of_their_thread(recorded: list[tuple]) -> None:
+    nodes = [row for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"}]
+    inner = [row for row in recorded if (row[0] == "spng" and row[2] == "step") or row[0] == "spng.io"]
+    assert {name for _, name, *_ in inner} >= {"Decon::fft", "FrameReader::next", "FrameWriter::write"}
+    loose = [name for _, name, _, _, _, begin, end, thread in inner
+             if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in nodes)]
+    assert set(loose) <= {"FrameWriter::close"}, "the file is closed after the last event"
+    assert {row[2] for row in recorded if row[0] == "spng.io"} == {"io"}
+
+
+def test_events_in_flight_hold_their_node_calls(recorded: list[tuple]) -> None:
+    events = {row[4]: row for row in recorded if row[1] == "event"}
+    assert sorted(events) == list(range(EVENTS))
+    assert {(row[0], row[2], row[3]) for row in events.values()} == {("spng.sched", "event", START_END)}
+    for row in recorded:
+        if row[0] == "spng" and row[2] not in {"step", "service"}:
+            assert events[row[4]][5] <= row[5] <= row[6] <= events[row[4]][6], row
+
+
+def test_scheduling_is_in_its_own_domain(recorded: list[tuple]) -> None:
+    names = Counter(row[1] for row in recorded if row[0] == "spng.sched" and row[3] == PUSH_POP)
+    node_calls = sum(1 for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"})
+    assert names["EventRun::take_inputs"] == names["EventRun::put_outputs"] == node_calls
+    # Once more than there are events: the end is found when the next one is to begin.
+    assert names["TbbFlow::wait_for_slot"] in {0, EVENTS + 1}
+
+
+@pytest.mark.parametrize("level, domains", [("0", set()), ("1", {"spng", "spng.sched"}),
+                                            ("4", {"spng", "spng.sched", "spng.io", "spng.torch"})])
+def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> None:
+    if not has_recorder():
+        pytest.skip("a build without NVTX or without the recorder")
+    job(tmp_path, "--record", "run.sqlite", "--nvtx-level", level, input=adc, nevents=1)
+    with sqlite3.connect(tmp_path / "run.sqlite") as database:
+        found = {text for (text,) in database.execute("""
+            SELECT DISTINCT d.text FROM NVTX_EVENTS e JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = e.domainId
+            WHERE e.eventType IN (59, 60)""")}
+        steps = database.execute("""SELECT COUNT(*) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId
+            WHERE e.eventType = 59 AND COALESCE(e.text, s.value) LIKE 'Decon::%'""").fetchone()[0]
+    assert found == domains
+    assert (steps > 0) == (level == "4")
+
+
+def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
+    text = refused("-c", "cfg/pipeline.jsonnet", "--nvtx-level", "5", "-A", "output=x.npz", folder=tmp_path, status=2)
+    assert "--nvtx-level" in text and "'5'" not in text.splitlines()[0]
+
+
+def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
+    job(tmp_path, "--trace-states", "states.json", "--timing", "timing.json", input=adc)
+    states = json.loads((tmp_path / "states.json").read_text(encoding="utf-8"))
+    timing = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))
+    assert states["schema"] == "spng-states-1"
+    calls = Counter((call["node"], call["event"]) for call in states["calls"])
+    assert calls == Counter((node["name"], call["event"]) for node in timing["nodes"] for call in node["per_call"])
+    decon = next(call for call in states["calls"] if call["node"] == "SPNGDecon:induction")
+    assert [(one["shape"], one["dtype"]) for one in decon["inputs"]] == [([2, 800, 6000], "Short")]
+    assert [(one["shape"], one["dtype"]) for one in decon["outputs"]] == [([2, 800, 3151], "ComplexFloat")]
+    walls = {(node["name"], call["event"]): call["wall_ns"] for node in timing["nodes"] for call in node["per_call"]}
+    for call in states["calls"]:
+        assert call["wall_ns"] == walls[call["node"], call["event"]]
+        memory = call["memory"]
+        assert 0 < memory["allocated_bytes"] < memory["reserved_bytes"] < 4e9
+        assert memory["call_peak_bytes"] <= memory["call_allocated_bytes"]
+    # The deconvolved spectra of both induction views are alive when the node ends.
+    assert decon["memory"]["allocated_bytes"] > 2 * 800 * 3151 * 8
+
+
+def test_a_folder_that_is_not_there_is_named(adc: Path, tmp_path: Path) -> None:
+    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={adc}", "-A", "output=x.npz", "-A", "nevents=1", "--trace-states",
+               tmp_path / "none" / "states.json", folder=tmp_path)
+    assert done.returncode == 1 and "--trace-states" in done.stderr
