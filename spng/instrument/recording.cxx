@@ -58,6 +58,7 @@ std::string other_tool() {
 struct Window {
     EventWindow events;
     std::atomic<int> wanted_in_flight{0};
+    std::function<void(bool)> action;
 };
 Window window;
 
@@ -108,6 +109,9 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
             to->resume();
         }
         start_device_profiler();
+        if (window.action) {
+            window.action(true);
+        }
     }
 }
 
@@ -116,12 +120,19 @@ EventInFlight::~EventInFlight() {
         // Between two events that are both wanted the window stays open.
         const bool next_is_wanted = window.events.capture(m_event + 1) == Capture::active;
         if (--window.wanted_in_flight == 0 && !next_is_wanted) {
+            if (window.action) {
+                window.action(false);
+            }
             stop_device_profiler();
             if (const SpngRecorder* const to = recorder()) {
                 to->pause();
             }
         }
     }
+}
+
+void on_window(std::function<void(bool)> action) {
+    window.action = std::move(action);
 }
 
 EventOnThread::EventOnThread(std::uint64_t event) {
@@ -166,7 +177,8 @@ Recording::Recording(const RecordingRequest& request) {
         return;
     }
     setenv(injection_variable, recorder_path().c_str(), 1);
-    const SpngRecorderOptions options{request.file.c_str(), request.what.c_str(), 0, 0, 0, 0};
+    const SpngRecorderOptions options{
+        request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0};
     std::array<char, 4096> problem{};
     if (functions.start(&options, problem.data(), problem.size()) != 0) {
         throw Error(ErrorKind::Usage,

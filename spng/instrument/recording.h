@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ namespace spng::instrument {
 struct RecordingRequest {
     std::string file;        ///< pattern of the name; empty: record nothing
     std::string what;        ///< parts, separated by commas; empty: the default
+    std::string without;     ///< parts that are left out when `what` is empty
     std::optional<int> rank; ///< only in this process of a parallel job
     EventWindow window;
     std::string where = "--record"; ///< what the user asked with, for errors
@@ -99,6 +101,10 @@ private:
     bool m_changed = false;
     int m_before = 0;
 };
+
+/// What is to happen when the window opens (true) and closes (false); an empty function: nothing. Does not
+/// happen while all events are wanted. Not to be changed during a run.
+void on_window(std::function<void(bool)> action);
 
 /// For a signal handler that ends the program: say on stderr how to get what was recorded. Async-signal-safe.
 void say_what_is_left() noexcept;

@@ -2,6 +2,7 @@
 
 #include "spng/instrument/recorder/activity_source.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -58,21 +59,28 @@ std::set<std::string> known_parts(bool defaults) {
     return parts;
 }
 
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = std::min(text.find(',', begin), text.size());
+        words.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
+}
+
 std::set<std::string> parse_parts(const std::string& text) {
     if (text.empty()) {
         return known_parts(true);
     }
     const auto known = known_parts(false);
     std::set<std::string> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const auto end = std::min(text.find(',', begin), text.size());
-        const std::string part = text.substr(begin, end - begin);
+    for (const auto& part : split(text)) {
         if (known.count(part) == 0) {
             throw std::invalid_argument("nothing to record is called '" + part + "', expected some of " +
                                         joined(known));
         }
         parts.insert(part);
-        begin = end + 1;
     }
     return parts;
 }

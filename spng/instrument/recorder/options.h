@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace spng::recorder {
 
@@ -19,6 +20,9 @@ struct Options {
 
 /// What can be asked for; `defaults` only: what is recorded when nothing is said.
 std::set<std::string> known_parts(bool defaults);
+
+/// "a,b" -> a and b, whatever they are.
+std::vector<std::string> split(const std::string& text);
 
 /// "nvtx,calls" -> parts; empty gives the default. Throws std::invalid_argument naming an unknown part and
 /// those that are known.

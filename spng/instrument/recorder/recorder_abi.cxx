@@ -43,6 +43,11 @@ int start(const SpngRecorderOptions* given, char* problem, size_t size) {
         Options options;
         options.pattern = text_of(given->file);
         options.parts = parse_parts(text_of(given->what));
+        if (text_of(given->what).empty()) {
+            for (const auto& part : split(text_of(given->without))) {
+                options.parts.erase(part);
+            }
+        }
         const auto take = [](auto& option, auto value) {
             if (value > 0) {
                 option = value;

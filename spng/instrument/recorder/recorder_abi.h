@@ -21,8 +21,9 @@ extern "C" {
 
 /// Null and 0 stand for the default.
 typedef struct SpngRecorderOptions {
-    const char* file; ///< final name; %p process, %h host, %q{VAR} environment, %% a percent sign
-    const char* what; ///< parts, separated by commas: nvtx, memory, samples, cuda, ... ; null: the default
+    const char* file;    ///< final name; %p process, %h host, %q{VAR} environment, %% a percent sign
+    const char* what;    ///< parts, separated by commas: nvtx, memory, samples, cuda, ... ; null: the default
+    const char* without; ///< parts that are left out of the default
     int64_t memory_limit; ///< bytes of rows that wait to be written; what comes beyond is dropped and counted
     int64_t row_limit;    ///< ranges and marks to record at most
     double spill_seconds; ///< how often rows go to the disk: what a killed process loses at most
