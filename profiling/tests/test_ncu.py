@@ -1,0 +1,205 @@
+"""wirecell-profile ncu: files in ncu's formats made by hand, with verdicts and roofs worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from wirecell_profile.cli import main
+from wirecell_profile.errors import MissingData, ProfileError
+from wirecell_profile.ncu_file import Launch, base_unit, read_ncu
+from wirecell_profile.ncu_verdicts import Kernel, advice, bound, kernels
+from wirecell_profile.roofline import measured
+
+SM, MEMORY = "sm__throughput.avg.pct_of_peak_sustained_elapsed", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+FMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+ADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
+
+RAW = f'''==PROF== Connected to process 7 (/usr/bin/program)
+1 event done
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","gpu__time_duration.sum","{SM}","{MEMORY}","{DRAM}","dram__bytes.sum","{FMA}","{ADD}","sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained","sm__cycles_elapsed.avg.per_second","dram__bytes.sum.peak_sustained","dram__cycles_elapsed.avg.per_second","{STALL.format("long_scoreboard")}","{STALL.format("barrier")}","{STALL.format("selected")}"
+"","","","","","","","","","","","usecond","%","%","%","Mbyte","inst","inst","inst/cycle","cycle/nsecond","byte/cycle","Ghz","inst","inst","inst"
+"0","7","program","host","copy(float *)","1","7","(256, 1, 1)","(100, 1, 1)","0","8.0","10.00","12.00","80.00","90.00","2.00","1,000,000","500,000","6,912","1.25","1,024","1.5","6.00","2.00","1.00"
+"1","7","program","host","copy(float *)","1","7","(256, 1, 1)","(100, 1, 1)","0","8.0","30.00","16.00","84.00","94.00","6.00","3,000,000","1,500,000","6,912","1.25","1,024","1.5","6.00","2.00","1.00"
+"2","7","program","host","tiny(int)","1","7","(32, 1, 1)","(1, 1, 1)","0","8.0","2.00","0.50","1.00","n/a","0.001","0","0","6,912","1.25","1,024","1.5","0.00","0.00","0.00"
+'''
+
+DETAILS_HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+                '"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"')
+
+
+def detail(section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", number: int = 0) -> str:
+    """A line of the details page."""
+    return (f'"{number}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
+            f'"{unit}","{value}","","",""')
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    """The raw page."""
+    path = tmp_path / "raw.csv"
+    path.write_text(RAW)
+    return path
+
+
+@pytest.fixture
+def details(tmp_path: Path) -> Path:
+    """The details page, with a line of a rule, and a metric by its own name."""
+    path = tmp_path / "details.csv"
+    path.write_text("\n".join([
+        "==PROF== Profiling", DETAILS_HEAD,
+        detail("GPU Speed Of Light Throughput", "Duration", "ms", "1.5"),
+        detail("GPU Speed Of Light Throughput", "Compute (SM) Throughput", "%", "81.2"),
+        detail("GPU Speed Of Light Throughput", "Memory Throughput", "%", "40"),
+        detail("Memory Workload Analysis", "Memory Throughput", "Gbyte/second", "500.5"),
+        detail("Occupancy", "Theoretical Occupancy", "%", "25"),
+        detail("Occupancy", "Block Limit Registers", "block", "2"),
+        detail("Occupancy", "Block Limit Shared Mem", "block", "8"),
+        detail("Occupancy", "Achieved Occupancy", "%", "24"),
+        detail("Command line profiler metrics", "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", "%", "0"),
+        detail("SpeedOfLight", "", "", "").replace('"","",""', '"SOLBottleneck","OPT","text"'),
+    ]) + "\n")
+    return path
+
+
+def kernel(**metrics: float) -> Kernel:
+    """One launch with metrics by short names."""
+    names = {"sm": SM, "memory": MEMORY, "dram": DRAM, "waves": "launch__waves_per_multiprocessor",
+             "time": "gpu__time_duration.sum"}
+    return Kernel("k", [Launch("0", "k", metrics={names.get(name, name): value for name, value in metrics.items()})])
+
+
+@pytest.mark.parametrize(
+    "unit, expected",
+    [("usecond", (1e3, "time")), ("ms", (1e6, "time")), ("ns", (1.0, "time")), ("Mbyte", (1e6, "bytes")),
+     ("Gbyte/second", (1e9, "rate")), ("cycle/nsecond", (1e9, "rate")), ("Ghz", (1e9, "rate")), ("%", (1.0, "%")),
+     ("register/thread", (1.0, "")), ("byte/block", (1.0, "bytes")), ("", (1.0, ""))],
+)
+def test_units(unit: str, expected: tuple[float, str]) -> None:
+    scale, kind = base_unit(unit)
+    assert (pytest.approx(scale), kind) == expected
+
+
+def test_the_raw_page(raw: Path) -> None:
+    first, second, tiny = read_ncu(raw)
+    assert (first.kernel, first.grid, first.block) == ("copy(float *)", "(100, 1, 1)", "(256, 1, 1)")
+    assert first.metrics["gpu__time_duration.sum"] == pytest.approx(10_000) and first.metrics[FMA] == 1e6
+    assert second.metrics["dram__bytes.sum"] == 6e6 and first.metrics["dram__cycles_elapsed.avg.per_second"] == 1.5e9
+    assert DRAM not in tiny.metrics  # n/a is no zero
+
+
+def test_the_details_page(details: Path) -> None:
+    (launch,) = read_ncu(details)
+    assert launch.metrics["gpu__time_duration.sum"] == pytest.approx(1.5e6)
+    assert (launch.metrics[SM], launch.metrics[MEMORY]) == (81.2, 40.0)
+    assert launch.metrics["dram__bytes.sum.per_second"] == pytest.approx(500.5e9)  # the other Memory Throughput
+    (found,) = kernels([launch])
+    lines = advice(found)
+    assert bound(found) == "compute-bound" and lines[0].startswith("compute-bound")
+    assert lines[1].startswith("tensor cores unused in a matrix kernel")
+    assert lines[2].startswith("theoretical occupancy 25 %, limited by registers")
+
+
+def test_kernels_are_weighted_by_their_time(raw: Path) -> None:
+    copy, tiny = kernels(read_ncu(raw))
+    assert (copy.name, len(copy.launches), copy.duration) == ("copy(float *)", 2, pytest.approx(40_000))
+    assert copy.value((SM,)) == pytest.approx((12 * 10 + 16 * 30) / 40)
+    assert copy.stall() == ("long_scoreboard", 75.0)  # 6 of 6 + 2; selected is no stall
+    assert tiny.stall() is None
+
+
+@pytest.mark.parametrize(
+    "metrics, expected",
+    [
+        ({"sm": 70, "memory": 30}, "compute-bound"),
+        ({"sm": 30, "memory": 75, "dram": 70}, "DRAM-bound"),
+        ({"sm": 30, "memory": 75, "dram": 20}, "cache-bound"),
+        ({"sm": 30, "memory": 75}, "memory-bound"),
+        ({"sm": 59, "memory": 59}, "latency-bound"),
+        ({"sm": 5, "memory": 5, "waves": 0.2}, "too small"),
+        ({"sm": 5, "memory": 5, "waves": 3}, "latency-bound"),
+        ({"sm": 5}, None),  # memory was not measured: no verdict
+    ],
+)
+def test_verdicts(metrics: dict[str, float], expected: str | None) -> None:
+    assert bound(kernel(**metrics)) == expected
+
+
+def test_the_measured_roofline(raw: Path) -> None:
+    """4 M fma and 2 M add in 40 us = 250 GFLOP/s; 8 MB = 200 GB/s; roofs 17 280 GFLOP/s and 1 536 GB/s."""
+    point = measured(kernels(read_ncu(raw))[0])
+    assert point.flops == pytest.approx(250e9) and point.traffic == pytest.approx(200e9)
+    assert point.intensity == pytest.approx(1.25)
+    assert point.peak_flops == pytest.approx(2 * 6912 * 1.25e9) and point.peak_traffic == pytest.approx(1536e9)
+    assert point.ridge == pytest.approx(11.25) and point.side == "memory roof"
+    assert point.attainable == pytest.approx(1.25 * 1536e9)
+
+
+def test_the_roofline_section_counts_per_cycle() -> None:
+    """As --section SpeedOfLight_RooflineChart: 100 add + 2 * 200 fma a cycle at 1 GHz."""
+    per_cycle = {f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum.per_cycle_elapsed": count
+                 for kind, count in (("add", 100.0), ("mul", 0.0), ("fma", 200.0))}
+    point = measured(kernel(**per_cycle, **{"smsp__cycles_elapsed.avg.per_second": 1e9, "dram__bytes.sum.per_second": 1e11},
+                            time=1000.0))
+    assert (point.precision, point.flops, point.intensity) == ("FP64", pytest.approx(500e9), pytest.approx(5.0))
+    assert point.attainable is None and point.side is None  # no roofs were measured
+
+
+def test_nothing_is_measured_from_nothing() -> None:
+    assert measured(kernel(time=10.0)) is None and advice(kernel(time=10.0)) == []
+
+
+def test_the_command(raw: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ncu", str(raw), "-f", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["Verdict"] for row in data["kernels"]] == ["DRAM-bound", "latency-bound"]
+    assert data["kernels"][1]["DRAM (%)"] is None
+    assert data["roofline"][0]["Of attainable (%)"] == pytest.approx(100 * 250 / 1920)
+    assert any("long_scoreboard" in row["Advice"] for row in data["advice"])
+    assert main(["ncu", str(raw)]) == 0
+    assert "** roofline" in capsys.readouterr().out
+
+
+def test_what_is_no_csv_of_ncu(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ProfileError, match="not a CSV of Nsight Compute"):
+        read_ncu(path)
+    path.write_text(DETAILS_HEAD + "\n")
+    with pytest.raises(MissingData):
+        read_ncu(path)
+    assert main(["ncu", str(tmp_path / "absent.csv")]) == 1
+
+
+def test_the_estimated_roofline(made, capsys: pytest.CaptureFixture[str]) -> None:
+    """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3 GFLOP/s."""
+    with made.writing() as file:
+        file.manifest()
+        file.device(0, "GPU", memoryBandwidth=40_000_000_000)
+        file.node(1, "A", "x")
+        for number in (0, 1):
+            at = 10_000 * number
+            file.node_call(number + 1, 1, number, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3)
+            file.launch("k", (at, at + 10), (at + 100, at + 1_100))
+    assert main(["ncu", str(made.path), "-f", "json", "--flops", "A=3000", "--peak-flops", "9"]) == 0
+    ((row,),) = json.loads(capsys.readouterr().out).values()
+    assert (row["Time of"], row["Time (ns)"], row["Bytes in and out (B)"]) == ("device", 2_000, 20_000)
+    assert (row["Bandwidth (GB/s)"], row["Of peak (%)"]) == (pytest.approx(10), pytest.approx(25))
+    assert (row["GFLOP/s"], row["FLOP per byte"]) == (pytest.approx(3), pytest.approx(0.3))
+    assert (row["Attainable GFLOP/s"], row["Roof"]) == (pytest.approx(9), "compute roof")  # 0.3 * 40 = 12 > 9
+    assert (row["Tensor operations"], row["Device operations"]) == (6, 2)
+    assert main(["ncu", str(made.path), "--flops", "A"]) == 2
+
+
+def test_an_estimate_without_a_gpu_is_of_the_host(made, capsys: pytest.CaptureFixture[str]) -> None:
+    with made.writing() as file:
+        file.manifest()
+        file.node(1, "A", "")
+        file.node_call(1, 1, 0, 0, 500, bytes_in=400, bytes_out=600)
+    assert main(["ncu", str(made.path), "-f", "json"]) == 0
+    ((row,),) = json.loads(capsys.readouterr().out).values()
+    assert row["Time of"] == "host" and row["Bandwidth (GB/s)"] == pytest.approx(2)
+    assert row["Of peak (%)"] is None and row["Roof"] is None and row["Device operations"] is None

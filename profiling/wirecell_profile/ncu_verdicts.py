@@ -1,0 +1,163 @@
+"""What limits a kernel, from the metrics of Nsight Compute, and what to do.
+
+The threshold is that of the rules that ncu itself ships: a unit is well used from 60 % of its peak on, and a kernel that uses
+neither compute nor memory to 60 % waits. Metric names: Nsight Compute, Profiling
+Guide (https://docs.nvidia.com/nsight-compute/ProfilingGuide), sections SpeedOfLight, Occupancy and WarpStateStats.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .ncu_file import Launch
+
+DURATION = "gpu__time_duration.sum"
+SM = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
+MEMORY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",)
+DRAM = ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed")
+L2 = ("lts__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed")
+TENSOR = (
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",
+)
+OCCUPANCY = ("sm__warps_active.avg.pct_of_peak_sustained_active",)
+THEORETICAL = ("sm__maximum_warps_per_active_cycle_pct",)
+WAVES = ("launch__waves_per_multiprocessor",)
+LIMITS = {
+    "registers": "launch__occupancy_limit_registers",
+    "shared memory": "launch__occupancy_limit_shared_mem",
+    "blocks per SM": "launch__occupancy_limit_blocks",
+    "warps per block": "launch__occupancy_limit_warps",
+}
+# Forms that versions of ncu have for stalls by reason, each with a unit of its own: the first that is there counts.
+STALLS = tuple(map(re.compile, (
+    r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio",
+    r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.pct",
+    r"smsp__average_warp_latency_issue_stalled_(\w+?)\.(?:ratio|pct)",
+    r"smsp__warps_issue_stalled_(\w+?)_per_warp_active\.pct",
+    r"smsp__warp_issue_stalled_(\w+?)_per_warp_active\.pct",
+)))
+MATRIX = re.compile(r"gemm|conv|cutlass|wmma|xmma|mma", re.IGNORECASE)
+
+WELL_USED, LOW_OCCUPANCY, FEW = 60.0, 50.0, 10.0
+
+# Why a warp waits -> what to do.
+STALL_FIXES = {
+    "long_scoreboard": "waits for global or local memory: coalesce, reuse through shared memory, more loads in flight",
+    "short_scoreboard": "waits for shared memory or special functions: fewer bank conflicts, fewer transcendental functions",
+    "barrier": "waits at __syncthreads(): smaller blocks, even work between warps, fewer barriers",
+    "membar": "waits at a memory fence: fewer or narrower fences",
+    "mio_throttle": "queue of shared memory and special instructions is full: use fewer, wider accesses",
+    "lg_throttle": "queue of global memory is full: wider loads, no local memory (spilled registers)",
+    "tex_throttle": "queue of the texture unit is full: fewer texture and surface accesses",
+    "math_pipe_throttle": "the arithmetic pipe is busy: good use; a lower precision or fewer operations help",
+    "wait": "fixed latency between dependent instructions: more independent work per thread",
+    "no_instruction": "instruction cache misses: smaller loop bodies, less unrolling",
+    "branch_resolving": "branches: fewer, or the same way for a whole warp",
+    "dispatch_stall": "the dispatcher holds back: usually few threads; look at the source page",
+    "drain": "waits for stores at the end: coalesce the last writes",
+    "imc_miss": "constant cache misses: read constants uniformly in a warp",
+    "sleeping": "nanosleep(): waiting by design",
+    "not_selected": "other warps were ready: enough warps; occupancy may be given up for registers",
+}
+
+
+@dataclass
+class Kernel:
+    """All launches of one kernel: durations added up, metrics averaged with the durations as weights (None: not measured)."""
+
+    name: str
+    launches: list[Launch]
+
+    @property
+    def duration(self) -> float | None:
+        """ns; None when ncu did not measure it."""
+        times = [launch.metrics[DURATION] for launch in self.launches if DURATION in launch.metrics]
+        return sum(times) if times else None
+
+    def value(self, names: tuple[str, ...]) -> float | None:
+        """The first of these metrics that was measured."""
+        for name in names:
+            pairs = [(launch.metrics.get(DURATION, 1.0), launch.metrics[name]) for launch in self.launches
+                     if name in launch.metrics]
+            weight = sum(pair[0] for pair in pairs)
+            if pairs and weight:
+                return sum(time * value for time, value in pairs) / weight
+        return None
+
+    def stall(self) -> tuple[str, float] | None:
+        """(reason, its share of all stalls in percent) of the largest stall; None when none was measured."""
+        for pattern in STALLS:
+            names = {match[1]: name for launch in self.launches for name in launch.metrics
+                     if (match := pattern.fullmatch(name)) and match[1] != "selected" and "not_issued" not in name}
+            values = {reason: self.value((name,)) or 0.0 for reason, name in names.items()}
+            whole = sum(values.values())
+            if whole > 0:
+                reason = max(values, key=values.get)
+                return reason, 100 * values[reason] / whole
+        return None
+
+
+def kernels(launches: list[Launch]) -> list[Kernel]:
+    """Launches by kernel name, the longest total first."""
+    groups: dict[str, list[Launch]] = {}
+    for launch in launches:
+        groups.setdefault(launch.kernel, []).append(launch)
+    return sorted((Kernel(name, members) for name, members in groups.items()), key=lambda kernel: -(kernel.duration or 0))
+
+
+def bound(kernel: Kernel) -> str | None:
+    """What limits it; None unless throughput of both compute and memory was measured."""
+    sm, memory, dram = kernel.value(SM), kernel.value(MEMORY), kernel.value(DRAM)
+    memory = dram if memory is None else memory
+    if sm is None or memory is None:
+        return None
+    if max(sm, memory) < WELL_USED:
+        waves = kernel.value(WAVES)
+        return "too small" if waves is not None and waves < 1 else "latency-bound"
+    if sm >= memory:
+        return "compute-bound"
+    if dram is None:
+        return "memory-bound"
+    return "DRAM-bound" if dram >= WELL_USED else "cache-bound"
+
+
+BOUND_FIXES = {
+    "too small": "the grid does not fill the device once: more work per launch (batch views, planes or events), or a CUDA graph",
+    "latency-bound": "neither compute nor memory is used to 60 %: see occupancy and stalls",
+    "compute-bound": "fewer operations, a lower precision, tensor cores",
+    "memory-bound": "fewer bytes, better locality; measure gpu__dram_throughput to know which memory",
+    "DRAM-bound": "fewer bytes: fuse with neighbours, smaller types, do not write what is read once",
+    "cache-bound": "better locality: tiles in shared memory, coalesced and aligned accesses",
+}
+
+
+def advice(kernel: Kernel) -> list[str]:
+    """What to do, the most important first; empty when nothing was measured."""
+    found = []
+    limit = bound(kernel)
+    if limit is not None:
+        found.append(f"{limit}: {BOUND_FIXES[limit]}")
+    tensor = kernel.value(TENSOR)
+    if tensor is not None and tensor < FEW and MATRIX.search(kernel.name):
+        found.append("tensor cores unused in a matrix kernel: allow TF32 or use half precision, sizes in multiples of 8")
+    found += _occupancy_advice(kernel)
+    stall = kernel.stall()
+    if stall is not None:
+        fix = STALL_FIXES.get(stall[0], "see Warp Stall Reasons in the Profiling Guide")
+        found.append(f"stalls, {stall[1]:.0f} % {stall[0]}: {fix}")
+    return found
+
+
+def _occupancy_advice(kernel: Kernel) -> list[str]:
+    achieved, theoretical = kernel.value(OCCUPANCY), kernel.value(THEORETICAL)
+    if theoretical is not None and theoretical < LOW_OCCUPANCY:
+        limits = {name: kernel.value((metric,)) for name, metric in LIMITS.items()}
+        known = {name: value for name, value in limits.items() if value is not None}
+        why = f", limited by {min(known, key=known.get)}" if known else ""
+        return [f"theoretical occupancy {theoretical:.0f} %{why}: fewer registers (__launch_bounds__), less shared memory"]
+    if achieved is not None and theoretical is not None and achieved < 0.7 * theoretical:
+        return [f"achieved occupancy {achieved:.0f} % of {theoretical:.0f} %: uneven blocks or a short grid's tail"]
+    return []
