@@ -176,3 +176,37 @@ class TestWindow:
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
         assert calls == EVENTS * nodes and events == EVENTS
         assert [each.name for each in file.ranges(START_END)].count("event") >= EVENTS
+
+
+class TestTorchProfiler:
+    """Traces of LibTorch's own profiler beside a recording."""
+
+    def test_a_window_of_events(self, tmp_path: Path) -> None:
+        """Operators of the two wanted events with shapes, and as many calls as the meter counted; the recording goes on beside."""
+        write_input(tmp_path, 4)
+        file = record(tmp_path, "--torch-profiler", "traces", "--profile-events", "1-2")
+        [path] = (tmp_path / "traces").iterdir()
+        assert path.name.endswith(".0.pt.trace.json")
+        operators = [each for each in json.loads(path.read_text(encoding="utf-8"))["traceEvents"] if each.get("cat") == "cpu_op"]
+        counted = [node["operations"].get("aten::_fft_r2c", 0) for node in
+                   json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]]
+        transforms = [each for each in operators if each["name"] == "aten::_fft_r2c"]
+        assert sum(counted) > 0 and len(transforms) == sum(counted) // 2
+        assert all(each["args"]["Input Dims"] for each in transforms)
+        assert {event for (event,) in file.sql("SELECT event FROM SPNG_CALL")} == {1, 2}
+
+    def test_one_trace_per_window(self, tmp_path: Path) -> None:
+        write_input(tmp_path, 4)
+        wire_cell.job(tmp_path, "--torch-profiler", "traces", "--profile-schedule", "wait=1,active=1,repeat=2", input="adc.npz")
+        assert sorted(path.name.split(".", 1)[1] for path in (tmp_path / "traces").iterdir()) == [
+            "0.pt.trace.json", "1.pt.trace.json"]
+
+    def test_refused(self, tmp_path: Path) -> None:
+        """Never together with CUDA in the recording; not with an engine whose threads it does not see; not where it cannot write."""
+        write_input(tmp_path, 1)
+        job = ("-c", wire_cell.PIPELINE, "-A", "input=adc.npz", "-A", "output=out.npz", "-A", "device=cpu")
+        both = wire_cell.refused(*job, "--torch-profiler", "t", "--record", "run.sqlite", "--record-what", "nvtx,cuda",
+                                 folder=tmp_path, status=2)
+        assert "only one of --torch-profiler and the part cuda" in both
+        assert "-a Pgrapher" in wire_cell.refused(*job, "--torch-profiler", "t", "-a", "TbbFlow", folder=tmp_path, status=2)
+        assert "adc.npz/t" in wire_cell.refused(*job, "--torch-profiler", "adc.npz/t", folder=tmp_path, status=2)
