@@ -129,7 +129,7 @@ int push(const Description&... description) {
         return NVTX_NO_PUSH_POP_TRACKING;
     }
     ThreadBuffer& thread = recorder().thread();
-    return thread.push(row_of(thread, description...), recorder().open());
+    return thread.push(row_of(thread, description...), recorder().open_for_ranges());
 }
 
 int pop(std::uint16_t domain) {
@@ -138,7 +138,7 @@ int pop(std::uint16_t domain) {
 
 template <class... Description>
 void mark(const Description&... description) {
-    if (recorder().open()) {
+    if (recorder().open_for_ranges()) {
         ThreadBuffer& thread = recorder().thread();
         if (!thread.muted()) {
             NvtxRow row = row_of(thread, description...);
@@ -152,7 +152,7 @@ void mark(const Description&... description) {
 
 template <class... Description>
 nvtxRangeId_t start(const Description&... description) {
-    if (!recorder().open()) {
+    if (!recorder().open_for_ranges()) {
         return 0;
     }
     ThreadBuffer& thread = recorder().thread();

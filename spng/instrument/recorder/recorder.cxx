@@ -91,6 +91,8 @@ void Recorder::begin_anew(const Options& options, sem_t* when_filling) {
     m_pool.set_limit(options.memory_limit, when_filling);
     m_rows_left = options.row_limit;
     m_options = options;
+    m_ranges_wanted = options.parts.count("nvtx") > 0;
+    m_calls_wanted = options.parts.count("calls") > 0;
     std::apply([&](auto&... queue) { (queue.begin_anew(options.memory_limit), ...); }, m_queues);
     m_async.clear();
     const std::lock_guard lock(m_mutex);
@@ -244,7 +246,7 @@ void Recorder::name_category(std::uint16_t domain, std::uint32_t category, const
 }
 
 std::uint64_t Recorder::call_begins() {
-    if (!open() || thread().muted()) {
+    if (!open() || !m_calls_wanted || thread().muted()) {
         return 0;
     }
     const std::uint64_t call = m_next_call++;

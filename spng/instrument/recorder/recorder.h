@@ -52,6 +52,8 @@ public:
     bool active() const { return m_active.load(std::memory_order_relaxed); }
     /// Rows are kept: a session runs and its window is open.
     bool open() const { return m_open.load(std::memory_order_relaxed); }
+    /// The same for ranges and marks, which may not have been asked for.
+    bool open_for_ranges() const { return open() && m_ranges_wanted.load(std::memory_order_relaxed); }
     void pause();
     void resume();
     /// Names of the files of the session that runs, or of the last one. Async-signal-safe.
@@ -135,6 +137,7 @@ private:
 
     std::atomic<bool> m_active{false};
     std::atomic<bool> m_open{false};
+    std::atomic<bool> m_ranges_wanted{true}, m_calls_wanted{true};
     std::atomic<std::uint64_t> m_attachments{0};
     std::atomic<std::uint64_t> m_next_call{1};
     std::atomic<std::uint32_t> m_process;

@@ -246,6 +246,9 @@ class TestNames:
         assert "'sample'" in done.stderr and "samples" in done.stderr
         run(program, "ranges", "1", folder=tmp_path, what="nvtx")
         assert "SPNG_SAMPLE" not in Recorded(tmp_path / "out.sqlite").tables()
+        run(program, "ranges", "1", folder=tmp_path, what="samples")
+        file = Recorded(tmp_path / "out.sqlite")
+        assert file.ranges(PUSH_POP) == [] and file.sql("SELECT COUNT(*) > 0 FROM SPNG_SAMPLE") == [(1,)]
 
     @pytest.mark.parametrize("rank, files", [("1", 1), ("0", 0)])
     def test_rank(self, program: Path, tmp_path: Path, rank: str, files: int) -> None:
