@@ -104,7 +104,7 @@ def _longest_kernel(operations: Operations, rows: np.ndarray) -> int:
 
 def launch_storm(scope: Scope, limits: Limits) -> Found:
     """An instance of a range, without the ranges inside of it, that launched many short kernels. It cost from the first
-    launch to the end of the last kernel. Outside of all ranges each thread is one place."""
+    launch to the end of the last kernel. What is outside of all ranges is one place."""
     operations, projection = scope.profile.operations, scope.projection
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     rows = scope.operation_rows
