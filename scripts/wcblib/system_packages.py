@@ -27,6 +27,11 @@ class Package:
     sign: str  # "command:g++", "header:fmt/core.h" or "module:ensurepip"
     purpose: str
 
+    @property
+    def optional(self) -> bool:
+        """Whether one can do without: only some tests need it, and skip."""
+        return self.purpose.startswith("optional: ")
+
     def present(self) -> bool:
         """Whether its sign is found in the system or in an active conda environment."""
         kind, name = self.sign.split(":", 1)
@@ -64,24 +69,39 @@ def rights() -> list[str] | None:
 
 
 def ensure() -> None:
-    """Install what is missing, or end with the list of it (status 2)."""
-    missing = [package for package in read_list() if not package.present()]
-    if not missing:
+    """Install what is missing, or end with the list of it (status 2). What is optional is never a reason to end."""
+    absent = [package for package in read_list() if not package.present()]
+    missing = [package for package in absent if not package.optional]
+    optional = [package for package in absent if package.optional]
+    if not absent:
         say("System packages: all present.")
         return
     prefix = rights() if shutil.which("apt-get") else None
-    if prefix is None:
+    if prefix is None and missing:
         fail(
             report(
                 missing,
                 "no apt-get" if not shutil.which("apt-get") else "neither root nor sudo without a password",
             )
         )
+    if missing:
+        failed = install(prefix, missing)
+        if failed:
+            fail(failed, 1)
+        still = [package for package in missing if not package.present()]
+        if still:
+            fail(report(still, "still missing after apt-get"), 1)
+    for package in optional:
+        if prefix is None or install(prefix, [package]) or not package.present():
+            say(f"System packages: {package.apt} is not there and was not installed ({package.purpose}).")
 
-    names = [package.apt for package in missing]
+
+def install(prefix: list[str], packages: list[Package]) -> str:
+    """Show the line that installs them, and run it. Returns what failed, empty when nothing did."""
+    names = [package.apt for package in packages]
     apt = prefix + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-    install = apt + ["install", "-y", "--no-install-recommends", *names]
-    say(f"System packages: {len(names)} missing. This installs them:\n  {' '.join(install)}")
+    command = apt + ["install", "-y", "--no-install-recommends", *names]
+    say(f"System packages: {len(names)} missing. This installs them:\n  {' '.join(command)}")
     known = (
         subprocess.run(
             ["apt-get", "install", "--simulate", "--no-install-recommends", *names],
@@ -93,12 +113,8 @@ def ensure() -> None:
     if not known:
         say("  (the package lists are absent or old: apt-get update first)")
         if run(apt + ["update"]):
-            fail("apt-get update failed; see its message above", 1)
-    if run(install):
-        fail("apt-get install failed; see its message above", 1)
-    still = [package for package in missing if not package.present()]
-    if still:
-        fail(report(still, "still missing after apt-get"), 1)
+            return "apt-get update failed; see its message above"
+    return "apt-get install failed; see its message above" if run(command) else ""
 
 
 def report(missing: list[Package], reason: str) -> str:

@@ -112,6 +112,15 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
     assert missing.present()
 
 
+def test_an_optional_package_is_done_without(monkeypatch, capsys):
+    missing = system_packages.Package("never", "-", "command:never-there", "optional: a test")
+    monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
+    monkeypatch.setattr(system_packages, "rights", lambda: None)
+    monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
+    system_packages.ensure()
+    assert "never is not there and was not installed (optional: a test)" in capsys.readouterr().out
+
+
 def test_package_list_is_well_formed():
     packages = system_packages.read_list()
     assert {"g++", "libspdlog-dev", "libarchive-dev", "libtbb-dev"} <= {package.apt for package in packages}
