@@ -17,7 +17,7 @@ h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 19px; margin: 40px 0 6p
 h3 { font-size: 15px; margin: 20px 0 6px; } p { margin: 6px 0; max-width: 90ch; } .about { color: #616e7c; font-size: 13px; }
 nav { font-size: 13px; margin: 14px 0; } nav a { margin-right: 14px; color: #1d4e89; text-decoration: none; white-space: nowrap; }
 table { border-collapse: collapse; font-size: 12.5px; margin: 10px 0; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #e4e7eb; } th { background: #f5f7fa; font-weight: 600; }
+th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #e4e7eb; white-space: nowrap; } th { background: #f5f7fa; font-weight: 600; }
 th.word, td.word { text-align: left; } tr.met td:nth-last-child(2) { color: #15803d; } tr.short td:nth-last-child(2) { color: #b91c1c; font-weight: 600; }
 .wide { overflow-x: auto; } img { width: 100%; height: auto; } details { margin: 8px 0; } summary { cursor: pointer; color: #1d4e89; }
 """

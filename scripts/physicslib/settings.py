@@ -91,8 +91,8 @@ class Sizes:
     batch: int = 4
 
 
-# 24 lines make the statistical error of a bias on U and V about 1 %.
-FULL = Sizes(lines=24, muons=4, noise=4, dead=4)
+# 28 lines make the statistical error of a bias on U and V about 1 %.
+FULL = Sizes(lines=28, muons=4, noise=4, dead=4)
 QUICK = Sizes(lines=1, muons=1, noise=1, dead=1, activity=(10,), batch=1)
 
 

@@ -72,14 +72,14 @@ def plain(cell: dict[str, Any], digits: int = 2) -> str:
 
 
 CHARGE_HEADS = ["view", "charge bias [%]", "median channel [%]", "resolution [%]", "efficiency [%]", "purity [%]",
-                "late by [ticks]", "pixels kept"]
+                "late by [ticks]", "pixels kept [%]"]
 
 
 def charge_row(view: str, row: dict[str, Any]) -> list[str]:
     """Columns CHARGE_HEADS."""
     median = "" if row["median_channel"] is None else f"{PERCENT * (row['median_channel'] - 1):+.1f}"
     return [view, percent(row["charge"], 1.0, True), median, percent(row["resolution"]), percent(row["efficiency"]),
-            percent(row["purity"]), plain(row["late_by_ticks"]), small(row["kept"])]
+            percent(row["purity"]), plain(row["late_by_ticks"]), percent(row["kept"])]
 
 
 def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str] | None = None) -> Table:
