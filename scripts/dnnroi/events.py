@@ -26,8 +26,9 @@ class Mixture:
 
     empty: float = 0.03  # share of events without charge
     tracks: tuple[float, float] = (2.0, 60.0)  # isotropic; the logarithm is uniform
-    steep: int = 8  # at most so many near the drift direction
-    steep_degrees: tuple[float, float] = (60.0, 89.0)  # between a steep track and the pitch direction of U or V
+    steep: int = 12  # at most so many near the drift direction
+    # Between a steep track and the pitch direction of U or V; steeper ones are more frequent, since their pulses differ more.
+    steep_degrees: tuple[float, float] = (60.0, 89.8)
     points: int = 60  # at most so many depositions of one point
     point_electrons: tuple[float, float] = (3e3, 1e5)
 
@@ -63,7 +64,8 @@ def _isotropic(rng: np.random.Generator) -> np.ndarray:
 
 def _steep(rng: np.random.Generator, degrees: tuple[float, float]) -> np.ndarray:
     """A direction at an angle to the pitch direction of U or V, not quite in the plane of drift and pitch."""
-    angle = np.radians(rng.uniform(*degrees))
+    low, high = degrees
+    angle = np.radians(high - (high - low) * rng.random() ** 2)
     across = PITCH_DIRECTIONS[rng.integers(2)] * rng.choice([-1.0, 1.0])
     along_wire = np.array([-across[1], across[0]]) * rng.normal(0.0, 0.15)
     y, z = np.cos(angle) * (across + along_wire)

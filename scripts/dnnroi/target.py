@@ -18,7 +18,7 @@ class TargetRule:
 
     seed: float = 600.0  # a region reaches this somewhere; 500 counts as true in the figures
     short_end: float = 70.0  # where a short pulse ends
-    long_end: float = 300.0  # where a long one ends
+    long_end: float = 320.0  # where a long one ends
     short: int = 8  # samples of a short pulse, down to short_end
     long: int = 11  # samples of a long one; between, the end moves with the logarithm
 

@@ -74,10 +74,10 @@ class TestTarget:
     """Regions from the true charge."""
 
     def test_ends_of_short_and_long_pulses(self) -> None:
-        """A short pulse reaches down to 70 electrons, a long one to 300; by hand on trapezoids."""
+        """A short pulse reaches down to 70 electrons, a long one to 320; by hand on trapezoids."""
         charge = np.zeros((2, 60))
         charge[0, 10:16] = [50, 80, 1000, 1000, 80, 50]
-        charge[1, 10:40] = [100, 200, 320, *[1000.0] * 24, 320, 200, 100]
+        charge[1, 10:40] = [100, 200, 330, *[1000.0] * 24, 330, 200, 100]
         found = regions(charge)
         np.testing.assert_array_equal(np.flatnonzero(found[0]), np.arange(11, 15))
         np.testing.assert_array_equal(np.flatnonzero(found[1]), np.arange(12, 38))
