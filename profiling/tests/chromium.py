@@ -1,0 +1,42 @@
+"""A page opened in headless Chromium: what its scripts made of it, its errors, a picture."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no chromium (./wcb setup installs it where it may)")
+OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+           "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1400,900", "--virtual-time-budget=10000", "--enable-logging=stderr", "--v=0")
+
+
+def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess:
+    """Run Chromium with a profile of its own; the page has no network."""
+    return subprocess.run([PROGRAM, *OPTIONS, f"--user-data-dir={folder / 'chromium'}", *options, page.resolve().as_uri()],
+                          capture_output=True, text=True, timeout=120, check=True)
+
+
+def dump(page: Path, folder: Path) -> tuple[str, list[str]]:
+    """(the document after its scripts ran, console messages)."""
+    done = _open(page, folder, "--dump-dom")
+    return done.stdout, re.findall(r".*:CONSOLE.*", done.stderr)
+
+
+def marks(document: str) -> dict[str, str]:
+    """The data attributes of the body."""
+    return dict(re.findall(r'data-([\w-]+)="([^"]*)"', re.search(r"<body[^>]*>", document)[0]))
+
+
+def screenshot(page: Path, folder: Path) -> np.ndarray:
+    """The top of the page as (height, width, 3) bytes."""
+    picture = folder / "page.png"
+    _open(page, folder, f"--screenshot={picture}")
+    with Image.open(picture) as image:
+        return np.asarray(image.convert("RGB"))
