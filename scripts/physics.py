@@ -14,11 +14,11 @@ import os
 import shlex
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchlib import machine_load
 from benchlib.frames import copies_of_frame
 from physicslib import bars, compare, page, settings, study, summary, tables
 from physicslib.linescan import LinesMissing
@@ -150,7 +150,7 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
 def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool) -> dict[str, Any]:
     """Everything that runs; the result without its traditional chain."""
     cores = len(os.sched_getaffinity(0))
-    start, anode, program = time.monotonic(), load_anode(WIRES, 0), Program(path, 1)
+    start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
         seconds, timing = chain_seconds(path, plan, cores, folder)
@@ -163,8 +163,10 @@ def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with
         for files in comparisons:
             say(f"  comparison with {files.output}")
         extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
+    end, load = machine_load.now(), machine_load.since(start)
     about = {"command": shlex.join(["./wcb", "physics", *sys.argv[1:]]), "cores": cores, "chain_seconds": seconds,
-             "precision": timing["run"]["precision"], "wall_seconds": time.monotonic() - start,
+             "precision": timing["run"]["precision"], "wall_seconds": end.wall - start.wall, "cpu_seconds": end.own - start.own,
+             "load_text": load.text(),
              **{key: timing[key] for key in ("time", "program", "versions", "machine")}}
     names = {variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))}
     result = summary.result_of(plan, results, about) | extra

@@ -34,8 +34,9 @@ def about_lines(result: dict[str, Any]) -> list[str]:
     """Where the figures come from."""
     events = "; ".join(f"{sample['label']}: {sample['events']} (seeds {sample['seeds'][0]} to {sample['seeds'][1]})"
                        for sample in result["samples"])
-    return [f"{result['time']}, commit {result['program']['commit']}, {result['machine']['cpu']}, {result['cores']} cores, "
-            f"{result['precision']}, {result['wall_seconds']:.0f} s in all.",
+    return [f"{result['time']}, commit {result['program']['commit']}, {result['machine']['cpu']}, "
+            f"{result['precision']}; {result['wall_seconds']:.0f} s on {result['cores']} cores with {result['cpu_seconds']:.0f} s "
+            f"of processor time, while {result['load_text']}.",
             f"Command: {result['command']}", f"Model: {result['model'] or 'none'}", f"Events: {events or 'none'}."]
 
 

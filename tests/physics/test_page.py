@@ -39,7 +39,7 @@ def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     found = study.Results([measured(sample, variant, view, seed) for sample in plan.samples
                            for variant in (*sample.variants, settings.PERFECT)
                            for view in ([sample.view] if sample.kind == "lines" else range(3)) for seed in (0, 1)])
-    about = {"command": "./wcb physics", "cores": 2, "precision": "exact float32", "wall_seconds": 1.0, "time": "now",
+    about = {"command": "./wcb physics", "cores": 2, "precision": "exact float32", "wall_seconds": 1.0, "cpu_seconds": 2.0, "load_text": "nothing else ran", "time": "now",
              "program": {"commit": "0123abcd"}, "machine": {"cpu": "a processor"}}
     result = summary.result_of(plan, found, about)
     if not only:
