@@ -194,7 +194,17 @@ def test_ranges(recorded) -> None:
 def test_gaps_on_the_host(recorded) -> None:
     rows = range_use.cpu_gaps(recorded.scope(), shortest=50).rows
     assert [row[1:5] for row in rows] == [("all", 1, None, 100), ("one", None, 300, 100)]
-    assert rows[1][6:] == ("spng:A", "spng:A")
+    assert rows[0][0] == "thread 1" and rows[1][6:] == ("spng:A", "spng:A")
+
+
+def test_gaps_before_the_run_do_not_count(made) -> None:
+    with made.writing() as file:
+        file.domain("spng", 1)
+        file.range("warm-up", 0, 10, domainId=1)
+        file.range("run", 1_000, 2_000, domainId=1)
+        file.range("A", 1_000, 1_100, domainId=1)
+        file.range("B", 1_300, 2_000, domainId=1)
+    assert [row[4] for row in range_use.cpu_gaps(made.scope(), shortest=50).rows] == [200, 200]
 
 
 def test_streams_and_bus(recorded) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from .events import STYLES
 from .grouping import group, percent
+from .identity import tid_of
 from .intervals import gaps, union_by_owner
 from .nodes import NODE_DOMAIN
 from .output import Result, columns
@@ -88,11 +89,11 @@ def _exclusive_busy(scope: Scope) -> np.ndarray:
 
 
 def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
-    """Times on a thread that no range covers, between its first and last range; the range `run` and what only follows an
-    event through the graph cover nothing. Per thread the sum of all gaps of at least `shortest`, then the widest."""
-    ranges = scope.profile.ranges
-    rows = scope.range_rows
-    chosen = ranges.take(rows)
+    """Times on a thread that no range covers, between its first and last range in the window; the range `run` and what only
+    follows an event through the graph cover nothing. Per thread the sum of all gaps of at least `shortest`, then the widest."""
+    window = find_window(scope)
+    chosen = scope.profile.ranges.take(scope.range_rows)
+    chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
     is_run = chosen.domain.matching(NODE_DOMAIN.__eq__) & chosen.text.matching(RUN.__eq__)
     chosen = chosen.take(chosen.on_one_thread & ~is_run & ~chosen.category.matching("event".__eq__))
     names = scope.profile.thread_names
@@ -101,7 +102,7 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
         mine = chosen.take(chosen.thread == thread)
         found = gaps(mine.start, mine.end)
         long = np.flatnonzero(found.duration >= shortest)
-        title = names.get(thread) or f"thread {thread & 0xFFFFFF}"
+        title = f"{names.get(thread) or 'thread'} {tid_of(thread)}"
         extent = int(mine.end.max() - mine.start.min())
         total = int(found.duration[long].sum())
         sums.append((title, "all", len(long), None, total, percent(total, extent), None, None))
