@@ -1,4 +1,4 @@
-"""./wcb demo: from a fresh clone to signals, a timing table and pictures.
+"""./wcb demo: from a fresh clone to signals, a timing table, pictures and the profile of its own run.
 
 Does what is not done yet (set-up, configure with NVTX, build), then runs the main job on the frame in data/.
 """
@@ -16,6 +16,8 @@ TRUTH = ROOT / "data" / "tracks10-truth.npz"
 FOLDER = OUT / "demo"
 SIGNAL = FOLDER / "tracks10-signal.npz"
 TIMING = FOLDER / "timing.json"
+PROFILE = FOLDER / "run.sqlite"
+REPORT = FOLDER / "report.html"
 
 
 def main() -> int:
@@ -30,14 +32,14 @@ def main() -> int:
     setup.add_options(parser)
     options = parser.parse_args()
 
-    say("1/4 Set-up")
+    say("1/5 Set-up")
     setup.ensure(options.mode, options.no_system)
-    say("\n2/4 Build")
+    say("\n2/5 Build")
     if build_folder() is None:
         wcb("configure", "--with-nvtx")
     wcb("build", "--notests")
 
-    say("\n3/4 Run")
+    say("\n3/5 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
     command = [
         str(build_folder() / "bin" / "wire-cell"),
@@ -52,12 +54,15 @@ def main() -> int:
         "--timing",
         str(TIMING),
     ]
+    recorder = build_folder() / "lib" / "libSpngRecorder.so"
+    if recorder.exists():
+        command += ["--record", str(PROFILE)]
     say("  " + " ".join(command))
     status = run(command)
     if status:
         return status
 
-    say("\n4/4 Pictures")
+    say("\n4/5 Pictures")
     status = run(
         [
             str(VENV / "bin" / "python"),
@@ -82,6 +87,14 @@ def main() -> int:
         "\nNext: ./wcb test; or your own frame:\n"
         "  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz"
     )
+    if not recorder.exists():
+        say("\n5/5 Report of the run: none, this build has no NVTX (./wcb configure --with-nvtx, then again)")
+        return 0
+    say("\n5/5 Report of the run")
+    status = run([str(VENV / "bin" / "wirecell-profile"), "html", str(PROFILE), "-o", str(REPORT)])
+    if status:
+        return status
+    say(f"Recording {PROFILE}\nOpen the report in a browser: nodes, timeline, memory.\n  {REPORT}")
     return 0
 
 

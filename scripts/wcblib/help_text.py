@@ -14,7 +14,7 @@ HEAD = """\
 wcb [command] [options]
 
 Two commands do everything, resume where they stopped and need only Debian 12's python3:
-  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures
+  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures and its profile
   test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: some)
 
 Set-up:
