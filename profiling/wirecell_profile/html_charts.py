@@ -127,8 +127,8 @@ def event_chart(events: list[tuple[str, float, bool]], median: float | None, tit
 
     if median is not None:
         body.append(f'<line x1="{left}" x2="{right}" y1="{y(median):.1f}" y2="{y(median):.1f}" stroke="{STEADY_COLOUR}" '
-                    f'stroke-dasharray="5 4"/><text class="soft" x="{right}" y="{y(median) - 6:.1f}" text-anchor="end">'
-                    f"median after the first: {time_text(median)}</text>")
+                    f'stroke-dasharray="5 4"/><text class="soft" x="{right}" y="{height - 4}" text-anchor="end">'
+                    f"dashed: median after the first, {time_text(median)}</text>")
     every = math.ceil(len(events) / 16)
     for number, (label, value, is_first) in enumerate(events):
         body.append(f'<circle cx="{x[number]:.1f}" cy="{y(value):.1f}" r="{4.5 if len(events) < 200 else 2}" '
@@ -153,7 +153,7 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str,
     def x(time: np.ndarray | float) -> np.ndarray | float:
         return left + (right - left) * (time - first) / max(last - first, 1.0)
 
-    step = (ticks(last - first, 6) + [last - first])[1]
+    step = (ticks(last - first, 8) + [last - first])[1]
     for number in range(math.ceil(first / step), math.floor(last / step) + 1):
         body.append(f'<text class="soft" x="{x(number * step):.1f}" y="{bottom + 16}" text-anchor="middle">'
                     f'{time_text(number * step) if number else "0"}</text>')

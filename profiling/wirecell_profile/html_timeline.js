@@ -2,7 +2,7 @@
 // The timeline: unpacks the data that html_payload.py packed and draws them on a canvas. Times are ns from the origin.
 
 const GUTTER = 178, AXIS = 26, HEAD = 20, GAP = 5, COUNTER = 46;
-const LANE = {nvtx: 18, flight: 16, marks: 14, api: 12, system: 10, device: 16};
+const LANE = {nvtx: 18, flight: 16, marks: 14, api: 14, system: 10, device: 16};
 const SHORTEST = 10;  // ns that the view may shrink to
 const FONT = "12px system-ui, sans-serif";
 
@@ -250,7 +250,7 @@ class Timeline {
   }
 
   clipped(text, width) {
-    const letters = Math.floor(width / 6.4);
+    const letters = Math.floor(width / 6.7);
     return text.length <= letters ? text : letters < 3 ? "" : text.slice(0, letters - 1) + "…";
   }
 

@@ -1,0 +1,53 @@
+"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what the page says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.support.shared import ROOT
+from wirecell_profile.cli import load_commands, main, make_parser
+
+TEXT = (ROOT / "docs" / "profiling.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^wirecell-profile (.*)$", TEXT, re.MULTILINE)
+NSYS = re.findall(r"^nsys (.*)$", TEXT, re.MULTILINE)
+NEED_RUNS = ("compare", "compare-branches")
+MS = 1_000_000
+
+
+@pytest.fixture
+def recorded(made, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """run.sqlite in the current folder: three events of a node, no GPU."""
+    with made.writing() as file:
+        file.manifest(what="calls,nvtx")
+        file.domain("spng", 1)
+        file.node(1, "SPNGDecon", "induction")
+        for event in range(3):
+            file.range("SPNGDecon:induction", event * MS, event * MS + 900_000, domainId=1, event=event)
+            file.range("Decon::fft", event * MS + 100, event * MS + 800_000, domainId=1)
+            file.node_call(event + 1, 1, event, event * MS + 50, event * MS + 899_000)
+    monkeypatch.chdir(made.path.parent)
+    return made.path.parent
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] not in NEED_RUNS])
+def test_commands_run(command: str, recorded: Path) -> None:
+    assert main(shlex.split(command)) == 0
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] in NEED_RUNS])
+def test_commands_of_many_runs_parse(command: str) -> None:
+    arguments = make_parser(load_commands()).parse_args(shlex.split(command))
+    assert arguments.run.__module__.endswith(command.split()[0].replace("-", "_"))
+
+
+def test_commands_were_found() -> None:
+    assert len(COMMANDS) >= 12 and {command.split()[0] for command in COMMANDS} >= {"html", "summary", "compare-branches", "doctor"}
+
+
+def test_same_job_with_nsys() -> None:
+    """What follows wire-cell under nsys is the recorded job without the recorder's own option."""
+    own = {re.sub(r"--record \S+ ", "", line) for line in re.findall(r"^wire-cell (--record .*)$", TEXT, re.MULTILINE)}
+    assert {line.split(" wire-cell ")[1] for line in NSYS if " wire-cell " in line} == own and len(own) == 2
