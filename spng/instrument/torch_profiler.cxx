@@ -28,6 +28,7 @@ kineto::ProfilerConfig settings() {
 struct TorchProfiler::State {
     fs::path folder;
     std::set<kineto::ActivityType> activities{kineto::ActivityType::CPU};
+    bool is_prepared = false; ///< for one window; LibTorch crashes without
     bool is_open = false;
     int files = 0;
     std::string failed_file, failure; ///< the first that could not be written, and why
@@ -76,7 +77,10 @@ TorchProfiler::~TorchProfiler() {
 }
 
 void TorchProfiler::prepare() {
-    torch::autograd::profiler::prepareProfiler(settings(), m_state->activities);
+    if (!m_state->is_prepared) {
+        torch::autograd::profiler::prepareProfiler(settings(), m_state->activities);
+        m_state->is_prepared = true;
+    }
 }
 
 void TorchProfiler::open_window() noexcept {
@@ -84,6 +88,8 @@ void TorchProfiler::open_window() noexcept {
         return;
     }
     try {
+        prepare();
+        m_state->is_prepared = false;
         torch::autograd::profiler::enableProfiler(settings(), m_state->activities,
                                                   {at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE});
         m_state->is_open = true;

@@ -114,22 +114,25 @@ class TestNumbers:
         assert times["run"] < 0.01 * (whole.end - whole.start), "time of the run that no node accounts for"
 
     def test_calls_agree_with_the_table_of_the_run(self, run: tuple[Recorded, dict]) -> None:
-        """Same meter, so the same numbers; the range around each call is longer by at most what measuring it costs."""
+        """Same meter, so the same numbers; the range around a call begins before it and ends after it, by what measuring costs:
+        typically some microseconds, more where the system takes the processor away in between."""
         file, timing = run
         calls = defaultdict(list)
         for name, instance, start, end, ok in file.sql(
                 "SELECT type, n.name, start, end, ok FROM SPNG_CALL c JOIN SPNG_NODE n ON n.id = c.node ORDER BY start"):
-            calls[name + (":" + instance if instance else "")].append(end - start)
+            calls[name + (":" + instance if instance else "")].append((start, end))
             assert ok == 1
         ranges = defaultdict(list)
         for each in file.ranges(PUSH_POP):
-            ranges[each.name].append(each.end - each.start)
+            ranges[each.name].append(each)
+        around = []
         for node in timing["nodes"]:
             name = node["name"]
-            measured = [call["wall_ns"] for call in node["per_call"]]
-            assert calls[name] == measured, name
-            for wall, in_range in zip(measured, ranges[name]):
-                assert 0 <= in_range - wall < 0.01 * wall + 200e3, (name, wall, in_range)
+            assert [end - start for start, end in calls[name]] == [call["wall_ns"] for call in node["per_call"]], name
+            for (start, end), whole in zip(calls[name], ranges[name]):
+                assert whole.start <= start and end <= whole.end, name
+                around.append(whole.end - end + start - whole.start)
+        assert len(around) >= EVENTS * len(timing["nodes"]) and np.median(around) < 100e3
 
     def test_events_in_flight_cover_their_nodes(self, run: tuple[Recorded, dict]) -> None:
         file = run[0]
@@ -161,8 +164,9 @@ class TestWindow:
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
         calls = file.sql("SELECT node, event FROM SPNG_CALL")
         assert sorted(set(event for _, event in calls)) == wanted and len(calls) == len(set(calls)) == len(wanted) * nodes
-        ranges = file.sql("SELECT n.uint64Value FROM NVTX_EVENTS n WHERE n.eventType = 59 AND n.uint64Value IS NOT NULL")
-        assert len(ranges) >= len(calls) and {event for (event,) in ranges} - {6} == set(wanted)
+        nodes_called = file.sql("SELECT n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id WHERE n.eventType = 59 "
+                                "AND s.value IN (SELECT type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE)")
+        assert len(nodes_called) >= len(calls) and {event for (event,) in nodes_called} - {6} == set(wanted)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_MSG")} == set(wanted)
         assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {f"frame_signal_{ident}" for ident in range(6)}
 
@@ -182,16 +186,14 @@ class TestTorchProfiler:
     """Traces of LibTorch's own profiler beside a recording."""
 
     def test_a_window_of_events(self, tmp_path: Path) -> None:
-        """Operators of the two wanted events with shapes, and as many calls as the meter counted; the recording goes on beside."""
+        """Operators of the two wanted events with their shapes; the recording goes on beside."""
         write_input(tmp_path, 4)
         file = record(tmp_path, "--torch-profiler", "traces", "--profile-events", "1-2")
         [path] = (tmp_path / "traces").iterdir()
         assert path.name.endswith(".0.pt.trace.json")
         operators = [each for each in json.loads(path.read_text(encoding="utf-8"))["traceEvents"] if each.get("cat") == "cpu_op"]
-        counted = [node["operations"].get("aten::_fft_r2c", 0) for node in
-                   json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]]
         transforms = [each for each in operators if each["name"] == "aten::_fft_r2c"]
-        assert sum(counted) > 0 and len(transforms) == sum(counted) // 2
+        assert len(transforms) == 2 * 2  # of each group of views, in each event
         assert all(each["args"]["Input Dims"] for each in transforms)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_CALL")} == {1, 2}
 
