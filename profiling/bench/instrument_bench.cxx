@@ -2,7 +2,10 @@
 // wants idle ranges below 5 ns.
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/instrument/event_range.h"
 #include "spng/instrument/node_meter.h"
+#include "spng/instrument/node_range.h"
+#include "spng/instrument/scoped_timer.h"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/ones.h>
@@ -38,6 +41,68 @@ void idle_mark(benchmark::State& state) {
     }
 }
 BENCHMARK(idle_mark);
+
+void idle_node_range(benchmark::State& state) {
+    const NodeLabel label("SPNGBenchmark:node", "decon");
+    std::uint64_t event = 0;
+    for (auto _ : state) {
+        const NodeRange range(label, ++event);
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(idle_node_range);
+
+void idle_event_range(benchmark::State& state) {
+    std::uint64_t event = 0;
+    for (auto _ : state) {
+        const EventRange range(++event);
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(idle_event_range);
+
+void idle_asynchronous_range(benchmark::State& state) {
+    for (auto _ : state) {
+        auto range = NVTX_RANGE_START("Benchmark::asynchronous", 7);
+        benchmark::DoNotOptimize(range);
+        NVTX_RANGE_END(range);
+    }
+}
+BENCHMARK(idle_asynchronous_range);
+
+void idle_push_and_pop(benchmark::State& state) {
+    for (auto _ : state) {
+        NVTX_RANGE_PUSH("Benchmark::push");
+        benchmark::ClobberMemory();
+        NVTX_RANGE_POP();
+    }
+}
+BENCHMARK(idle_push_and_pop);
+
+/// Above the level in force, which is 2 unless SPNG_NVTX_LEVEL says otherwise.
+void idle_scheduling_range(benchmark::State& state) {
+    for (auto _ : state) {
+        NVTX_SCHEDULING_RANGE("Benchmark::scheduling", 7);
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(idle_scheduling_range);
+
+void inactive_scoped_timer(benchmark::State& state) {
+    for (auto _ : state) {
+        const spng::ScopedTimer timer("inactive", {.active = false});
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(inactive_scoped_timer);
+
+void scoped_timer(benchmark::State& state) {
+    for (auto _ : state) {
+        const spng::ScopedTimer timer("active", {.print = false});
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(scoped_timer);
 
 void one_clock(benchmark::State& state, std::int64_t (*clock)()) {
     for (auto _ : state) {

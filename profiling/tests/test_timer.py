@@ -184,3 +184,21 @@ def test_events_of_the_host() -> None:
     assert elapsed is not None and elapsed >= 3
     with pytest.raises(ValueError, match="different devices"):
         begin.milliseconds_until(TimingEvent("cuda:0"))
+
+
+def test_a_cuda_device() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    matrix = torch.ones(2048, 2048, device="cuda:0")
+    torch.mm(matrix, matrix)
+    begin, end = TimingEvent("cuda:0"), TimingEvent("cuda:0")
+    with ScopedTimer("cuda", print=False, synchronize=True, filter=Timing.ALL) as timer:
+        begin.record()
+        for _ in range(3):
+            torch.mm(matrix, matrix)
+        end.record()
+    activities = timer.result.activities
+    assert [(one.name, one.device) for one in activities] == [("aten::mm", "cuda:0")] * 3
+    elapsed = begin.milliseconds_until(end)
+    assert elapsed is not None and 0 < sum(one.elapsed for one in activities) <= 1.05 * elapsed <= 1.05 * timer.elapsed

@@ -28,7 +28,6 @@ except ImportError:  # an extra of this package
     _nvtx = None
 
 LEVEL_VARIABLE = "SPNG_NVTX_LEVEL"
-DOMAINS = ("spng", "spng.sched", "spng.io", "spng.torch")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -1,6 +1,5 @@
 #include "spng/dnn/model_runner.h"
 
-#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
 #include "spng/core/log.h"
 #include "spng/core/tensor_checks.h"
@@ -104,7 +103,6 @@ at::Tensor ModelRunner::forward(const at::Tensor& features) const {
     require_tensor(features.defined() && features.dim() == 4 && features.scalar_type() == at::kFloat,
                    "ModelRunner::forward", "features", features, "float32 (view, feature, channel, tick)");
     const Turn turn(m_free);
-    NVTX_SCOPED_RANGE("TorchService::forward");
     for (int retry = 0;; ++retry) {
         const std::int64_t chunk = m_chunk;
         std::optional<std::string> failure;

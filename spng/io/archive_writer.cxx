@@ -1,5 +1,6 @@
 #include "spng/io/archive_writer.h"
 
+#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
 #include "spng/io/npy_header.h"
 
@@ -103,6 +104,7 @@ ArchiveWriter::~ArchiveWriter() {
 }
 
 void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
+    NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(tensor.nbytes()));
     if (!m_archive || !tensor.device().is_cpu()) {
         throw Error(ErrorKind::Internal,
                     {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
@@ -139,6 +141,7 @@ void ArchiveWriter::append(const void* bytes, std::size_t count) {
 }
 
 void ArchiveWriter::close() {
+    NVTX_IO_RANGE("ArchiveWriter::close");
     if (m_archive) {
         check(archive_write_close(m_archive.get()));
         m_archive.reset();

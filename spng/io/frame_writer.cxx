@@ -76,11 +76,6 @@ at::Tensor text_array(const std::string& text) {
 FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_archive(path, level) {}
 
-void FrameWriter::close() {
-    NVTX_IO_RANGE("FrameWriter::close");
-    m_archive.close();
-}
-
 void FrameWriter::write(const Frame& frame) {
     NVTX_IO_RANGE("FrameWriter::write");
     std::map<std::string, at::Tensor> masks;

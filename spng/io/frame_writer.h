@@ -27,7 +27,7 @@ public:
     void write(const Frame& frame);
 
     /// Complete the file and give it its name, also with no event in it. Throws Error(Output).
-    void close();
+    void close() { m_archive.close(); }
 
 private:
     ArchiveWriter m_archive;

@@ -1,5 +1,6 @@
 #include "spng/io/npy_reader.h"
 
+#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
 #include "spng/io/transpose.h"
 
@@ -89,6 +90,7 @@ bool has_two_orders(const std::vector<std::int64_t>& shape) {
 at::Tensor NpyReader::read(ByteSource& source) {
     const NpyHeader header = read_npy_header(source);
     const auto bytes = static_cast<std::int64_t>(header.data_bytes());
+    NVTX_IO_RANGE("NpyReader::read", static_cast<std::uint64_t>(bytes));
     const bool turn = header.fortran_order && has_two_orders(header.shape);
 
     at::Tensor own;

@@ -41,7 +41,7 @@ void DepoFileSource::prepare_node(Environment&) {
 }
 
 Ports DepoFileSource::process(const Ports&) {
-    if (config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents)) {
+    if (at_end()) {
         return {nullptr};
     }
     NVTX_SCOPED_RANGE("DepoFileSource::read");

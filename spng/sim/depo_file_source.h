@@ -2,6 +2,7 @@
 // SPNGDepoFileSource: events of depositions from the field's files.
 
 #include "spng/graph/node.h"
+#include "spng/graph/source.h"
 #include "spng/sim/depo_reader.h"
 
 #include <cstdint>
@@ -26,7 +27,13 @@ struct DepoFileSourceConfig {
 /// (checked_depositions()), on the host. What is left out or turned is one
 /// warning for each event. A file without any event is an error; an event that
 /// cannot be used is an error of that event.
-class DepoFileSource : public NodeWith<DepoFileSourceConfig> {
+class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public KnowsItsEnd {
+public:
+    /// The end of the file is only known when it has been read.
+    bool at_end() const override {
+        return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
+    }
+
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;

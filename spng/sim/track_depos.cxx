@@ -199,7 +199,7 @@ void TrackDepos::prepare_node(Environment& environment) {
 }
 
 Ports TrackDepos::process(const Ports&) {
-    if (m_events >= static_cast<std::uint64_t>(config().nevents)) {
+    if (at_end()) {
         return {nullptr};
     }
     NVTX_SCOPED_RANGE("TrackDepos::generate");

@@ -2,6 +2,7 @@
 // SPNGTrackDepos: events of random tracks, muons, blips, or the lines of a line scan.
 
 #include "spng/graph/node.h"
+#include "spng/graph/source.h"
 #include "spng/sim/depositions.h"
 #include "spng/sim/line_scan.h"
 #include "spng/sim/muon_tracks.h"
@@ -77,7 +78,10 @@ struct TrackDeposConfig {
 /// blips, else 0. Tracks choose among several volumes by their size.
 /// Random numbers depend on the seed and the event's position in the job: the same bytes with any number of
 /// threads.
-class TrackDepos : public NodeWith<TrackDeposConfig> {
+class TrackDepos : public NodeWith<TrackDeposConfig>, public KnowsItsEnd {
+public:
+    bool at_end() const override { return m_events >= static_cast<std::uint64_t>(config().nevents); }
+
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;

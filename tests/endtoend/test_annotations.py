@@ -62,9 +62,13 @@ def test_steps_and_files_lie_in_node_calls_of_their_thread(recorded: list[tuple]
     nodes = [row for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"}]
     inner = [row for row in recorded if (row[0] == "spng" and row[2] == "step") or row[0] == "spng.io"]
     assert {name for _, name, *_ in inner} >= {"Decon::fft", "FrameReader::next", "FrameWriter::write"}
+    written = [row[4] for row in inner if row[1] == "ArchiveWriter::add"]
+    assert written.count(2560 * 6000 * 4) == EVENTS, "payload: bytes of the samples, float32"
+    read = [row[4] for row in inner if row[1] == "NpyReader::read"]
+    assert len(read) == 3 * EVENTS, "samples, channels, tick information"
     loose = [name for _, name, _, _, _, begin, end, thread in inner
              if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in nodes)]
-    assert set(loose) <= {"FrameWriter::close"}, "the file is closed after the last event"
+    assert set(loose) <= {"ArchiveWriter::close"}, "the file is closed after the last event"
     assert {row[2] for row in recorded if row[0] == "spng.io"} == {"io"}
 
 
@@ -90,7 +94,7 @@ def test_scheduling_is_in_its_own_domain(recorded: list[tuple]) -> None:
 def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> None:
     if not has_recorder():
         pytest.skip("a build without NVTX or without the recorder")
-    job(tmp_path, "--record", "run.sqlite", "--nvtx-level", level, input=adc, nevents=1)
+    job(tmp_path, "--record", "run.sqlite", "--nvtx-level", level, input=adc, nevents=1, model="none")
     with sqlite3.connect(tmp_path / "run.sqlite") as database:
         found = {text for (text,) in database.execute("""
             SELECT DISTINCT d.text FROM NVTX_EVENTS e JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = e.domainId
@@ -107,7 +111,7 @@ def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
-    job(tmp_path, "--trace-states", "states.json", "--timing", "timing.json", input=adc)
+    job(tmp_path, "--trace-states", "states.json", "--timing", "timing.json", input=adc, model="none")
     states = json.loads((tmp_path / "states.json").read_text(encoding="utf-8"))
     timing = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))
     assert states["schema"] == "spng-states-1"
@@ -127,6 +131,7 @@ def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(adc: Path, tmp_path: Path) -> None:
-    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={adc}", "-A", "output=x.npz", "-A", "nevents=1", "--trace-states",
-               tmp_path / "none" / "states.json", folder=tmp_path)
+    missing = tmp_path / "none" / "states.json"
+    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={adc}", "-A", "output=x.npz", "-A", "nevents=1", "-A", "model=none",
+               "--trace-states", missing, folder=tmp_path)
     assert done.returncode == 1 and "--trace-states" in done.stderr
