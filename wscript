@@ -60,7 +60,10 @@ def build(bld):
     if bld.env.WITH_NVTX == "yes" and bld.env.HAVE_SQLITE:
         bld.shlib(
             target="lib/SpngRecorder",
-            source=bld.path.ant_glob("spng/instrument/recorder/*.cxx"),
+            source=bld.path.ant_glob(
+                "spng/instrument/recorder/*.cxx",
+                excl=[] if bld.env.CUPTI_INCLUDE else ["spng/instrument/recorder/cupti_*.cxx"],
+            ),
             includes=["."],
             use="NVTX CUDA SQLITE SYSTEM",
             cxxflags=["-fvisibility=hidden"] + bld.env.CXXFLAGS_FMT,  # the folder of the parts' headers

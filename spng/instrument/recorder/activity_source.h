@@ -15,6 +15,7 @@ class Recorder;
 struct Readiness {
     bool ready = true;
     std::string reason;
+    bool expected = false; ///< the machine has no such hardware: nothing to warn of
 };
 
 /// Rows are handed over with Recorder::add(), from any thread. No function may throw: a profile is worth less

@@ -50,6 +50,20 @@ void copy_tables(Database& database, std::tuple<Rows...>*) {
     (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
 }
 
+/// Device times of calls, which came later than the calls themselves, become a column of SPNG_CALL. They also
+/// decide the tier: without CUPTI they are all that is known of the device.
+void put_device_times(Database& database) {
+    if (!database.integer("SELECT 1 FROM main.sqlite_master WHERE name = 'SPNG_CALL_DEVICE'")) {
+        return;
+    }
+    database.run("CREATE INDEX main.by_call ON SPNG_CALL_DEVICE (call);"
+                 "ALTER TABLE main.SPNG_CALL ADD COLUMN device INTEGER;"
+                 "UPDATE main.SPNG_CALL SET device = (SELECT MAX(d.device) FROM SPNG_CALL_DEVICE d "
+                 "WHERE d.call = SPNG_CALL.id);"
+                 "DROP TABLE main.SPNG_CALL_DEVICE;"
+                 "UPDATE main.SPNG_RUN SET value = 'events' WHERE key = 'tier' AND value = 'nvtx'");
+}
+
 void write_all(const std::string& part, const std::string& path, bool recovered) {
     Database database(path, Database::Mode::create);
     database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; ATTACH " +
@@ -63,6 +77,7 @@ void write_all(const std::string& part, const std::string& path, bool recovered)
                  copy_sql("StringIds", "id") + ";" + copy_sql("SPNG_RUN", "key") + ";" +
                  copy_sql("ThreadNames", "globalTid"));
     copy_tables(database, static_cast<AllRows*>(nullptr));
+    put_device_times(database);
     if (recovered) {
         database.run("INSERT OR REPLACE INTO SPNG_RUN VALUES ('end', 'recovered')");
     }

@@ -60,7 +60,7 @@ void Session::start_sources() {
             m_recorder.note("source." + type.part, readiness.ready ? "on" : "off: " + readiness.reason);
             if (readiness.ready) {
                 m_sources.push_back(std::move(source));
-            } else {
+            } else if (!readiness.expected) {
                 m_recorder.diagnose(Severity::warning, type.part + " is not recorded: " + readiness.reason);
             }
         }

@@ -1,10 +1,13 @@
-"""The annotated program, compiled once."""
+"""The annotated program, compiled once; the analysis is imported from the source tree."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "profiling"))
 
 from tests.instrument.recorder import recorded
 
