@@ -16,7 +16,8 @@ local make_spng = import 'spng.jsonnet';
 /// device     auto, cpu, cuda, cuda:N
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
-/// model      none: regions from thresholds and coincidence; standin: an untrained network for tests; or a model file
+/// model      default: the network trained for the detector and its default filters, where there is one, else none; none: regions
+///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
 /// nevents    stop after so many events; -1: all
 /// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
 /// precision  exact or fast (TF32 on CUDA)
@@ -37,7 +38,7 @@ function(
     device='auto',
     engine='Pgrapher',
     threads=0,
-    model='none',
+    model='default',
     nevents=-1,
     verbosity=0,
     precision='exact',
@@ -64,6 +65,7 @@ function(
     local wants(tag) = std.member(out_tags, tag);
 
     local spng = make_spng(det, args.whole('tpcid', tpcid), filters);
+    local model_file = spng.model_file(model);
     local groups =
         if args.boolean('batch', batch) then det.groups
         else [group { name: view.name, views: [view] } for group in det.groups for view in group.views];
@@ -103,7 +105,7 @@ function(
             coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, args.boolean('dead_is_hit', dead_is_hit))),
             roi:
                 if !is_induction(group) then self.regions
-                else behind('roi', group, if model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model)),
+                else behind('roi', group, if model_file == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model_file)),
             apply: behind('signal', group, spng.ApplyROI('signal', group)),
             wiener: spng.Apply1DSpectrum('wiener', group),
             apply_wiener: spng.ApplyROI('wiener', group, output='wiener', summary=true),
@@ -126,7 +128,7 @@ function(
         + [link(own.images, own.regions)]
         + [link(own.regions, parts[target.name].coincidence, number) for target in induction]
         + (if is_induction(group) then [
-               link(if model == 'none' then own.images else own.filters.loose, own.roi, 0),
+               link(if model_file == 'none' then own.images else own.filters.loose, own.roi, 0),
                link(own.coincidence, own.roi, 1),
            ] else [])
         + [link(own.gauss, own.apply, 0), link(own.roi, own.apply, 1)]

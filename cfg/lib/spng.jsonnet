@@ -131,12 +131,19 @@ function(det, anode, filters='') {
     CoincidenceROIs(group)::
         node('SPNGCoincidenceROIs', group.name, set[group.kind].rois { passes: set[group.kind].passes, cyclic: group.cyclic }, 2, 1),
 
+    /// The model that a user means: the detector's own knows the images of its default filter set only.
+    model_file(name)::
+        if name == 'standin' then 'dnnroi-standin.ts'
+        else if name != 'default' then name
+        else if set_name == det.filter_set then std.get(det, 'model', 'none')
+        else 'none',
+
     TorchService(group, model):: component('SPNGTorchService', group.name, {
-        model: if model == 'standin' then 'dnnroi-standin.ts' else model,
+        model: model,
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 
-    /// Inputs: the loose image, coincidence. model: standin, or a file
+    /// Inputs: the loose image, coincidence. model: a file
     DNNROI(group, model)::
         local service = spng.TorchService(group, model);
         node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),

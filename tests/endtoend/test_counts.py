@@ -108,7 +108,7 @@ def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_of(frames: Path, folder: Path, **arguments: object) -> Run:
     """The main job over the frames."""
-    job(folder, "--timing", str(folder / "timing.json"), input=frames, output="signal.tar", **arguments)
+    job(folder, "--timing", str(folder / "timing.json"), input=frames, output="signal.tar", model="none", **arguments)
     return Run(json.loads((folder / "timing.json").read_text(encoding="utf-8")))
 
 

@@ -61,7 +61,7 @@ class Run:
 
 def run_with_dumps(folder: Path, edges: str, **arguments: str) -> Run:
     """Run the main job on the default event and read what it dumped."""
-    output = wire_cell.job(folder, dump=edges, **arguments)
+    output = wire_cell.job(folder, dump=edges, model="none", **arguments)
     dumped: dict[str, wire_cell.Arrays] = {group: {} for group in GROUPS}
     for group in GROUPS:
         for path in sorted(folder.glob(f"output-*-{group}.npz")):

@@ -1,0 +1,109 @@
+"""The network that ships, data/dnnroi.ts: what it says of itself, and the default job with it against the truth.
+
+The bars are those that the project set itself for cosmic-like events; the default event was not trained or tuned on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dnnroi.settings import SETTINGS
+from tests.reference import metrics
+from tests.support import wire_cell
+
+MODEL = wire_cell.DATA / "dnnroi.ts"
+VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
+INDUCTION = ("U", "V")
+
+
+@pytest.fixture(name="about", scope="module")
+def fixture_about() -> dict:
+    """Its metadata."""
+    extra = {"metadata.json": ""}
+    torch.jit.load(MODEL, _extra_files=extra)
+    return json.loads(extra["metadata.json"])
+
+
+@pytest.fixture(name="default", scope="module")
+def fixture_default(tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
+    """The default job on the default event, with its regions."""
+    return wire_cell.job(tmp_path_factory.mktemp("default"), tags="signal,roi")
+
+
+@pytest.fixture(name="merits", scope="module")
+def fixture_merits(default: wire_cell.Arrays) -> dict[str, metrics.Merit]:
+    """Of each view, against the truth."""
+    truth = wire_cell.read_arrays(wire_cell.TRUTH)["frame_*_0"].astype(np.float64)
+    return {view: metrics.merit(default["frame_signal_0"][rows], truth[rows]) for view, rows in VIEWS.items()}
+
+
+class TestFile:
+    """What ships."""
+
+    def test_size(self) -> None:
+        """Below 10 MB, since it is in the repository; no path of the machine that made it."""
+        content = MODEL.read_bytes()
+        assert len(content) < 10_000_000 and str(wire_cell.ROOT).encode() not in content
+
+    def test_metadata(self, about: dict) -> None:
+        """Inputs, order, scale, rebin, and where it comes from."""
+        assert about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        assert about["multiple"] == 32 and about["halo"] > 0 and about["transpose"] is False
+        assert "stand_in" not in about
+        training = about["training"]
+        assert len(training["commit"]) == 12 and int(training["commit"], 16) >= 0, "trained with changes that are in no commit"
+        assert training["events"] == SETTINGS["full"].events
+        assert training["rule"] == json.loads(json.dumps(training["rule"])) and training["minutes"] < 60
+
+    def test_limits(self, about: dict) -> None:
+        """Below 1 M parameters and 25 kFLOP per sample."""
+        assert about["parameters"] < 1_000_000 and about["operations_per_sample"] < 25_000
+
+    def test_held_out_figures(self, about: dict) -> None:
+        """Those in the file reach the bars."""
+        for view in INDUCTION:
+            merit = about["figures"]["held_out"][view]
+            assert merit["efficiency"] > 0.95 and merit["purity"] > 0.8, merit
+            assert about["figures"]["area_under_roc"][view] > 0.99
+
+    @pytest.mark.parametrize("size", [(800, 1500), (480, 1500), (33, 100)])
+    def test_any_size(self, size: tuple[int, int]) -> None:
+        """Noise of 500 electrons without MP2 and MP3 gives hardly any region."""
+        features = torch.zeros(1, 3, *size)
+        features[0, 0] = torch.randn(size, generator=torch.Generator().manual_seed(1)) * 500 / 4000
+        probability = torch.jit.load(MODEL)(features)
+        assert probability.shape == (1, 1, *size)
+        assert 0 <= probability.min() and probability.max() <= 1 and (probability > 0.5).float().mean() < 1e-3
+
+
+@wire_cell.needs_program
+class TestDefaultJob:
+    """`cfg/pipeline.jsonnet` with its defaults on the default event."""
+
+    def test_uses_the_network(self, default: wire_cell.Arrays) -> None:
+        """The output says so."""
+        assert json.loads(default["notes_0"].tobytes())["model"] == "dnnroi.ts"
+
+    def test_other_filters_and_detectors_go_without(self, tmp_path: Path) -> None:
+        """The network knows the images of one detector's default filters only."""
+        for arguments in (("filters=pdhd",), ("detname=pdsp",), ("model=none",)):
+            words = [word for argument in arguments for word in ("-A", argument)]
+            graph = tmp_path / "graph.dot"
+            done = wire_cell.run("--dot", graph, "-c", wire_cell.PIPELINE, *words, folder=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert "SPNGCoincidenceROIs" in graph.read_text() and "SPNGDNNROI" not in graph.read_text(), arguments
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_charge(self, merits: dict[str, metrics.Merit], view: str) -> None:
+        """Within 5 % of the truth."""
+        assert abs(merits[view].charge - 1) < 0.05, merits[view]
+
+    @pytest.mark.parametrize("view", INDUCTION)
+    def test_efficiency_and_purity(self, merits: dict[str, metrics.Merit], view: str) -> None:
+        """Efficiency above 0.95 at purity above 0.8."""
+        assert merits[view].efficiency > 0.95 and merits[view].purity > 0.8, merits[view]
