@@ -6,6 +6,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "compiler.h"
 #include "spng/core/error.h"
+#include "spng/instrument/scoped_timer.h"
 
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>
@@ -57,7 +58,21 @@ TEST(NvtxLevel, DISABLED_OperatorsForTheListener) {
     std::fflush(stdout);
 }
 
-class OperatorRanges : public testing::Test {
+/// Run by the test below in a process of its own.
+TEST(NvtxLevel, DISABLED_TimersForTheListener) {
+    std::puts("begin");
+    std::fflush(stdout);
+    {
+        const ScopedTimer outer("Outer", {.print = false, .use_nvtx = true, .colour = 0xFFFFFF00});
+        const ScopedTimer inactive("Inactive", {.active = false, .use_nvtx = true});
+        const ScopedTimer silent("Silent", {.print = false});
+        const ScopedTimer inner("Inner", {.print = false, .use_nvtx = true});
+    }
+    std::puts("end");
+    std::fflush(stdout);
+}
+
+class HeardInAProcess : public testing::Test {
 protected:
     void SetUp() override {
         const std::string compile = compiler::command();
@@ -73,12 +88,13 @@ protected:
     }
 
     /// Between the lines "begin" and "end".
-    std::string heard(const char* level) const {
+    std::string heard(const char* level, const std::string& test) const {
         const auto self = std::filesystem::read_symlink("/proc/self/exe");
         const auto outcome = compiler::run("env NVTX_INJECTION64_PATH=" + m_listener +
                                            " SPNG_NVTX_LEVEL=" + level + " " + compiler::quoted(self) +
                                            " --gtest_also_run_disabled_tests"
-                                           " --gtest_filter=NvtxLevel.DISABLED_OperatorsForTheListener");
+                                           " --gtest_filter=NvtxLevel.DISABLED_" +
+                                           test + "ForTheListener");
         EXPECT_EQ(outcome.status, 0) << outcome.output;
         const auto begin = outcome.output.find("begin\n") + 6;
         return outcome.output.substr(begin, outcome.output.find("end\n") - begin);
@@ -88,12 +104,12 @@ protected:
     const std::string m_listener = m_folder.file("listener.so");
 };
 
-TEST_F(OperatorRanges, NameEveryOperatorAtLevelFour) {
+TEST_F(HeardInAProcess, OperatorsAtLevelFour) {
     const auto range = [](int depth, const char* name) {
         return "push " + std::to_string(depth) + " [spng.torch] aten::" + name +
                " category=torch colour=FFE377C2 payload=none\n";
     };
-    const std::string text = heard("4");
+    const std::string text = heard("4", "Operators");
     EXPECT_EQ(text.rfind("register aten::add\n" + range(0, "add") + "pop 0\n", 0), 0u) << text;
     const auto outer = text.find("register aten::outer\n" + range(0, "outer"));
     ASSERT_NE(outer, std::string::npos) << "operators of other threads too\n" << text;
@@ -104,8 +120,16 @@ TEST_F(OperatorRanges, NameEveryOperatorAtLevelFour) {
     EXPECT_TRUE(text.ends_with("pop 0\n" + range(0, "view") + "pop 0\n")) << text;
 }
 
-TEST_F(OperatorRanges, AreNotThereBelow) {
-    EXPECT_EQ(heard("3"), "");
+TEST_F(HeardInAProcess, NoOperatorsBelow) {
+    EXPECT_EQ(heard("3", "Operators"), "");
+}
+
+TEST_F(HeardInAProcess, TimersAreRangesWhenAsked) {
+    EXPECT_EQ(heard("2", "Timers"), "register Outer\n"
+                                    "push 0 [spng] Outer category=step colour=FFFFFF00 payload=none\n"
+                                    "register Inner\n"
+                                    "push 1 [spng] Inner category=step colour=FFC7C7C7 payload=none\n"
+                                    "pop 1\npop 0\n");
 }
 
 #else
