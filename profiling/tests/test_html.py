@@ -24,7 +24,7 @@ MS = 1_000_000
 
 
 class Page:
-    """A page, and the data inside of it as html_timeline.js unpacks them."""
+    """A page, and the data inside of it as html_data.js unpacks them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

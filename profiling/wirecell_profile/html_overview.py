@@ -100,7 +100,7 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> str:
     if overhead:
         found.append((time_text(float(overhead)), "recorder", f"cost of {scope.profile.manifest.get('ranges', '?')} ranges"))
     return '<div class="tiles">' + "".join(
-        f'<div class="tile"><span>{escape(about)}</span><b title="{escape(value)}">{escape(value)}</b><span>{escape(small)}</span></div>'
+        f'<div class="tile"><span>{escape(about)}</span><b{" class=long" if len(value) > 12 else ""} title="{escape(value)}">{escape(value)}</b><span>{escape(small)}</span></div>'
         for value, about, small in found) + "</div>"
 
 

@@ -62,7 +62,7 @@ def html_page(scope: Scope, findings: str) -> str:
         '<h2 id="missing">What is missing</h2>' + _missing(content.missing),
     ]
     data = encode(timeline, counters, content.window)
-    script = "\n".join(_file(name) for name in ("html_timeline.js", "html_page.js"))
+    script = "\n".join(_file(name) for name in ("html_data.js", "html_timeline.js", "html_page.js"))
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>\n{_file("html_page.css")}</style></head><body>\n'
             + "\n".join(parts) + f'\n<script type="text/plain" id="timeline-data">{data}</script>\n<script>\n{script}</script>\n</body></html>\n')

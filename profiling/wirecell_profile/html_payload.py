@@ -1,4 +1,4 @@
-"""The timeline's data inside the page: columns as binary, deflated, base64. html_timeline.js reads it.
+"""The timeline's data inside the page: columns as binary, deflated, base64. html_data.js reads it.
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
