@@ -204,6 +204,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.states_file = states_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);
+    line.control = control_address(values);
     line.recording = recording_request(values);
     line.skip_failed = skip_failed(values);
     line.synchronised_timing = values.count("sync-timing") > 0;

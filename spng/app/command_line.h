@@ -2,8 +2,10 @@
 // The command line of wire-cell: what the user asked for, checked as far as possible without reading a file.
 
 #include "spng/app/jsonnet.h"
+#include "spng/instrument/control_address.h"
 #include "spng/instrument/recording.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,24 +15,25 @@ enum class Action { run, check, draw, list, describe, schema, recover, help, ver
 
 struct CommandLine {
     Action action = Action::run;
-    std::string configuration;              ///< -c or the one positional argument
-    std::vector<JsonnetBinding> bindings;   ///< -A, --tla-code, -V, -C
-    std::vector<std::string> path;          ///< -P, in order
-    std::vector<std::string> plugins;       ///< -p
-    std::vector<std::string> log_sinks;     ///< -l
-    std::vector<std::string> log_levels;    ///< -L
-    int graph_threads = 0;                  ///< -t; 0: as the configuration says
-    std::string app;                        ///< -a
-    std::string dot_file;                   ///< --dot
-    std::string type;                       ///< of --describe and --schema; "all"
-    std::string states_file;                ///< --trace-states
-    std::string nvtx_level;                 ///< --nvtx-level
-    std::string timing_file;                ///< --timing
-    std::string torch_profiler;             ///< --torch-profiler
-    std::string part_file;                  ///< --recover-record
-    bool skip_failed = false;               ///< --on-error skip
-    bool synchronised_timing = false;       ///< --sync-timing
-    instrument::RecordingRequest recording; ///< --record and its relatives
+    std::string configuration;                         ///< -c or the one positional argument
+    std::vector<JsonnetBinding> bindings;              ///< -A, --tla-code, -V, -C
+    std::vector<std::string> path;                     ///< -P, in order
+    std::vector<std::string> plugins;                  ///< -p
+    std::vector<std::string> log_sinks;                ///< -l
+    std::vector<std::string> log_levels;               ///< -L
+    int graph_threads = 0;                             ///< -t; 0: as the configuration says
+    std::string app;                                   ///< -a
+    std::string dot_file;                              ///< --dot
+    std::string type;                                  ///< of --describe and --schema; "all"
+    std::string states_file;                           ///< --trace-states
+    std::string nvtx_level;                            ///< --nvtx-level
+    std::string timing_file;                           ///< --timing
+    std::string torch_profiler;                        ///< --torch-profiler
+    std::string part_file;                             ///< --recover-record
+    bool skip_failed = false;                          ///< --on-error skip
+    bool synchronised_timing = false;                  ///< --sync-timing
+    std::optional<instrument::ControlAddress> control; ///< --profile-control
+    instrument::RecordingRequest recording;            ///< --record and its relatives
 };
 
 /// Throws Error(Usage) for unknown flags (naming the nearest), missing or malformed values, more than one

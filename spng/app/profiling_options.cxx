@@ -84,6 +84,9 @@ po::options_description profiling_options() {
         ("profile-schedule", text("S"),
          "profile events by wait=W,warmup=U,active=A,repeat=R; both also hold for nsys -c "
          "cudaProfilerApi") //
+        ("profile-control", text("WHERE"),
+         "begin without recording and listen at unix:PATH or, with SPNG_PROFILE_TOKEN, tcp:PORT of this "
+         "machine: POST /start_profile, /stop_profile, GET /timings (Prometheus), /health") //
         ("trace-states", text("FILE"),
          "write time, memory and shapes of every node call as JSON") //
         ("torch-profiler", text("FOLDER"),
@@ -99,6 +102,14 @@ std::string states_file(const po::variables_map& values) {
 
 std::string torch_profiler_folder(const po::variables_map& values) {
     return given(values, "torch-profiler", "SPNG_TORCH_PROFILER").text;
+}
+
+std::optional<instrument::ControlAddress> control_address(const po::variables_map& values) {
+    const Given where = given(values, "profile-control", "SPNG_PROFILE_CONTROL");
+    if (values.count("profile-control") == 0 && where.text.empty()) {
+        return std::nullopt;
+    }
+    return instrument::parse_control_address(where.text, where.where);
 }
 
 instrument::RecordingRequest recording_request(const po::variables_map& values) {

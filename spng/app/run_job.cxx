@@ -7,6 +7,8 @@
 #include "spng/core/error.h"
 #include "spng/core/log.h"
 #include "spng/graph/job.h"
+#include "spng/instrument/capture_control.h"
+#include "spng/instrument/capture_switch.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/recording.h"
@@ -189,6 +191,20 @@ RunSummary run_in_range(Job& job, const RunOptions& options, const instrument::E
     return profiler == nullptr ? job.run(options) : run_profiled(job, options, events, *profiler);
 }
 
+/// Lets a run be controlled from outside; null where there is nothing to control.
+std::unique_ptr<instrument::CaptureControl> capture_control(const CommandLine& line,
+                                                            const instrument::Recording& recording) {
+    if (!line.control && !recording.active()) {
+        return nullptr;
+    }
+    auto control = std::make_unique<instrument::CaptureControl>(line.control, "--profile-control");
+    if (line.control) {
+        instrument::recording::switch_window(false); // until it is told to record
+        print(stderr, "wire-cell: listening at " + control->address() + "\n");
+    }
+    return control;
+}
+
 int run(const CommandLine& line, const Configuration& configuration, Job& job,
         instrument::Recording& recording) {
     install_signal_handlers();
@@ -203,6 +219,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     describe_job(recording, line, configuration, job, options);
     const auto profiler = torch_profiler(line, job.settings(options));
     recording.run_begins();
+    const auto control = capture_control(line, recording);
     const instrument::Stopwatch running;
     const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();

@@ -4,6 +4,7 @@
 #include "spng/instrument/device_timer.h"
 #include "spng/instrument/nested_call.h"
 #include "spng/instrument/node_range.h"
+#include "spng/instrument/node_totals.h"
 #include "spng/instrument/operator_traits.h"
 #include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recording.h"
@@ -29,7 +30,8 @@ thread_local NodeMeter::Call::State* t_call = nullptr;
 struct NodeMeter::State {
     explicit State(NodeIdentity the_identity)
         : identity(std::move(the_identity)), label(identity.text(), identity.kind),
-          number(recording::new_node(identity.type, identity.instance, identity.kind)) {}
+          number(recording::new_node(identity.type, identity.instance, identity.kind)),
+          totals(new_totals(identity)) {}
 
     struct Pending {
         std::size_t record;
@@ -44,6 +46,7 @@ struct NodeMeter::State {
     const NodeIdentity identity;
     const NodeLabel label;
     const std::int64_t number; ///< in recordings
+    const std::shared_ptr<NodeTotals> totals;
     mutable std::mutex mutex;
     std::vector<CallRecord> records;
     std::unordered_map<const OperatorTraits*, std::uint64_t> operations;
@@ -126,6 +129,7 @@ void NodeMeter::State::store(Call::State& call) {
         pending.push_back({records.size(), call.recorded_call, std::move(call.span)});
     }
     records.push_back(call.record);
+    totals->add(call.record);
     for (const auto& [traits, times] : call.operations) {
         operations[traits] += times;
     }
@@ -136,6 +140,7 @@ void NodeMeter::State::settle_first() {
     Pending first = std::move(pending.front());
     pending.pop_front();
     records[first.record].device = first.span->nanoseconds();
+    totals->add_device(records[first.record].device);
     const SpngRecorder* const recorder = recording::recorder();
     if (recorder != nullptr && first.recorded_call != 0) {
         recorder->device_time(first.recorded_call, records[first.record].device);

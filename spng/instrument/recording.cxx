@@ -2,6 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
+#include "spng/instrument/capture_switch.h"
 #include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recorder_library.h"
 
@@ -59,6 +60,8 @@ struct Window {
     EventWindow events;
     std::atomic<int> wanted_in_flight{0};
     std::function<void(bool)> action;
+    std::mutex switching;
+    std::atomic<bool> switched_off{false}; ///< from outside; all events are wanted then
 };
 Window window;
 
@@ -149,6 +152,37 @@ EventOnThread::~EventOnThread() {
     }
 }
 
+Switched switch_window(bool open) {
+    const std::lock_guard lock(window.switching);
+    const SpngRecorder* const to = recorder();
+    if (to == nullptr) {
+        return Switched::nothing_recorded;
+    }
+    if (!window.events.is_everything()) {
+        return Switched::by_events;
+    }
+    if (window.switched_off.exchange(!open) == !open) {
+        return Switched::already;
+    }
+    if (open) {
+        to->resume();
+        start_device_profiler();
+    } else {
+        stop_device_profiler();
+        to->pause();
+    }
+    return Switched::done;
+}
+
+Switched toggle_window() {
+    return switch_window(window.switched_off);
+}
+
+bool window_is_open() {
+    return recorder() != nullptr &&
+           (window.events.is_everything() ? !window.switched_off : window.wanted_in_flight > 0);
+}
+
 void say_what_is_left() noexcept {
     const SpngRecorder* const to = recorder();
     const char* const part = to == nullptr ? "" : to->part_file();
@@ -165,6 +199,7 @@ void say_what_is_left() noexcept {
 
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
+    window.switched_off = false;
     if (request.file.empty()) {
         return;
     }
