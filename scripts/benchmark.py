@@ -15,7 +15,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from benchlib import machine_load, programs
+from benchlib import cold, machine_load, programs
 from benchlib.frames import copies_of_frame
 from benchlib.page import write_page
 from benchlib.result import Measurements, result_of
@@ -35,6 +35,9 @@ def command_line() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3,
                         help="runs of the chain, each after one of the yardstick (default 3)")
     parser.add_argument("--quick", action="store_true", help="one run of three events, no operators")
+    parser.add_argument("--cold", action="store_true",
+                        help="instead: what a new process pays once, its compile caches (the driver's too) in an empty folder. "
+                             "Today nothing is compiled at run time, so this is first use of libraries and memory")
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or auto (default cpu)")
     parser.add_argument("--dtype", default="float32", help="float32 or float64 (default float32)")
@@ -51,6 +54,8 @@ def command_line() -> argparse.Namespace:
         parser.error("--events and --runs are at least 1, --cores at least 0")
     if options.quick:
         options.events, options.runs = 3, 1
+    if options.cold and options.events < 2:
+        parser.error("--cold compares the first event with later ones: --events is at least 2")
     return options
 
 
@@ -76,15 +81,32 @@ def use_cores(count: int) -> int:
     return len(os.sched_getaffinity(0))
 
 
+def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[str]:
+    """The main job on copies of the frame."""
+    arguments = {"input": str(copies_of_frame(FRAME, options.events, FOLDER)), "output": str(FOLDER / "signal.tar"),
+                 "device": options.device, "threads": str(cores), "dtype": options.dtype, "model": options.model,
+                 "engine": options.engine}
+    return programs.chain_command(build / "bin" / "wire-cell", arguments, FOLDER / "timing.json")
+
+
+def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
+    """Runs with empty compile caches."""
+    command = chain_command(options, build, cores)
+    say(f"\nCold, {options.runs} x {options.events} events on {cores} cores\n  " + shlex.join(command))
+    runs = [cold.cold_run(command, FOLDER / "caches") for _ in range(options.runs)]
+    figures = cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
+    say(cold.cold_text(figures))
+    path = FOLDER / "cold.json"
+    cold.write_cold(figures, path)
+    say(f"\nWritten: {path}")
+
+
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
     """Yardstick and chain in turn, so that both see the same machine; then what start-up consists of."""
     program = build / "bin" / "wire-cell"
     yardstick = build / "bench" / programs.YARDSTICK
     threads = {"OMP_NUM_THREADS": str(cores)}
-    arguments = {"input": str(copies_of_frame(FRAME, options.events, FOLDER)), "output": str(FOLDER / "signal.tar"),
-                 "device": options.device, "threads": str(cores), "dtype": options.dtype, "model": options.model,
-                 "engine": options.engine}
-    found.command = programs.chain_command(program, arguments, FOLDER / "timing.json")
+    found.command = chain_command(options, build, cores)
     if not yardstick.exists():
         say(f"  {yardstick} is not built (it needs Google Benchmark): the chain is not compared with it")
     say("  " + shlex.join(found.command))
@@ -116,6 +138,9 @@ def main() -> int:
     build = ready_build(options)
     FOLDER.mkdir(parents=True, exist_ok=True)
     cores = use_cores(options.cores)
+    if options.cold:
+        measure_cold(options, build, cores)
+        return 0
     found = Measurements(cores=cores, own_command=shlex.join(["./wcb", "bench", *sys.argv[1:]]))
     if not options.only:
         say(f"\nChain, {options.runs} x {options.events} events on {cores} cores")

@@ -237,7 +237,8 @@ class TestRefused:
     @pytest.mark.parametrize("where, variables, said", [
         ("tcp:0", {}, "SPNG_PROFILE_TOKEN"), ("tcp:0", {"SPNG_PROFILE_TOKEN": "short"}, "less than 16"),
         ("tcp:x", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:x'"), ("tcp:70000", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:70000'"),
-        ("unix:", {}, "'unix:'"), ("unix:" + "x" * 108, {}, "107"), ("here", {}, "'here'"), ("unix:/absent/job.sock", {}, "--profile-control"),
+        ("unix:", {}, "'unix:'"), ("unix:" + "x" * 108, {}, "107"), ("here", {}, "'here'"),
+        ("unix:/absent/job.sock", {}, "--profile-control"),
     ])
     def test_address(self, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, variables: dict[str, str],
                      said: str) -> None:

@@ -1,0 +1,85 @@
+"""./wcb bench --cold: what a process pays once, apart from what each event costs.
+
+Each run is a new process whose compile caches are an empty scratch folder. The job compiles nothing at run time: our kernels
+come compiled in the library, and packages of AOTInductor in the model file. What is left is the driver's translation of
+PTX for a GPU that a library has no code for, and libraries that set themselves up at first use. So there is no compile time
+to report on its own. Files stay in the system's page cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+from pathlib import Path
+
+from . import programs
+from .statistics_of_calls import chain_figures
+
+CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver, and of what may compile
+ROWS = 8
+
+
+def empty_caches(folder: Path) -> dict[str, str]:
+    """Environment that sends every compile cache to an empty folder of its own under `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    found = {}
+    for variable in CACHES:
+        place = folder / variable.lower()
+        place.mkdir(parents=True)
+        found[variable] = str(place)
+    return found
+
+
+def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
+    """Run once with empty caches; the timing report, and the bytes that were put into the caches."""
+    caches = empty_caches(folder)
+    before = {name: os.environ.get(name) for name in caches}
+    os.environ.update(caches)
+    try:
+        timing = programs.run_chain(command)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    return timing, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
+    """Medians over the runs: ms of an event without files, s of the start; per node how much its first call takes longer [ms]."""
+    chains = [chain_figures([timing]) for timing in timings]
+    first, later = (statistics.median(values) for values in zip(*((chain.first, chain.wall.median) for chain in chains)))
+    extra: dict[str, list[float]] = {}
+    for timing in timings:
+        for node in timing["nodes"]:
+            if node["steady_mean_wall_ns"] is not None:
+                extra.setdefault(node["name"], []).append(1e-6 * (node["first_wall_ns"] - node["steady_mean_wall_ns"]))
+    return {
+        "start_up_s": statistics.median(timing["run"]["startup_seconds"] for timing in timings),
+        "first_event_ms": first,
+        "later_event_ms": later,
+        "once_ms": first - later,
+        "cached_bytes": max(cached_bytes),
+        "first_call_extra_ms": {name: statistics.median(values)
+                                for name, values in sorted(extra.items(), key=lambda item: -statistics.median(item[1]))},
+    }
+
+
+def cold_text(figures: dict) -> str:
+    """The figures for people."""
+    lines = [f"  start-up to the first event   {figures['start_up_s']:10.3f} s",
+             f"  first event, without files    {figures['first_event_ms']:10.1f} ms",
+             f"  later events (median)         {figures['later_event_ms']:10.1f} ms",
+             f"  paid once                     {figures['once_ms']:10.1f} ms",
+             f"  written to compile caches     {figures['cached_bytes']:10d} bytes",
+             "  first call longer than later ones:"]
+    rows = list(figures["first_call_extra_ms"].items())[:ROWS]
+    return "\n".join([*lines, *(f"    {extra:8.1f} ms  {name}" for name, extra in rows)])
+
+
+def write_cold(figures: dict, path: Path) -> None:
+    """As JSON, schema spng-bench-cold-1."""
+    path.write_text(json.dumps({"schema": "spng-bench-cold-1", **figures}, indent=1) + "\n", encoding="utf-8")
