@@ -73,12 +73,14 @@ class TestFile:
 
     @pytest.mark.parametrize("size", [(800, 1500), (480, 1500), (33, 100)])
     def test_any_size(self, size: tuple[int, int]) -> None:
-        """Noise of 500 electrons without MP2 and MP3 gives hardly any region."""
+        """Nothing in, no region out; charge that the other views confirm is found wherever it is."""
         features = torch.zeros(1, 3, *size)
-        features[0, 0] = torch.randn(size, generator=torch.Generator().manual_seed(1)) * 500 / 4000
-        probability = torch.jit.load(MODEL)(features)
-        assert probability.shape == (1, 1, *size)
-        assert 0 <= probability.min() and probability.max() <= 1 and (probability > 0.5).float().mean() < 1e-3
+        model = torch.jit.load(MODEL)
+        probability = model(features)
+        assert probability.shape == (1, 1, *size) and 0 <= probability.min() and probability.max() < 0.5
+        features[0, 0, 10:20, 40:46] = 3000 / 4000
+        features[0, 2, 10:20, 40:46] = 1
+        assert (model(features)[0, 0, 11:19, 41:45] > 0.5).all()
 
 
 @wire_cell.needs_program
