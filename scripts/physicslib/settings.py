@@ -126,7 +126,7 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
                           {"kind": "muons", "tracks": busy}, sizes.dead, next(seeds), sizes.batch,
                           tuple(one for each in best for one in (each, dead(each, False), dead(each, True)))))
     samples.append(Sample("roc", f"{busy} muons", "muons", {"kind": "muons", "tracks": busy}, sizes.dead, next(seeds),
-                          sizes.batch, (*seed_variants(), *best)))
+                          sizes.batch, (*seed_variants(), rules[-1])))
     samples += [
         Sample(f"lines-{name}", f"line scan {name}", "lines", {"kind": "line", "plane": view}, sizes.lines, next(seeds),
                sizes.batch, (replace(rules[-1], perfect=True), *networks[-1:]), view)
