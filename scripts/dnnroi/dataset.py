@@ -68,8 +68,6 @@ class CropRule:
     samples: int = 512
     on_charge: float = 0.85  # share of crops laid around a true sample
     dead: float = 0.2  # share of crops with dead channels, up to three
-    noisy: float = 0.4  # share of crops with noise of an empty event on top
-    most_noise: float = 1.5  # largest factor on that noise
 
 
 class EventSet:
@@ -83,7 +81,6 @@ class EventSet:
         self.target = np.stack([regions(view.astype(np.float32), rule) for view in self.truth])
         self._charged = [np.flatnonzero(view) for view in self.target]
         self._with_charge = [view for view, places in enumerate(self._charged) if len(places)]
-        self._empty = [view for view, truth in enumerate(self.truth) if not truth.any()]
 
     def features(self, view: int) -> np.ndarray:
         """The network's input, float32 (3, channel, sample)."""
@@ -100,13 +97,6 @@ class EventSet:
             first = sample - int(rng.integers(rule.samples))
             return view, row - int(rng.integers(rule.channels)), min(max(first, 0), last)
         return int(rng.integers(len(self.charge))), int(rng.integers(channels)), int(rng.integers(last + 1))
-
-    def _noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """A piece of an event without charge, in units of the network."""
-        view = self._empty[rng.integers(len(self._empty))]
-        rows = (rng.integers(self.charge.shape[1]) + np.arange(shape[0])) % self.charge.shape[1]
-        first = int(rng.integers(self.charge.shape[2] - shape[1] + 1))
-        return self.charge[view][rows, first : first + shape[1]].astype(np.float32) / ELECTRONS
 
     def crops(self, seed: int, step: int, rule: CropRule) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """A step's crops: features (crop, 3, channel, sample), target, true charge, and 0 where a sample does not count.
@@ -126,8 +116,6 @@ class EventSet:
             charge = self.charge[view][rows, window].astype(np.float32) / ELECTRONS
             masks = self.masks[view][:, rows, window].astype(np.float32)
             counts = np.ones_like(charge)
-            if rng.random() < rule.noisy and self._empty:
-                charge += rng.uniform(0, rule.most_noise) * self._noise(rng, charge.shape)
             if rng.random() < rule.dead:
                 dead = rng.choice(rule.channels, rng.integers(1, 4), replace=False)
                 charge[dead], counts[dead] = 0.0, 0.0

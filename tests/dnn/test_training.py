@@ -147,20 +147,6 @@ class TestCrops:
         dead = (counts == 0).all(dim=3)
         assert 8 <= dead.sum() <= 24 and (features[:, 0][dead[:, 0]] == 0).all()
 
-    def test_noise_of_empty_events(self, tmp_path: Path) -> None:
-        """It comes on top of a crop as a piece of an event without charge, at most 1.5 times."""
-        event = toy_event(0)
-        empty = np.zeros_like(event.truth)
-        write_event(event_file(tmp_path, 0), event)
-        write_event(event_file(tmp_path, 1), Event(np.full_like(event.charge, 800.0), event.masks & False, empty))
-        found = []
-        for noisy in (0.0, 1.0):
-            rule = CropRule(count=16, channels=32, samples=96, on_charge=1.0, dead=0.0, noisy=noisy)
-            features, _, truth, _ = EventSet(tmp_path, range(2)).crops(1, 1, rule)
-            found.append((features[:, 0] * ELECTRONS - truth[:, 0]).mean(dim=(1, 2)).numpy())
-        assert np.abs(found[0]).max() < 60 and found[1].min() > -60 and found[1].max() < 1.5 * 800 + 60
-        assert found[1].max() > 800 and found[1].std() > 200
-
     def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
         """Which is what lets a training go on as if it had not been stopped."""
         for one, same, other in zip(*(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))):
