@@ -95,7 +95,7 @@ def fit(frequency: np.ndarray, target: np.ndarray, high_pass: bool) -> Fit:
     """Least squares on a grid that is refined twice around its best point."""
     used = (frequency > 0) & (frequency < FIT_MHZ)
     frequency, target = frequency[used], target[used] / target[used].max()
-    sigmas, powers = np.geomspace(0.05, 0.4, 25), np.geomspace(1.0, 8.0, 25)
+    sigmas, powers = np.geomspace(0.05, 0.4, 25), np.geomspace(1.0, 12.0, 25)
     taus = np.geomspace(1e-3, 0.08, 25) if high_pass else np.zeros(1)
     for _ in range(3):
         low = np.exp(-0.5 * (frequency / sigmas[:, None, None]) ** powers[:, None])

@@ -14,7 +14,8 @@ local high_pass(tau) = tau * wc.megahertz;
         microboone: [low_pass(0.143854, 4.10358), low_pass(0.1498265, 4.2082), low_pass(0.1472005, 4.17455)],
         pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
-        // Signal over signal and noise of this project's simulation of ProtoDUNE-HD: scripts/derive_filters.py.
+        // Signal over signal and noise of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
+        // scripts/derive_filters.py --events 2.
         simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
     },
 
