@@ -171,6 +171,8 @@ def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with
     names = {variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))}
     result = summary.result_of(plan, results, about) | extra
     result["variants"] = names | result["variants"]
+    if plan.model and Path(plan.model).is_relative_to(ROOT):
+        result["model"] = str(Path(plan.model).relative_to(ROOT))
     result["bars"] = bars.bars_of(result, seconds if plan.model else None)
     return result
 
