@@ -32,7 +32,7 @@ local wc = import 'wirecell.jsonnet';
     // Where the ideal lines of the line scan are centred.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 
-    // The network that finds regions on U and V with the default filter set (docs/dnnroi.md).
-    model: 'dnnroi.ts',
+    // The network that finds regions on U and V with the default filter set (docs/dnnroi.md); it never saw a V that collects.
+    model(anode):: if anode == 1 then 'none' else 'dnnroi.ts',
     filter_sets+: { pdhd: filters.traditional(filters.wiener.pdhd) },
 }

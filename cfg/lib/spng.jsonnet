@@ -135,7 +135,7 @@ function(det, anode, filters='') {
     model_file(name)::
         if name == 'standin' then 'dnnroi-standin.ts'
         else if name != 'default' then name
-        else if set_name == det.filter_set then std.get(det, 'model', 'none')
+        else if set_name == det.filter_set && std.objectHasAll(det, 'model') then det.model(anode)
         else 'none',
 
     TorchService(group, model):: component('SPNGTorchService', group.name, {
