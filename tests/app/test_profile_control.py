@@ -26,6 +26,8 @@ pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 EVENTS = 1500
+CHANNELS, TICKS = 64, 2000
+EVENT_BYTES = CHANNELS * TICKS * 2
 PATIENCE = 60  # seconds
 TOKEN = "a-token-of-the-test-0123456789"
 SAMPLE = re.compile(r'^(\w+)(?:\{node="([^"]*)",type="([^"]*)"\})? (\d+(?:\.\d+)?)$')
@@ -67,9 +69,9 @@ def until(condition: Callable[[], bool]) -> None:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Many small events: some seconds of work."""
     arrays: wire_cell.Arrays = {}
-    samples = np.zeros((64, 2000), np.int16)
+    samples = np.zeros((CHANNELS, TICKS), np.int16)
     for ident in range(EVENTS):
-        arrays |= wire_cell.event(samples, np.arange(64), ident)
+        arrays |= wire_cell.event(samples, np.arange(CHANNELS), ident)
     return wire_cell.write_arrays(tmp_path_factory.mktemp("source") / "adc.tar", arrays)
 
 
@@ -164,8 +166,7 @@ class TestWindow:
     def test_by_signal(self, source: Path, tmp_path: Path) -> None:
         """Open at the start: SIGUSR2 closes the window."""
         with running(tmp_path, source, "--record", "run.sqlite") as job:
-            until(lambda: (tmp_path / "out.tar").exists() or any(tmp_path.glob("*.tar*")))
-            time.sleep(0.3)
+            until(lambda: sum(path.stat().st_size for path in tmp_path.glob("*out.tar*")) > 50 * EVENT_BYTES)
             job.send_signal(signal.SIGUSR2)
             assert job.stderr.readline() == "wire-cell: SIGUSR2: recording is paused\n"
             finish(job, tmp_path)

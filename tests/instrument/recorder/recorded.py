@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -50,8 +51,14 @@ def run(program: Path, *arguments: str, record: str | None = "out.sqlite", folde
         environment["SPNG_RECORD"] = record
     environment |= {name if name.isupper() and "_" in name else f"SPNG_RECORD_{name.upper()}": value
                     for name, value in variables.items()}
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell that runs the tests in the background has them ignore it
+        if limits is not None:
+            limits()
+
     done = subprocess.run([program, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
-                          check=False, preexec_fn=limits)
+                          check=False, preexec_fn=prepare)
     assert done.returncode == status, (done.returncode, done.stderr)
     return done
 
