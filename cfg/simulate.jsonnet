@@ -38,7 +38,7 @@ local pipeline = import 'pipeline.jsonnet';
 function(
     output='adc.npz',
     process='',
-    model='none',
+    model='default',
     tags='signal',
     truth='',
     signal='',
