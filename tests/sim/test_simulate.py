@@ -161,7 +161,7 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
     depos = write_depositions(tmp_path / "depos.npz", some_depositions())
     simulate(tmp_path, depos=depos, drift="false", process=tmp_path / "joined.npz")
     done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={tmp_path / 'adc.npz'}", "-A", f"output={tmp_path / 'apart.npz'}",
-               "-A", "device=cpu", "-A", "model=none")
+               "-A", "device=cpu")
     assert done.returncode == 0, done.stderr
     joined, apart = read_arrays(tmp_path / "joined.npz"), read_arrays(tmp_path / "apart.npz")
     assert np.array_equal(joined["frame_signal_0"], apart["frame_signal_0"])
