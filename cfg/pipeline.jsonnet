@@ -13,7 +13,7 @@ local make_spng = import 'spng.jsonnet';
 /// intag      tag of the waveforms; empty: the only one in the file
 /// detname    detector, a name in detectors/all.jsonnet
 /// tpcid      number of the anode
-/// device     auto, cpu, cuda, cuda:N
+/// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// model      default: the network trained for the detector and its default filters, where there is one, else none; none: regions
@@ -29,6 +29,9 @@ local make_spng = import 'spng.jsonnet';
 /// dead_is_hit  true: dead channels count as hit when the other views ask for coincidence
 /// noise_filter  none, or coherent: subtract the noise that channels of one front-end board share, before everything else
 /// filters    named set of filters and thresholds of the detector; empty: its default
+/// memory_budget  tensor memory that the job may take on each device: 4GB, 800MB; empty: no limit on the CPU, 9/10 of the free on CUDA
+/// share      none; auto: take turns with other jobs so that memory suffices for all; or the folder for it
+/// share_timeout  seconds to wait for other jobs at most; 0: no limit
 function(
     input='data/tracks10-adc.tar.bz2',
     output='spng.npz',
@@ -49,6 +52,9 @@ function(
     dead_is_hit=false,
     noise_filter='none',
     filters='',
+    memory_budget='',
+    share='none',
+    share_timeout=0,
 )
     local det =
         if std.objectHas(detectors, detname) then detectors[detname]
@@ -159,6 +165,15 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
+        data: {
+            device: device,
+            precision: precision,
+            dtype: dtype,
+            threads: args.whole('threads', threads),
+            verbosity: args.whole('verbosity', verbosity),
+            memory_budget: std.toString(memory_budget),
+            share: share,
+            share_timeout: args.whole('share_timeout', share_timeout),
+        },
     };
     pg.main(graph, engine, uses=[context])

@@ -2,7 +2,9 @@
 
 #include "spng/core/log.h"
 #include "spng/core/registry.h"
+#include "spng/device/byte_size.h"
 #include "spng/device/cuda_plugin.h"
+#include "spng/device/device_list.h"
 #include "spng/device/host_buffers.h"
 
 #include <ATen/Context.h>
@@ -78,6 +80,15 @@ c10::Device choose(const std::string& asked) {
 }
 
 } // namespace
+
+void Context::configured() {
+    listed_devices(config().device, name().text() + ", key device");
+    memory_budget();
+}
+
+std::int64_t Context::memory_budget() const {
+    return bytes_from(config().memory_budget, name().text() + ", key memory_budget");
+}
 
 void Context::prepare(Environment&) {
     if (config().verbosity > 0) {

@@ -6,6 +6,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
+#include <cstdint>
 #include <string>
 
 namespace spng {
@@ -16,11 +17,14 @@ struct ContextConfig {
     std::string dtype = "float32";
     int threads = 0;
     int verbosity = 0;
+    std::string memory_budget;
+    std::string share = "none";
+    int share_timeout = 0;
     static constexpr auto fields() {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
                   "auto (CUDA where there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
-                  "the same"),
+                  "the same. Several with commas, or cuda:all: events are spread over them"),
             field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),
                   "exact: no TF32; fast: TF32 convolutions and products on CUDA"),
             field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
@@ -28,7 +32,15 @@ struct ContextConfig {
             field(&ContextConfig::threads, "threads", "", between(0, 1024),
                   "threads inside one operation on the CPU; 0: cores / threads of the graph"),
             field(&ContextConfig::verbosity, "verbosity", "", between(0, 3),
-                  "log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace"));
+                  "log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace"),
+            field(&ContextConfig::memory_budget, "memory_budget", "", any(),
+                  "tensor memory that the job may take on each device, such as 4GB; empty: no limit on the "
+                  "CPU, on CUDA 9/10 of what is free at the start"),
+            field(&ContextConfig::share, "share", "", not_empty(),
+                  "none; auto: take turns with other jobs of this user so that memory suffices for all; or "
+                  "the folder for it, which several users can share"),
+            field(&ContextConfig::share_timeout, "share_timeout", "s", at_least(0),
+                  "give up waiting for other jobs after so long; 0: never"));
     }
 };
 
@@ -41,6 +53,12 @@ public:
     c10::Device device() const { return m_device; }
     c10::ScalarType real() const { return m_real; }
     c10::ScalarType complex() const;
+
+    /// Bytes of tensor memory that the job may take on each device; 0: none was given.
+    std::int64_t memory_budget() const;
+
+protected:
+    void configured() override;
 
 private:
     c10::Device m_device{c10::kCPU};

@@ -1,0 +1,72 @@
+#include "spng/device/byte_size.h"
+
+#include "spng/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace spng {
+namespace {
+
+constexpr std::array<std::pair<const char*, double>, 10> units{{{"", 1},
+                                                                {"b", 1},
+                                                                {"kb", 1e3},
+                                                                {"mb", 1e6},
+                                                                {"gb", 1e9},
+                                                                {"tb", 1e12},
+                                                                {"kib", 1024},
+                                                                {"mib", 1024.0 * 1024},
+                                                                {"gib", 1024.0 * 1024 * 1024},
+                                                                {"tib", 1024.0 * 1024 * 1024 * 1024}}};
+constexpr double most_bytes = 9e18;
+
+} // namespace
+
+std::int64_t bytes_from(const std::string& text, const std::string& where) {
+    std::string bare;
+    for (const unsigned char letter : text) {
+        if (std::isspace(letter) == 0) {
+            bare += static_cast<char>(std::tolower(letter));
+        }
+    }
+    if (bare.empty()) {
+        return 0;
+    }
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(bare.data(), bare.data() + bare.size(), number, std::chars_format::fixed);
+    const std::string unit = bare.substr(static_cast<std::size_t>(end - bare.data()));
+    const auto known =
+        std::find_if(units.begin(), units.end(), [&](const auto& each) { return unit == each.first; });
+    if (error != std::errc{} || known == units.end() || !(number >= 0) ||
+        number * known->second > most_bytes) {
+        throw Error(ErrorKind::Configuration, {.what = "not an amount of memory",
+                                               .where = where,
+                                               .seen = "'" + text + "'",
+                                               .expected = "a number with a unit, such as 4GB, 800MB or "
+                                                           "1.5GiB; without one bytes",
+                                               .mend = {}});
+    }
+    return std::llround(number * known->second);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    static constexpr std::array names{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (std::abs(value) >= 999.5 && unit + 1 < names.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    const int decimals = unit == 0 || std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, names.at(unit));
+    return text.data();
+}
+
+} // namespace spng

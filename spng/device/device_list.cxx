@@ -1,0 +1,70 @@
+#include "spng/device/device_list.h"
+
+#include "spng/core/error.h"
+#include "spng/device/cuda_plugin.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace spng {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& text, const std::string& where) {
+    throw Error(
+        ErrorKind::Configuration,
+        {.what = what,
+         .where = where,
+         .seen = "'" + text + "'",
+         .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu",
+         .mend = {}});
+}
+
+bool is_all(const std::string& name) {
+    return name == "cuda:all" || name == "gpu:all";
+}
+
+} // namespace
+
+std::vector<std::string> listed_devices(const std::string& text, const std::string& where) {
+    std::vector<std::string> names;
+    std::istringstream stream(text + ",");
+    for (std::string name; std::getline(stream, name, ',');) {
+        name.erase(std::remove(name.begin(), name.end(), ' '), name.end());
+        if (name.empty()) {
+            refuse("a device without a name", text, where);
+        }
+        names.push_back(name);
+    }
+    const auto on_cpu = std::count(names.begin(), names.end(), "cpu");
+    const auto undecided = std::count(names.begin(), names.end(), "auto");
+    const auto all = static_cast<std::ptrdiff_t>(names.size());
+    if (all > 1 && (undecided > 0 || (on_cpu > 0 && on_cpu < all))) {
+        refuse("devices of different kinds in one job", text, where);
+    }
+    return names;
+}
+
+std::vector<std::string> lane_devices(const std::string& text, const std::string& where) {
+    std::vector<std::string> devices;
+    for (const auto& name : listed_devices(text, where)) {
+        if (!is_all(name)) {
+            devices.push_back(name);
+            continue;
+        }
+        const int present = cuda_device_count();
+        if (present == 0) {
+            throw Error(ErrorKind::Device,
+                        {.what = "there is no CUDA device to spread events over",
+                         .where = where,
+                         .seen = "'" + text + "', no CUDA device on this machine",
+                         .expected = "cpu or auto",
+                         .mend = "use -A device=cpu, or check the driver with nvidia-smi"});
+        }
+        for (int number = 0; number < present; ++number) {
+            devices.push_back("cuda:" + std::to_string(number));
+        }
+    }
+    return devices;
+}
+
+} // namespace spng

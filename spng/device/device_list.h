@@ -1,0 +1,21 @@
+#pragma once
+// The devices that a job spreads its events over, as users write them: `auto`, `cpu`, `cuda:1`, `cuda:all`,
+// `cuda:0,cuda:1`, `cpu,cpu`.
+
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// The names between the commas; `cuda:all` stays as it is. Asks no device.
+/// @param where  component and key, for the message
+/// Throws Error(Configuration) for an empty name and for names of different kinds: events are handed to
+/// whichever device is free, so their results would depend on timing.
+std::vector<std::string> listed_devices(const std::string& text, const std::string& where);
+
+/// One name per lane of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices that the
+/// driver shows. A device that is named twice gets two lanes.
+/// Throws as listed_devices, and Error(Device) where `cuda:all` finds no device.
+std::vector<std::string> lane_devices(const std::string& text, const std::string& where);
+
+} // namespace spng
