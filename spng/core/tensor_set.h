@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,16 +24,27 @@ struct ChannelRange {
 /// The channel masks of an event, by name.
 using ChannelMasks = std::map<std::string, std::vector<ChannelRange>>;
 
+/// An event that is one of several overlapping windows of a long readout (docs/decisions/long-readouts.md).
+struct ReadoutWindow {
+    std::int64_t readout = 0; ///< which long readout of the job, from 0
+    std::int64_t number = 0;  ///< of the window in its readout, from 0
+    std::int64_t core_begin =
+        0;                     ///< the window answers for its ticks [core_begin, core_end), counted from its
+    std::int64_t core_end = 0; ///< first sample; the cores of a readout's windows follow each other
+    bool operator==(const ReadoutWindow&) const = default;
+};
+
 /// What belongs to the event rather than to one tensor. Travels with every set that is derived from the
 /// event.
 struct EventInfo {
-    std::uint64_t index = 0; ///< position in the job, from 0; the payload of every range
-    int ident = 0;           ///< the number that the file gives the event
-    double start = 0;        ///< time of tick 0 [ns]
-    double tick = 0;         ///< sampling period [ns]
-    int first_tick = 0;      ///< the file's tbin: ticks between `start` and the first sample
-    std::int64_t ticks = 0;  ///< samples per channel
-    ChannelMasks masks;      ///< those of the input, and those found while sanitising it
+    std::uint64_t index = 0;             ///< position in the job, from 0; the payload of every range
+    int ident = 0;                       ///< the number that the file gives the event
+    double start = 0;                    ///< time of tick 0 [ns]
+    double tick = 0;                     ///< sampling period [ns]
+    int first_tick = 0;                  ///< the file's tbin: ticks between `start` and the first sample
+    std::int64_t ticks = 0;              ///< samples per channel
+    ChannelMasks masks;                  ///< those of the input, and those found while sanitising it
+    std::optional<ReadoutWindow> window; ///< nothing: the event is a readout of its own
 };
 
 /// One axis of a tensor. The coordinate of sample i is start + i * period.
