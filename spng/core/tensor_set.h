@@ -25,12 +25,13 @@ struct ChannelRange {
 using ChannelMasks = std::map<std::string, std::vector<ChannelRange>>;
 
 /// An event that is one of several overlapping windows of a long readout (docs/decisions/long-readouts.md).
+/// It answers for its core, ticks [core_begin, core_end) counted from its first sample; the cores of a
+/// readout's windows follow each other without gaps.
 struct ReadoutWindow {
-    std::int64_t readout = 0; ///< which long readout of the job, from 0
-    std::int64_t number = 0;  ///< of the window in its readout, from 0
-    std::int64_t core_begin =
-        0;                     ///< the window answers for its ticks [core_begin, core_end), counted from its
-    std::int64_t core_end = 0; ///< first sample; the cores of a readout's windows follow each other
+    std::int64_t readout = 0;    ///< which long readout of the job, from 0
+    std::int64_t number = 0;     ///< of the window in its readout, from 0
+    std::int64_t core_begin = 0; ///< [ticks]
+    std::int64_t core_end = 0;   ///< [ticks]
     bool operator==(const ReadoutWindow&) const = default;
 };
 
