@@ -8,14 +8,12 @@
 #include "spng/app/version.h"
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/device/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/io/data_path.h"
 
-#include <c10/util/Exception.h>
-
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <utility>
 
 namespace spng::app {
@@ -76,49 +74,12 @@ int act(const CommandLine& line) {
     return run_job(line);
 }
 
-/// c10's messages go on with a stack trace that says nothing to a user.
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
-/// What an exception that is not ours means to the user. To be called while it is handled.
+/// The exception that is being handled, as an Error.
 Error translated() {
     try {
-        throw;
+        rethrow_readable("");
     } catch (const Error& error) {
         return error;
-    } catch (const c10::OutOfMemoryError& problem) {
-        return {ErrorKind::Device,
-                {.what = "device memory is exhausted",
-                 .where = {},
-                 .seen = first_line(problem.what_without_backtrace()),
-                 .expected = {},
-                 .mend = "fewer events in flight, or another device (-A device=cpu)"}};
-    } catch (const c10::Error& problem) {
-        return {ErrorKind::Internal,
-                {.what = "an operation of LibTorch failed",
-                 .where = {},
-                 .seen = first_line(problem.what_without_backtrace()),
-                 .expected = {},
-                 .mend = {}}};
-    } catch (const std::bad_alloc&) {
-        return {ErrorKind::Device,
-                {.what = "memory is exhausted",
-                 .where = {},
-                 .seen = {},
-                 .expected = {},
-                 .mend = "fewer events in flight"}};
-    } catch (const std::exception& problem) {
-        return {
-            ErrorKind::Internal,
-            {.what = "unexpected failure", .where = {}, .seen = problem.what(), .expected = {}, .mend = {}}};
-    } catch (...) {
-        return {ErrorKind::Internal,
-                {.what = "unexpected failure of unknown kind",
-                 .where = {},
-                 .seen = {},
-                 .expected = {},
-                 .mend = {}}};
     }
 }
 

@@ -1,13 +1,11 @@
 #include "spng/graph/node.h"
 
 #include "spng/device/context.h"
+#include "spng/device/out_of_memory.h"
 #include "spng/instrument/state_trace.h"
 
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/util/Exception.h>
-
-#include <new>
 
 namespace spng {
 namespace {
@@ -55,40 +53,13 @@ private:
 };
 #endif
 
-std::string first_lines(const std::string& text) {
-    // c10 appends a C++ stack trace that tells a user nothing.
-    const auto end = text.find("\nException raised from");
-    return text.substr(0, std::min<std::size_t>(end, 600));
-}
-
 /// Run `work`; whatever it throws leaves as an Error that names `where`.
 template <class Work>
 auto with_readable_errors(const std::string& where, Work work) {
     try {
         return work();
-    } catch (Error& error) {
-        error.add_where(where);
-        throw;
-    } catch (const c10::OutOfMemoryError& error) {
-        throw Error(ErrorKind::Device,
-                    {.what = "out of device memory",
-                     .where = where,
-                     .seen = first_lines(error.what_without_backtrace()),
-                     .expected = "enough free memory on the device",
-                     .mend = "use fewer events in flight, -A device=cpu, or a device with more memory"});
-    } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::Device,
-                    {.what = "out of memory",
-                     .where = where,
-                     .seen = {},
-                     .expected = "about 1.5 GB free for an anode of 2560 channels and 6000 ticks",
-                     .mend = "use fewer events in flight or a machine with more memory"});
-    } catch (const std::exception& error) {
-        throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
-                                          .where = where,
-                                          .seen = first_lines(error.what()),
-                                          .expected = {},
-                                          .mend = "please report this with the command line and the input"});
+    } catch (...) {
+        rethrow_readable(where);
     }
 }
 

@@ -1,0 +1,69 @@
+#include "spng/device/out_of_memory.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+namespace spng {
+namespace {
+
+std::string first_lines(const std::string& text) {
+    // c10 appends a C++ stack trace that tells a user nothing.
+    const auto end = text.find("\nException raised from");
+    return text.substr(0, std::min<std::size_t>(end, 600));
+}
+
+constexpr const char* less_memory =
+    "fewer events in flight, -A memory_budget=..., -A batch=false, or more memory";
+
+[[noreturn]] void out_of_memory(const std::string& what, const std::string& where, const std::string& seen) {
+    throw OutOfMemory({.what = what,
+                       .where = where,
+                       .seen = seen,
+                       .expected = "enough memory for the tensors of an event",
+                       .mend = less_memory});
+}
+
+/// LibTorch's CPU allocator throws no class of its own.
+bool is_from_cpu_allocator(const std::string& text) {
+    return text.find("DefaultCPUAllocator: ") != std::string::npos;
+}
+
+[[noreturn]] void unexpected(const std::string& where, const std::string& seen) {
+    throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
+                                      .where = where,
+                                      .seen = first_lines(seen),
+                                      .expected = {},
+                                      .mend = "please report this with the command line and the input"});
+}
+
+} // namespace
+
+void rethrow_readable(const std::string& where) {
+    try {
+        throw;
+    } catch (Error& error) {
+        if (!where.empty()) {
+            error.add_where(where);
+        }
+        throw;
+    } catch (const c10::OutOfMemoryError& error) {
+        out_of_memory("out of device memory", where, first_lines(error.what_without_backtrace()));
+    } catch (const c10::Error& error) {
+        const std::string text = error.what_without_backtrace();
+        if (is_from_cpu_allocator(text)) {
+            out_of_memory("out of memory", where, first_lines(text));
+        }
+        unexpected(where, text);
+    } catch (const std::bad_alloc&) {
+        out_of_memory("out of memory", where, "the C++ library got no more memory");
+    } catch (const std::exception& error) {
+        unexpected(where, error.what());
+    } catch (...) {
+        unexpected(where, "an exception of unknown kind");
+    }
+}
+
+} // namespace spng
