@@ -36,28 +36,38 @@ void NoTileMPCoincidence::configured() {
     }
 }
 
+void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) const {
+    const auto& anodes = groups.group(config().target_group, name().text() + ", key target_group").anodes;
+    for (const auto& group : groups.groups()) {
+        const bool meets = std::find_first_of(group.anodes.begin(), group.anodes.end(), anodes.begin(),
+                                              anodes.end()) != group.anodes.end();
+        const auto& inputs = config().input_groups;
+        if (meets && std::find(inputs.begin(), inputs.end(), group.name) == inputs.end()) {
+            refuse("input_groups", joined(inputs),
+                   "all groups of " + groups.name().text() + " with views of the target's anodes, also " +
+                       group.name);
+        }
+    }
+}
+
 void NoTileMPCoincidence::prepare_node(Environment& environment) {
     const auto& service = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
-    std::vector<std::string> all;
-    for (const auto& group : service.groups()) {
-        all.push_back(group.name);
+    require_groups_of_anodes(service);
+    std::vector<AnodeView> views;
+    std::size_t first_view = 0, count = 0;
+    for (std::size_t port = 0; port < config().input_groups.size(); ++port) {
+        const auto& group = service.group(config().input_groups[port], name().text() + ", key input_groups");
+        if (port == m_target) {
+            first_view = views.size();
+            count = group.views.size();
+        }
+        for (std::size_t view = 0; view < group.views.size(); ++view) {
+            views.push_back({&group.anodes[view]->wires(), group.views[view]});
+        }
     }
-    if (all != config().input_groups) {
-        refuse("input_groups", joined(config().input_groups),
-               "the groups of " + service.name().text() + ": " + joined(all));
-    }
-    std::size_t first_view = 0;
-    for (std::size_t group = 0; group < m_target; ++group) {
-        first_view += service.groups()[group].views.size();
-    }
-    const auto views = service.all_views();
-    const auto crossings = find_group_crossings(service.anode().wires(), views, first_view,
-                                                service.groups()[m_target].views.size());
-    std::int64_t rows = 0;
-    for (const auto& view : views) {
-        rows += static_cast<std::int64_t>(view.channels.size());
-    }
-    m_table = make_coincidence_table(crossings.offsets, crossings.pairs, rows).to(context().device());
+    const auto crossings = find_group_crossings(views, first_view, count);
+    m_table =
+        make_coincidence_table(crossings.offsets, crossings.pairs, crossings.rows).to(context().device());
     m_neighbours = crossings.neighbours.to(context().device());
 }
 

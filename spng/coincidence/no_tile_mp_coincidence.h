@@ -1,6 +1,6 @@
 #pragma once
 // SPNGNoTileMPCoincidence: where and when the planes of an anode agree, for the channels of one group of
-// views.
+// views. The group may hold views of several anodes; each channel is held against the planes of its own.
 
 #include "spng/coincidence/coincidence.h"
 #include "spng/graph/node.h"
@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace spng {
+
+class ViewGroups;
 
 struct NoTileMPCoincidenceConfig {
     std::string groups = "SPNGViewGroups";
@@ -24,7 +26,7 @@ struct NoTileMPCoincidenceConfig {
         return std::make_tuple(
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::input_groups, "input_groups", "", required(),
-                  "groups at the input ports: all groups of the anode, in their order"),
+                  "groups at the input ports: all groups with views of the target's anodes"),
             field(&C::target_group, "target_group", "", required(),
                   "the group whose channels the products are for"),
             field(&C::products, "products", "", one_of("mp0", "mp1", "mp2", "mp3"),
@@ -54,6 +56,9 @@ protected:
 private:
     /// Packed masks (row, word) of a tensor.
     at::Tensor packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const;
+
+    /// Throws Error(Configuration) when a group with views of the target's anodes is no input.
+    void require_groups_of_anodes(const ViewGroups& groups) const;
 
     std::size_t m_target = 0; ///< input port of the target group
     std::vector<std::int64_t> m_products;

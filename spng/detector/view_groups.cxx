@@ -33,14 +33,17 @@ void ViewGroups::configured() {
 }
 
 void ViewGroups::prepare(Environment& environment) {
-    m_anode = &environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
     std::set<int> taken;
     for (const auto& group_config : config().groups) {
-        ViewGroup group{group_config.name, {}, {}, {}};
+        ViewGroup group{group_config.name, {}, {}, {}, {}};
         for (const auto& view_config : group_config.views) {
+            const auto& anode = environment.service<AnodePlane>(view_config.anode.empty() ? config().anode
+                                                                                          : view_config.anode,
+                                                                name().text() + ", key anode");
             group.view_names.push_back(view_config.name);
+            group.anodes.push_back(&anode);
             group.views.push_back(
-                make_view(m_anode->wires(), {view_config.plane, view_config.faces, view_config.order}));
+                make_view(anode.wires(), {view_config.plane, view_config.faces, view_config.order}));
             for (const int channel : group.views.back().channels) {
                 if (!taken.insert(channel).second) {
                     refuse("groups",
@@ -66,6 +69,21 @@ void ViewGroups::prepare(Environment& environment) {
         }
         m_groups.push_back(std::move(group));
     }
+    gather_channels();
+}
+
+void ViewGroups::gather_channels() {
+    for (const auto& group : m_groups) {
+        for (const auto* anode : group.anodes) {
+            if (std::find(m_anodes.begin(), m_anodes.end(), anode) == m_anodes.end()) {
+                m_anodes.push_back(anode);
+                m_channels.insert(m_channels.end(), anode->channels().begin(), anode->channels().end());
+            }
+        }
+    }
+    std::sort(m_channels.begin(), m_channels.end());
+    // One channel on two anodes is one row; views that both hold it were refused above.
+    m_channels.erase(std::unique(m_channels.begin(), m_channels.end()), m_channels.end());
 }
 
 const ViewGroup& ViewGroups::group(const std::string& wanted, const std::string& asking) const {
@@ -81,14 +99,6 @@ const ViewGroup& ViewGroups::group(const std::string& wanted, const std::string&
                                            .seen = "'" + wanted + "'",
                                            .expected = "a group of " + name().text() + ": " + joined(names),
                                            .mend = suggestion(wanted, names)});
-}
-
-std::vector<ChannelView> ViewGroups::all_views() const {
-    std::vector<ChannelView> views;
-    for (const auto& group : m_groups) {
-        views.insert(views.end(), group.views.begin(), group.views.end());
-    }
-    return views;
 }
 
 } // namespace spng

@@ -46,7 +46,11 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index) {
 }
 
 void FrameFileSource::prepare_node(Environment&) {
-    m_reader = std::make_unique<FrameReader>(find_data_file(config().inname), config().tags);
+    std::vector<std::filesystem::path> files{find_data_file(config().inname)};
+    for (const auto& file : config().further_files) {
+        files.push_back(find_data_file(file));
+    }
+    m_reader = std::make_unique<JoinedFrameReader>(files, config().tags);
 }
 
 Ports FrameFileSource::process(const Ports&) {

@@ -3,7 +3,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
-#include "spng/io/frame_reader.h"
+#include "spng/io/joined_frame_reader.h"
 
 #include <memory>
 #include <string>
@@ -13,19 +13,23 @@ namespace spng {
 
 struct FrameFileSourceConfig {
     std::string inname;
+    std::vector<std::string> further_files;
     std::vector<std::string> tags = {"*"};
     int nevents = -1;
     static constexpr auto fields() {
         using C = FrameFileSourceConfig;
         return std::make_tuple(
             field(&C::inname, "inname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
+            field(&C::further_files, "further_files", "", any(),
+                  "files with other channels of the same events, such as those of other anodes"),
             field(&C::tags, "tags", "", any(), "tags to read; \"*\" reads all"),
             field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"));
     }
 };
 
 /// Each set holds one tensor per tag, named by the tag: (channel, tick) on the host with the frame's channel
-/// numbers. A file without any event is an error; damaged events are errors of that event.
+/// numbers, of all files together. A file without any event is an error; damaged events are errors of that
+/// event.
 class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public KnowsItsEnd {
 public:
     bool at_end() const override { return has_given_enough() || m_reader->at_end(); }
@@ -39,7 +43,7 @@ private:
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
     }
 
-    std::unique_ptr<FrameReader> m_reader;
+    std::unique_ptr<JoinedFrameReader> m_reader;
     std::uint64_t m_asked = 0;
     std::uint64_t m_events = 0;
 };

@@ -25,6 +25,14 @@ void append(ChannelMasks& masks, const std::string& name, const std::vector<Chan
     }
 }
 
+std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
+    std::vector<std::string> idents;
+    for (const auto* anode : anodes) {
+        idents.push_back(std::to_string(anode->config().ident));
+    }
+    return joined(idents);
+}
+
 } // namespace
 
 void FrameToTorchSetFanout::prepare_node(Environment& environment) {
@@ -54,9 +62,8 @@ const NamedTensor& FrameToTorchSetFanout::chosen(const TensorSet& frame) const {
     return *tensor;
 }
 
-void FrameToTorchSetFanout::require_channels_of_anode(
-    const std::map<int, std::int64_t>& row_of_channel) const {
-    const auto& own = m_view_groups->anode().channels();
+void FrameToTorchSetFanout::require_no_others(const std::map<int, std::int64_t>& row_of_channel) const {
+    const auto& own = m_view_groups->channels();
     std::size_t foreign = 0;
     int example = 0;
     for (const auto& [channel, row] : row_of_channel) {
@@ -65,15 +72,41 @@ void FrameToTorchSetFanout::require_channels_of_anode(
         }
     }
     if (foreign != 0) {
+        const bool is_one = m_view_groups->anodes().size() == 1;
         throw Error(
             ErrorKind::Input,
-            {.what = "channels that do not belong to the anode",
+            {.what = is_one ? "channels that do not belong to the anode"
+                            : "channels that belong to none of the anodes",
              .where = {},
              .seen = std::to_string(foreign) + " of " + std::to_string(row_of_channel.size()) +
                      " channels, the first is " + std::to_string(example),
              .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
-                         " of anode " + std::to_string(m_view_groups->anode().config().ident),
-             .mend = "choose the anode with -A tpcid=N, or give a file with this anode's channels only"});
+                         (is_one ? " of anode " : " of anodes ") + idents_of(m_view_groups->anodes()),
+             .mend =
+                 "choose the anode with -A tpcid=N, or several with commas; -A other_anodes=ignore leaves "
+                 "the channels of all others out"});
+    }
+}
+
+void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const {
+    std::vector<const AnodePlane*> present, absent;
+    for (const auto* anode : m_view_groups->anodes()) {
+        const auto& channels = anode->channels();
+        const bool found = std::any_of(channels.begin(), channels.end(),
+                                       [&](int channel) { return row_of_channel.contains(channel); });
+        (found ? present : absent).push_back(anode);
+    }
+    if (!absent.empty()) {
+        const auto& first = absent.front()->channels();
+        throw Error(ErrorKind::Input,
+                    {.what = "the frame has no channel of anode " + idents_of(absent),
+                     .where = {},
+                     .seen = std::to_string(row_of_channel.size()) + " channels, " +
+                             (present.empty() ? "of other anodes" : "of anodes " + idents_of(present)),
+                     .expected = "channels of every anode of the job; those of anode " +
+                                 std::to_string(absent.front()->config().ident) + " are " +
+                                 std::to_string(first.front()) + " to " + std::to_string(first.back()),
+                     .mend = "choose the anodes that the file has with -A tpcid=N or a list of them"});
     }
 }
 
@@ -96,7 +129,10 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     for (std::int64_t row = 0; row < frame.channels->ids.numel(); ++row) {
         row_of_channel.emplace(channel[row], row);
     }
-    require_channels_of_anode(row_of_channel);
+    if (config().other_channels == "refuse") {
+        require_no_others(row_of_channel);
+    }
+    require_every_anode(row_of_channel);
 
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);

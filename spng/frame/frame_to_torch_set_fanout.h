@@ -19,6 +19,7 @@ struct FrameToTorchSetFanoutConfig {
     std::string intag;
     std::vector<std::string> bad_masks = {"bad"};
     int adc_bits = 14;
+    std::string other_channels = "refuse";
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
         return std::make_tuple(
@@ -29,13 +30,16 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::bad_masks, "bad_masks", "", any(),
                   "channel masks of the frame that mark dead channels and bad ticks"),
             field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
-                  "integer samples at 0 or 2^bits - 1 are listed as saturated; 0: not looked for"));
+                  "integer samples at 0 or 2^bits - 1 are listed as saturated; 0: not looked for"),
+            field(&C::other_channels, "other_channels", "", one_of("refuse", "ignore"),
+                  "what to do with channels of other anodes than those of the groups"));
     }
 };
 
 /// Output port g holds the tensor of group g, named as the group: (view, channel, tick), int16 as it was read
 /// (it becomes a real number on the device) or real. The masks "nan", "missing" and "saturated" are added to
-/// the event.
+/// the event. The groups may be those of several anodes, whose channels are then all in the frame; an anode
+/// without a single channel in it is an error of the event.
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig> {
 public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
@@ -48,7 +52,8 @@ private:
     const NamedTensor& chosen(const TensorSet& frame) const;
     /// For each row of the group, the row of the frame with its channel or -1.
     at::Tensor rows_of(const ViewGroup& group, const std::map<int, std::int64_t>& row_of_channel) const;
-    void require_channels_of_anode(const std::map<int, std::int64_t>& row_of_channel) const;
+    void require_no_others(const std::map<int, std::int64_t>& row_of_channel) const;
+    void require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const;
 
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;

@@ -1,6 +1,6 @@
 #pragma once
-// SPNGTorchTensorSetToFrameFanin: from the tensors of all groups back to a frame, in the anode's channel
-// order.
+// SPNGTorchTensorSetToFrameFanin: from the tensors of all groups back to a frame, or to one frame for each
+// anode, by channel number.
 
 #include "spng/graph/node.h"
 
@@ -11,38 +11,51 @@
 
 namespace spng {
 
-class ViewGroups;
-
 struct TorchTensorSetToFrameFaninConfig {
     std::string groups = "SPNGViewGroups";
     int multiplicity = 1;
     std::vector<std::string> tags = {"signal"};
+    std::vector<std::string> anodes;
     static constexpr auto fields() {
         using C = TorchTensorSetToFrameFaninConfig;
         return std::make_tuple(
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::multiplicity, "multiplicity", "ports", at_least(1), "number of inputs"),
             field(&C::tags, "tags", "", not_empty(),
-                  "tags of the frame: the tensors of that name from all inputs"));
+                  "tags of the frame: the tensors of that name from all inputs"),
+            field(&C::anodes, "anodes", "", any(),
+                  "names of AnodePlane components: a frame of its own, at an output port each, for each of "
+                  "them; empty: one frame with the channels of all anodes of the groups"));
     }
 };
 
 /// For each tag one tensor (channel, tick) on the host, rows in ascending channel number, all channels of the
-/// anode; those that no input has are zero. Tensors at a coarser sampling are repeated to ticks. Masks become
-/// int16 0 and 1, all else float32. Summaries are gathered the same way.
+/// anodes; those that no input has are zero. Tensors at a coarser sampling are repeated to ticks. Masks
+/// become int16 0 and 1, all else float32. Summaries are gathered the same way. The frame of one of several
+/// anodes has the channel masks and notes of that anode only.
 class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig> {
 public:
     std::vector<std::string> input_ports() const override;
+    std::vector<std::string> output_ports() const override;
 
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
-    NamedTensor gather(const std::string& tag, const Ports& inputs) const;
+    /// The rows of an output frame.
+    struct Rows {
+        std::vector<int> channels; ///< ascending
+        std::shared_ptr<const ChannelTable> table;
+    };
+    bool is_split() const { return !config().anodes.empty(); }
+    /// The parts of a tensor that belong to the frame.
+    std::vector<NamedTensor> parts_in(const Rows& rows, const NamedTensor& tensor) const;
+    NamedTensor gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
+    std::shared_ptr<const EventInfo> event_for(const Rows& rows,
+                                               const std::shared_ptr<const EventInfo>& event) const;
 
-    const ViewGroups* m_groups = nullptr;
-    std::shared_ptr<const ChannelTable> m_channels; ///< of the output
+    std::vector<Rows> m_frames; ///< by output port
 };
 
 } // namespace spng

@@ -1,0 +1,174 @@
+#include "spng/io/joined_frame_reader.h"
+
+#include "spng/core/error.h"
+#include "spng/core/nearest.h"
+
+#include <ATen/Functions.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace spng {
+namespace {
+
+using Names = std::vector<std::string>;
+
+[[noreturn]] void refuse(std::string what, std::string where, std::string seen, std::string expected) {
+    throw Error(ErrorKind::Input,
+                {.what = std::move(what),
+                 .where = std::move(where),
+                 .seen = std::move(seen),
+                 .expected = std::move(expected),
+                 .mend = "give files that hold the same events, each with channels of its own"});
+}
+
+std::string tags_text(const Frame& frame) {
+    Names tags;
+    for (const auto& traces : frame.traces) {
+        tags.push_back("'" + traces.tag + "'");
+    }
+    return joined(tags);
+}
+
+std::string ticks_text(const TaggedTraces& traces) {
+    return std::to_string(traces.samples.size(1)) + " ticks of " + std::to_string(traces.tick_ns) +
+           " ns from " + std::to_string(traces.start_ns) + " ns + " + std::to_string(traces.first_tick) +
+           " ticks, " + c10::toString(traces.samples.scalar_type());
+}
+
+/// The same tag of every file, in one.
+class TagJoin {
+public:
+    explicit TagJoin(std::string where) : m_where(std::move(where)) {}
+
+    void add(const TaggedTraces& traces, const std::string& file) {
+        if (m_parts.empty()) {
+            m_first_file = file;
+        } else if (ticks_text(traces) != ticks_text(*m_parts.front())) {
+            refuse("the files differ in their ticks", m_where,
+                   file + ": " + ticks_text(traces) + "; " + m_first_file + ": " +
+                       ticks_text(*m_parts.front()),
+                   "the same in all files");
+        }
+        for (const int channel : traces.channels) {
+            const auto [known, is_new] = m_file_of_channel.emplace(channel, file);
+            if (!is_new) {
+                refuse("a channel is in two files", m_where,
+                       "channel " + std::to_string(channel) + " in " + known->second + " and in " + file,
+                       "each channel in one file");
+            }
+        }
+        m_parts.push_back(&traces);
+    }
+
+    TaggedTraces result() const {
+        TaggedTraces all = *m_parts.front();
+        std::vector<at::Tensor> samples, summaries;
+        all.channels.clear();
+        for (const auto* part : m_parts) {
+            samples.push_back(part->samples);
+            all.channels.insert(all.channels.end(), part->channels.begin(), part->channels.end());
+            if (part->summary) {
+                summaries.push_back(*part->summary);
+            }
+        }
+        all.samples = at::cat(samples);
+        all.summary.reset();
+        if (summaries.size() == m_parts.size()) {
+            all.summary = at::cat(summaries);
+        }
+        return all;
+    }
+
+private:
+    std::string m_where, m_first_file;
+    std::vector<const TaggedTraces*> m_parts;
+    std::unordered_map<int, std::string> m_file_of_channel;
+};
+
+Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) {
+    const Frame& first = *frames.front();
+    const bool has_one_tag = std::all_of(frames.begin(), frames.end(),
+                                         [](const auto& frame) { return frame->traces.size() == 1; });
+    const std::string where = joined(files) + ", event " + std::to_string(first.ident);
+    std::vector<TagJoin> tags(first.traces.size(), TagJoin(where));
+    Frame result;
+    result.ident = first.ident;
+    for (std::size_t file = 0; file < files.size(); ++file) {
+        const Frame& frame = *frames[file];
+        if (frame.ident != first.ident) {
+            refuse("the files hold different events", joined(files),
+                   "event " + std::to_string(frame.ident) + " in " + files[file] + " where " + files[0] +
+                       " has event " + std::to_string(first.ident),
+                   "the same events in the same order");
+        }
+        for (std::size_t tag = 0; tag < first.traces.size(); ++tag) {
+            const auto same = std::find_if(frame.traces.begin(), frame.traces.end(), [&](const auto& traces) {
+                return has_one_tag || traces.tag == first.traces[tag].tag;
+            });
+            if (same == frame.traces.end() || frame.traces.size() != first.traces.size()) {
+                refuse("the files differ in their tags", where,
+                       tags_text(frame) + " in " + files[file] + ", " + tags_text(first) + " in " + files[0],
+                       "one tag in each file, or the same tags in all");
+            }
+            tags[tag].add(*same, files[file]);
+        }
+        for (const auto& [name, ranges] : frame.channel_masks) {
+            auto& list = result.channel_masks[name];
+            list.insert(list.end(), ranges.begin(), ranges.end());
+        }
+    }
+    for (const auto& tag : tags) {
+        result.traces.push_back(tag.result());
+    }
+    return result;
+}
+
+} // namespace
+
+JoinedFrameReader::JoinedFrameReader(const std::vector<std::filesystem::path>& paths,
+                                     const std::vector<std::string>& tags) {
+    for (const auto& path : paths) {
+        m_names.push_back(path.string());
+        m_readers.push_back(std::make_unique<FrameReader>(path, tags));
+    }
+}
+
+bool JoinedFrameReader::at_end() const {
+    return std::all_of(m_readers.begin(), m_readers.end(),
+                       [](const auto& reader) { return reader->at_end(); });
+}
+
+std::optional<Frame> JoinedFrameReader::next() {
+    std::vector<std::optional<Frame>> frames;
+    std::optional<Error> failure;
+    Names ended, going_on;
+    for (std::size_t file = 0; file < m_readers.size(); ++file) {
+        try {
+            frames.push_back(m_readers[file]->next());
+            (frames.back() ? going_on : ended).push_back(m_names[file]);
+        } catch (const Error& error) {
+            frames.emplace_back();
+            failure = failure ? failure : error;
+        }
+    }
+    if (failure) {
+        throw *failure;
+    }
+    if (going_on.empty()) {
+        return std::nullopt;
+    }
+    if (!ended.empty()) {
+        const auto last = static_cast<std::size_t>(std::find(m_names.begin(), m_names.end(), ended.front()) -
+                                                   m_names.begin());
+        refuse("a file has fewer events than the others", ended.front(),
+               std::to_string(m_readers[last]->frames_read()) + " events, and more in " + joined(going_on),
+               "the same events in all files");
+    }
+    Frame frame = m_readers.size() == 1 ? std::move(*frames.front()) : join(frames, m_names);
+    ++m_frames_read;
+    return frame;
+}
+
+} // namespace spng
