@@ -1,18 +1,21 @@
-// The main job: raw ADC waveforms of one anode in, charge waveforms with regions of interest out.
+// The main job: raw ADC waveforms of an anode, or of several, in, charge waveforms with regions of interest out.
 //
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
 // Arguments given with -A are text; numbers and lists are read from it.
 local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
+local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_spng = import 'spng.jsonnet';
 
-/// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2)
-/// output     frame file to write
+/// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
+/// output     frame file to write; signal-%d.npz: a file for each anode
 /// intag      tag of the waveforms; empty: the only one in the file
 /// detname    detector, a name in detectors/all.jsonnet
-/// tpcid      number of the anode
+/// tpcid      number of the anode; several with commas, or all
+/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: where the device is CUDA
+/// other_anodes  refuse, or ignore: channels of anodes that are not in tpcid
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
@@ -38,6 +41,8 @@ function(
     intag='',
     detname='pdhd',
     tpcid=0,
+    batch_anodes='auto',
+    other_anodes='refuse',
     device='auto',
     engine='Pgrapher',
     threads=0,
@@ -70,71 +75,101 @@ function(
     local filter_noise = checked('noise filter', [noise_filter], ['none', 'coherent']) == ['coherent'];
     local wants(tag) = std.member(out_tags, tag);
 
-    local spng = make_spng(det, args.whole('tpcid', tpcid), filters);
-    local model_file = spng.model_file(model);
-    local groups =
-        if args.boolean('batch', batch) then det.groups
-        else [group { name: view.name, views: [view] } for group in det.groups for view in group.views];
-    local induction = [group for group in groups if group.kind == 'induction'];
+    local anodes = job_anodes.chosen(det, tpcid);
+    local spng = make_spng(det, anodes, filters);
+    local views_of(groups) =
+        if args.boolean('batch', batch) then groups
+        else [group { name: view.name, views: [view] } for group in groups for view in group.views];
+    local join_anodes =
+        if batch_anodes != 'auto' then args.boolean('batch_anodes', batch_anodes)
+        else std.startsWith(device, 'cuda') || std.startsWith(device, 'gpu');
+    // Coincidence is found among the groups of one batch.
+    local batches = spng.batches(views_of(det.groups), model, join_anodes);
+    local groups = std.flattenArrays(batches);
+    local group_names = [group.name for group in groups];
     local is_induction(group) = group.kind == 'induction';
+
+    // Files for each anode have its number in the place of %d.
+    local of_each_anode(name) = [std.strReplace(name, '%d', std.toString(anode)) for anode in anodes];
+    local has_place(name) = std.findSubstr('%d', name) != [];
+    local is_split = has_place(output);
 
     // Taps stand behind the part whose output they write.
     local stem = std.foldl(function(name, ending) if std.endsWith(name, ending) then name[:std.length(name) - std.length(ending)] else name,
                            ['.npz', '.tar', '.tar.gz', '.tar.bz2'], output);
-    local tap(edge, group) = spng.TensorTap(edge + '-' + group.name, stem + '-' + edge + '-' + group.name + '.npz');
+    local tap(edge, group) =
+        local name = if is_split then group.plain_name else group.name;
+        spng.TensorTap(edge + '-' + group.name,
+                       std.strReplace(stem, '%d', job_anodes.numbers(group.anodes)) + '-' + edge + '-' + name + '.npz');
     local behind(edge, group, part) =
         if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part;
 
     // Other jobs give the part that makes the frames.
-    local source = if std.isObject(input) then input else spng.FrameFileSource(input, nevents=args.whole('nevents', nevents));
-    local unpack = spng.FrameToTorchSetFanout(groups, intag);
+    local files = if std.isArray(input) then input else if has_place(input) then of_each_anode(input) else [input];
+    local source = if std.isObject(input) then input else spng.FrameFileSource(files, nevents=args.whole('nevents', nevents));
+    local others = checked('choice for other_anodes', [other_anodes], ['refuse', 'ignore'])[0];
+    local unpack = spng.FrameToTorchSetFanout(groups, intag, others);
     local indices(items) = std.range(0, std.length(items) - 1);
 
-    // The parts of each group, by its name.
-    local parts = {
-        [group.name]: {
-            local image_names = spng.images(group),
-            decon: behind('decon', group, spng.Decon(group)),
-            quiet: spng.CoherentNoiseFilter(group, groups),
-            gauss: behind('gauss', group, spng.Apply1DSpectrum('gauss', group)),
-            local filter(name) = spng.Apply1DSpectrum(name, group, spng.rebin),
-            filters: { [name]: if name == 'loose' then behind('loose', group, filter(name)) else filter(name) for name in image_names },
-            // Each image with the noise of its channels; the loose one may become two.
-            noise: {
-                [name]:
-                    if name == 'loose' && spng.has_long_pulses(group) then spng.LongPulses(group)
-                    else spng.ChannelRMS(name, group)
-                for name in image_names
-            },
-            images: behind('images', group, pg.fan.fanin_node(std.length(image_names), 'images-' + group.name)),
-            regions: behind('regions', group, spng.ThresholdROIs(group)),
-            coincidence: behind('coincidence', group, spng.NoTileMPCoincidence(group, groups, args.boolean('dead_is_hit', dead_is_hit))),
-            roi:
-                if !is_induction(group) then self.regions
-                else behind('roi', group, if model_file == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group, model_file)),
-            apply: behind('signal', group, spng.ApplyROI('signal', group)),
-            wiener: spng.Apply1DSpectrum('wiener', group),
-            apply_wiener: spng.ApplyROI('wiener', group, output='wiener', summary=true),
-        }
-        for group in groups
-    };
+    // The parts of a group. Each is a local, since Jsonnet computes a local once but a field at each access.
+    local make_parts(group, batch) =
+        local names = spng.images(group);
+        local filter(name) = spng.Apply1DSpectrum(name, group, spng.rebin);
+        local filters = [if name == 'loose' then behind('loose', group, filter(name)) else filter(name) for name in names];
+        // Each image with the noise of its channels; the loose one may become two.
+        local noise = [
+            if name == 'loose' && spng.has_long_pulses(group) then spng.LongPulses(group)
+            else spng.ChannelRMS(name, group)
+            for name in names
+        ];
+        local decon = behind('decon', group, spng.Decon(group));
+        local quiet = spng.CoherentNoiseFilter(group, groups);
+        local gauss = behind('gauss', group, spng.Apply1DSpectrum('gauss', group));
+        local images = behind('images', group, pg.fan.fanin_node(std.length(names), 'images-' + group.name));
+        local regions = behind('regions', group, spng.ThresholdROIs(group));
+        local coincidence =
+            behind('coincidence', group, spng.NoTileMPCoincidence(group, batch, groups, args.boolean('dead_is_hit', dead_is_hit)));
+        local roi =
+            if !is_induction(group) then regions
+            else behind('roi', group, if group.model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group));
+        local apply = behind('signal', group, spng.ApplyROI('signal', group));
+        local wiener = spng.Apply1DSpectrum('wiener', group);
+        local apply_wiener = spng.ApplyROI('wiener', group, output='wiener', summary=true);
+        {
+            decon: decon,
+            quiet: quiet,
+            gauss: gauss,
+            filters: filters,
+            loose: filters[std.find('loose', names)[0]],
+            noise: noise,
+            images: images,
+            regions: regions,
+            coincidence: coincidence,
+            roi: roi,
+            apply: apply,
+            wiener: wiener,
+            apply_wiener: apply_wiener,
+        };
+    local all_parts = [make_parts(group, batch) for batch in batches for group in batch];
+    local port_of(group) = std.find(group.name, group_names)[0];
+    local parts(group) = all_parts[port_of(group)];
 
     local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
-    local chain(number) =
-        local group = groups[number], own = parts[group.name], names = spng.images(group);
+    local chain(batch, number) =
+        local group = batch[number], own = parts(group);
         // What stands between the input and the deconvolution.
         local between = (if filter_noise then [own.quiet] else [])
                         + (if std.member(dumped, 'adc') then [tap('adc', group)] else []) + [own.decon];
-        [link(unpack, between[0], tp=number)]
+        [link(unpack, between[0], tp=port_of(group))]
         + [link(between[i], between[i + 1]) for i in std.range(0, std.length(between) - 2)]
         + [link(own.decon, own.gauss)]
-        + [link(own.decon, own.filters[name]) for name in names]
-        + [link(own.filters[name], own.noise[name]) for name in names]
-        + [link(own.noise[names[i]], own.images, i) for i in indices(names)]
+        + [link(own.decon, filter) for filter in own.filters]
+        + [link(own.filters[i], own.noise[i]) for i in indices(own.filters)]
+        + [link(own.noise[i], own.images, i) for i in indices(own.noise)]
         + [link(own.images, own.regions)]
-        + [link(own.regions, parts[target.name].coincidence, number) for target in induction]
+        + [link(own.regions, parts(target).coincidence, number) for target in batch if is_induction(target)]
         + (if is_induction(group) then [
-               link(if model_file == 'none' then own.images else own.filters.loose, own.roi, 0),
+               link(if group.model == 'none' then own.images else own.loose, own.roi, 0),
                link(own.coincidence, own.roi, 1),
            ] else [])
         + [link(own.gauss, own.apply, 0), link(own.roi, own.apply, 1)]
@@ -146,22 +181,26 @@ function(
 
     // What the output frame is made of.
     local results(group) =
-        local own = parts[group.name];
+        local own = parts(group);
         (if wants('signal') then [own.apply] else [])
         + (if wants('gauss') then [own.gauss] else [])
         + (if wants('wiener') then [own.apply_wiener] else [])
-        + (if wants('loose') && is_induction(group) then [own.filters.loose] else [])
+        + (if wants('loose') && is_induction(group) then [own.loose] else [])
         + (if (wants('mp2') || wants('mp3')) && is_induction(group) then [own.coincidence] else [])
         + (if wants('roi') then [own.roi] else []);
     local all_results = std.flattenArrays([results(group) for group in groups]);
-    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags);
+    local split_frames = is_split && std.length(anodes) > 1;
+    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags, split_frames);
+    local sinks =
+        if !split_frames then [spng.FrameFileSink(of_each_anode(output)[0])]
+        else local names = of_each_anode(output); [spng.FrameFileSink(names[i], 'anode' + anodes[i]) for i in indices(anodes)];
 
     local graph = pg.linked(
         [link(source, unpack)]
-        + std.flattenArrays([chain(i) for i in indices(groups)])
-        + (if wants('signal') then [] else [link(parts[group.name].apply, spng.Discard(group.name)) for group in groups])
+        + std.flattenArrays([chain(batch, i) for batch in batches for i in indices(batch)])
+        + (if wants('signal') then [] else [link(parts(group).apply, spng.Discard(group.name)) for group in groups])
         + [link(all_results[i], pack, i) for i in indices(all_results)]
-        + [link(pack, spng.FrameFileSink(output))]
+        + [link(pack, sinks[i], tp=i) for i in indices(sinks)]
     );
     local context = {
         type: 'SPNGContext',

@@ -31,8 +31,10 @@ local bare(component) =
     local values = [component[field] for field in fields];
     { [fields[i]]: values[i] for i in indices(fields) };
 
+local concatenated(lists) = [element for list in lists for element in list];
+
 /// What each component uses, before the component itself, recursively. A part stands for its components.
-local flattened(components) = std.flattenArrays([
+local flattened(components) = concatenated([
     (if std.objectHasAll(component, 'uses') then flattened(component.uses) else [])
     + (if component.type == 'Pnode' then [] else [bare(component)])
     for component in components
@@ -83,7 +85,7 @@ local port_of(ports, number, which, pnode) =
     /// `innodes` and the output ports of `outnodes`.
     intern(innodes=[], outnodes=[], centernodes=[], edges=[], iports=[], oports=[], name='')::
         local parts = innodes + centernodes + outnodes;
-        local all(key, of) = std.flattenArrays([part[key] for part in of]);
+        local all(key, of) = concatenated([part[key] for part in of]);
         local all_edges = all('edges', parts) + edges, all_uses = all('uses', parts);
         local all_iports = if iports == [] then all('iports', innodes) else iports;
         local all_oports = if oports == [] then all('oports', outnodes) else oports;
@@ -108,7 +110,7 @@ local port_of(ports, number, which, pnode) =
                       edges=[$.edge(list[i], list[i + 1]) for i in std.range(0, last - 1)]),
 
     /// Side by side: one part with the ports of all.
-    crossline(list, name=''):: $.intern(innodes=list, name=name, oports=std.flattenArrays([part.oports for part in list])),
+    crossline(list, name=''):: $.intern(innodes=list, name=name, oports=concatenated([part.oports for part in list])),
 
     /// All output ports of one part to the input ports of the next, port by port.
     shuntline(tail, head, name='')::
@@ -136,30 +138,40 @@ local port_of(ports, number, which, pnode) =
     /// A graph from links between parts: { tail, head, tp, hp }, the port numbers 0 unless given. An output port may have
     /// several links: it gets a fan-out node, named after it.
     linked(links, name='', fanout_type='SPNGFanoutTensorSets')::
-        local tail_of(link) = port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail);
-        local head_of(link) = port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head);
-        local key(port) = port.node + '\n' + port.port;
-        local ends = [{ key: key(tail_of(link)), tail: tail_of(link), head: head_of(link) } for link in links];
-        local tails = unique(ends, function(end) end.key);
-        local branches(tail) = [end.head for end in ends if end.key == tail.key];
-        local fans = {
-            [tail.key]: $.fan.fanout_node(std.length(branches(tail)),
-                                          std.strReplace(tail.tail.node, ':', '-') + '-' + tail.tail.port,
-                                          fanout_type)
-            for tail in tails
-            if std.length(branches(tail)) > 1
-        };
-        local edges_from(tail) =
-            local heads = branches(tail);
-            if std.length(heads) == 1 then [{ tail: tail.tail, head: heads[0] }]
-            else
-                local fan = fans[tail.key];
-                [{ tail: tail.tail, head: fan.iports[0] }]
-                + [{ tail: fan.oports[i], head: heads[i] } for i in indices(heads)];
-        local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]), function(part) part.name);
-        $.intern(centernodes=parts + [fans[field] for field in std.objectFields(fans)],
-                 edges=std.flattenArrays([edges_from(tail) for tail in tails]),
-                 name=name),
+        local tails_of = [port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail) for link in links];
+        local heads_of = [port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head) for link in links];
+        local keys = [tail.node + '\n' + tail.port for tail in tails_of];
+        // Links from one port next to each other, in their order.
+        local sorted = { [keys[i] + place(i)]: i for i in indices(links) };
+        local order = [sorted[field] for field in std.objectFields(sorted)];
+        local starts = [j for j in indices(order) if j == 0 || keys[order[j]] != keys[order[j - 1]]];
+        local ends = starts[1:] + [std.length(order)];
+        // From each output port: its number of links, the links, and the fan-out if there are several.
+        local branches = [order[starts[k]:ends[k]] for k in indices(starts)];
+        local fans = [
+            local tail = tails_of[branch[0]];
+            if std.length(branch) == 1 then null
+            else $.fan.fanout_node(std.length(branch), std.strReplace(tail.node, ':', '-') + '-' + tail.port, fanout_type)
+            for branch in branches
+        ];
+        local fan_of = { [keys[branches[k][0]]]: k for k in indices(branches) if fans[k] != null };
+        local edges = [
+            { tail: tails_of[branches[k][0]], head: if fans[k] == null then heads_of[branches[k][0]] else fans[k].iports[0] }
+            for k in indices(branches)
+        ] + [
+            { tail: fans[k].oports[i], head: heads_of[branches[k][i]] }
+            for k in indices(branches)
+            if fans[k] != null
+            for i in indices(branches[k])
+        ];
+        local parts = unique(concatenated([[link.tail, link.head] for link in links]), function(part) part.name);
+        // Behind the part that feeds it, so that a serial run goes on with what it has begun.
+        local fans_behind(part) = [
+            fans[fan_of[port.node + '\n' + port.port]]
+            for port in part.oports
+            if std.objectHas(fan_of, port.node + '\n' + port.port)
+        ];
+        $.intern(centernodes=concatenated([[part] + fans_behind(part) for part in parts]), edges=edges, name=name),
 
     /// Nodes that hand one set to several branches, or gather those of several branches into one set.
     fan: {

@@ -1,10 +1,12 @@
-// The steps of the chain as parts of a graph, one function for each node type and with its name, for one anode of a
+// The steps of the chain as parts of a graph, one function for each node type and with its name, for anodes of a
 // detector description (detectors/*.jsonnet). Job files put them together.
+local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
-/// det: detector description; anode: number of the anode; filters: name of one of its filter sets, empty for its default
-function(det, anode, filters='') {
+/// det: detector description; anodes: number of the anode, or a list of them; filters: name of one of the detector's filter sets,
+/// empty for its default
+function(det, anodes, filters='') {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
     local set =
@@ -15,30 +17,73 @@ function(det, anode, filters='') {
     rebin:: 4,
     /// Names of those images.
     images(group):: std.objectFields(set[group.kind].images),
-    local label = 'anode' + anode,
+
+    local all = if std.isArray(anodes) then anodes else [anodes],
+    local has_several = std.length(all) > 1,
+    local label = job_anodes.label(all),
+    local indices(list) = std.range(0, std.length(list) - 1),
+    local place = { [std.toString(all[i])]: i for i in indices(all) },
+    local of_anode(list, anode) = list[place[std.toString(anode)]],
+    /// Groups as the detector describes them are those of the first anode.
+    local anode_of(view) = std.get(view, 'anode', all[0]),
 
     // Services -------------------------------------------------------------------------------------------------------
 
     local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
 
     local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
-    local field = component('FieldResponse', label, { filename: det.field_response(anode) }),
     local electronics = component('ColdElecResponse', det.name, det.electronics),
-    local anode_plane = component('AnodePlane', label, { ident: anode, wire_schema: wc.tn(wires) }, [wires]),
+    local planes = [
+        component('AnodePlane', 'anode' + anode, { ident: anode, wire_schema: wc.tn(wires) }, [wires])
+        for anode in all
+    ],
+
+    // Anodes with the same field response share what is made of it; it is called after the first of them.
+    local response_files = [det.field_response(anode) for anode in all],
+    local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
+    local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] }) for i in indices(all)],
 
     local group_data(group) = {
         name: group.name,
-        views: [{ name: view.name, plane: view.plane, faces: view.faces, order: view.order } for view in group.views],
+        views: [
+            { name: view.name, plane: view.plane, faces: view.faces, order: view.order }
+            + if has_several then { anode: wc.tn(of_anode(planes, view.anode)) } else {}
+            for view in group.views
+        ],
     },
 
-    /// groups: those of the detector, or other ones (batch=false)
-    ViewGroups(groups):: component('SPNGViewGroups', label, {
-        anode: wc.tn(anode_plane),
-        groups: [group_data(group) for group in groups],
-    }, [anode_plane]),
+    /// The groups of views of the job, a list for each batch of anodes; each has in `model` the file of its network, or none, and
+    /// in `network` what the service is called: anodes that are not batched share it.
+    /// groups: those of the detector, or other ones (batch=false); model: what the user wants; join: anodes whose responses and
+    /// networks are the same share tensors
+    batches(groups, model, join)::
+        local files = [spng.model_file(model, anode) for anode in all];
+        local is_one_network = std.length(std.setDiff(std.set(files), ['none'])) == 1;
+        local kinds = [response_files[i] + '\n' + files[i] for i in indices(all)];
+        local batches =
+            if join then [[all[k] for k in std.find(kinds[i], kinds)] for i in indices(all) if std.find(kinds[i], kinds)[0] == i]
+            else [[anode] for anode in all];
+        [
+            [
+                group {
+                    model: of_anode(files, group.anodes[0]),
+                    network: if is_one_network && std.length(group.anodes) == 1 then group.plain_name else group.name,
+                }
+                for group in batch
+            ]
+            for batch in job_anodes.views(groups, batches)
+        ],
 
-    TorchFRERSpectrum(plane)::
-        component('TorchFRERSpectrum', label + '-plane' + plane, {
+    /// groups: all of the job
+    ViewGroups(groups):: component('SPNGViewGroups', label, {
+        anode: wc.tn(planes[0]),
+        groups: [group_data(group) for group in groups],
+    }, planes),
+
+    TorchFRERSpectrum(plane, anode=all[0])::
+        local alike = first_alike(anode);
+        local field = of_anode(fields, alike);
+        component('TorchFRERSpectrum', 'anode' + alike + '-plane' + plane, {
             field_response: wc.tn(field),
             elec_response: wc.tn(electronics),
             fr_plane_id: plane,
@@ -73,20 +118,28 @@ function(det, anode, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
-    FrameFileSource(filename, tags=['*'], nevents=-1)::
-        node('FrameFileSource', '', { inname: filename, tags: tags, nevents: nevents }, 0, 1),
+    /// files: each with other channels of the same events
+    FrameFileSource(files, tags=['*'], nevents=-1)::
+        node('FrameFileSource', '', {
+            inname: files[0],
+            [if std.length(files) > 1 then 'further_files']: files[1:],
+            tags: tags,
+            nevents: nevents,
+        }, 0, 1),
 
-    FrameToTorchSetFanout(groups, intag='')::
+    /// others: refuse or ignore channels of anodes that are not those of the job
+    FrameToTorchSetFanout(groups, intag='', others='refuse')::
         local views = spng.ViewGroups(groups);
         node('SPNGFrameToTorchSetFanout', label, {
             groups: wc.tn(views),
             output_groups: [group.name for group in groups],
             intag: intag,
             adc_bits: det.digitiser.bits,
+            [if others != 'refuse' then 'other_channels']: others,
         }, 1, std.length(groups), [views]),
 
     Decon(group)::
-        local responses = [spng.TorchFRERSpectrum(view.plane) for view in group.views];
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         local filter = spng.WireFilter(group.kind);
         node('SPNGDecon', group.name, {
             frer_spectrum: names(responses),
@@ -98,7 +151,7 @@ function(det, anode, filters='') {
     /// rebin: ticks of an output sample
     Apply1DSpectrum(filter, group, rebin=1)::
         local filters = [spng.TimeFilter(filter, group, view.plane) for view in group.views];
-        local response = spng.TorchFRERSpectrum(group.views[0].plane);
+        local response = spng.TorchFRERSpectrum(group.views[0].plane, anode_of(group.views[0]));
         node('SPNGApply1DSpectrum', filter + '-' + group.name, {
             base_spectrum_name: names(filters),
             frer_spectrum: wc.tn(response),
@@ -132,31 +185,32 @@ function(det, anode, filters='') {
         node('SPNGCoincidenceROIs', group.name, set[group.kind].rois { passes: set[group.kind].passes, cyclic: group.cyclic }, 2, 1),
 
     /// The model that a user means: the detector's own knows the images of its default filter set only.
-    model_file(name)::
+    model_file(name, anode)::
         if name == 'standin' then 'dnnroi-standin.ts'
         else if name != 'default' then name
         else if set_name == det.filter_set && std.objectHasAll(det, 'model') then det.model(anode)
         else 'none',
 
-    TorchService(group, model):: component('SPNGTorchService', group.name, {
-        model: model,
+    TorchService(group):: component('SPNGTorchService', group.network, {
+        model: group.model,
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 
-    /// Inputs: the loose image, coincidence. model: a file
-    DNNROI(group, model)::
-        local service = spng.TorchService(group, model);
+    /// Inputs: the loose image, coincidence.
+    DNNROI(group)::
+        local service = spng.TorchService(group);
         node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),
 
-    NoTileMPCoincidence(group, groups, dead_is_hit=false, wire_tolerance=1)::
+    /// inputs: the groups whose regions come in, all of the target's anodes
+    NoTileMPCoincidence(group, inputs, groups, dead_is_hit=false, wire_tolerance=1)::
         local views = spng.ViewGroups(groups);
         node('SPNGNoTileMPCoincidence', group.name, {
             groups: wc.tn(views),
-            input_groups: [each.name for each in groups],
+            input_groups: [each.name for each in inputs],
             target_group: group.name,
             wire_tolerance: wire_tolerance,
             dead_is_hit: dead_is_hit,
-        }, std.length(groups), 1, [views]),
+        }, std.length(inputs), 1, [views]),
 
     /// Inputs: waveform, regions.
     ApplyROI(name, group, output='signal', summary=false)::
@@ -166,12 +220,17 @@ function(det, anode, filters='') {
             summary: summary,
         }, 2, 1),
 
-    TorchTensorSetToFrameFanin(groups, multiplicity, tags)::
+    /// split: a frame for each anode, at its own port, instead of one for all
+    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false)::
         local views = spng.ViewGroups(groups);
-        node('SPNGTorchTensorSetToFrameFanin', label, { groups: wc.tn(views), multiplicity: multiplicity, tags: tags },
-             multiplicity, 1, [views]),
+        node('SPNGTorchTensorSetToFrameFanin', label, {
+            groups: wc.tn(views),
+            multiplicity: multiplicity,
+            tags: tags,
+            [if split then 'anodes']: names(planes),
+        }, multiplicity, if split then std.length(planes) else 1, [views]),
 
-    FrameFileSink(filename):: node('FrameFileSink', '', { outname: filename }, 1, 0),
+    FrameFileSink(filename, name=''):: node('FrameFileSink', name, { outname: filename }, 1, 0),
 
     TensorTap(name, filename):: node('SPNGTensorTap', name, { filename: filename }, 1, 1),
 

@@ -1,0 +1,45 @@
+// The anodes of a job, and the groups of views that they make.
+local args = import 'arguments.jsonnet';
+
+{
+    /// Numbers of anodes: a number, several (a list, or a text with commas), or `all` of the detector.
+    chosen(det, tpcid)::
+        local numbers =
+            if tpcid == 'all' then det.anodes
+            else [args.whole('tpcid', each) for each in if std.isNumber(tpcid) then [tpcid] else args.list(tpcid)];
+        local unknown = [number for number in numbers if !std.member(det.anodes, number)];
+        local text(list) = std.join(', ', [std.toString(number) for number in list]);
+        if numbers == [] then error "argument 'tpcid' names no anode; " + det.name + ' has ' + text(det.anodes)
+        else if unknown != [] then error det.name + ' has no anode ' + text(unknown) + '; its anodes: ' + text(det.anodes)
+        else if std.length(std.set(numbers)) != std.length(numbers) then error "argument 'tpcid' names an anode twice: " + text(numbers)
+        else numbers,
+
+    /// How a node or a file calls them: anode1, anodes0+2+3; of more than four the ends only.
+    label(anodes)::
+        local count = std.length(anodes);
+        if count == 1 then 'anode' + anodes[0]
+        else if count <= 4 then 'anodes' + $.numbers(anodes)
+        else 'anodes' + anodes[0] + '..' + anodes[count - 1],
+
+    numbers(anodes):: std.join('+', [std.toString(anode) for anode in anodes]),
+
+    /// The groups of views of a job, as a list for each batch of anodes: [[group...]...].
+    /// groups   of one anode of the detector; each copy gets the fields `anodes`, `plain_name` and, its views, `anode`; in a job
+    ///          of several anodes their names begin with those of the anodes
+    /// batches  the anodes that share tensors: [[0, 2, 3], [1]]
+    views(groups, batches)::
+        local is_one = std.length(batches) == 1 && std.length(batches[0]) == 1;
+        local prefix(anodes) = if is_one then '' else $.label(anodes) + '-';
+        [
+            [
+                local views = [
+                    view { name: prefix([anode]) + view.name, anode: anode }
+                    for anode in batch
+                    for view in group.views
+                ];
+                group { name: prefix(batch) + group.name, plain_name: group.name, anodes: batch, views: views }
+                for group in groups
+            ]
+            for batch in batches
+        ],
+}
