@@ -1,0 +1,312 @@
+#include "spng/device/permit.h"
+
+#include "spng/core/error.h"
+#include "tests/dnn/components.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace spng::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class PermitTest : public testing::Test {
+protected:
+    PermitTest() {
+        char name[] = "/tmp/spng-permit-test-XXXXXX";
+        m_root = mkdtemp(name);
+    }
+    ~PermitTest() override {
+        for (const pid_t child : m_children) {
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+        }
+        fs::remove_all(m_root);
+    }
+
+    static PermitRequest request(std::int64_t bytes, std::int64_t capacity = 100) {
+        return {.device = "host", .bytes = bytes, .capacity = capacity, .purpose = "a test", .since = "now"};
+    }
+
+    /// A process that queues up for so much, holds it when it may, and lives until it is killed. It writes a
+    /// byte into the pipe when it holds.
+    pid_t holder(std::int64_t bytes, int tell = -1) {
+        const pid_t child = fork();
+        if (child == 0) {
+            const auto permit = wait_for_permit(m_root, request(bytes), {.poll_seconds = 0.02});
+            [[maybe_unused]] const auto written = write(tell, "h", 1);
+            pause();
+            _exit(0);
+        }
+        m_children.push_back(child);
+        return child;
+    }
+
+    /// As many holders as anybody can see from outside, by the names of locked files alone.
+    int witnessed() const {
+        int holders = 0;
+        for (const auto& entry : fs::directory_iterator(folder())) {
+            const std::string name = entry.path().string();
+            if (name.find("-holding") == std::string::npos) {
+                continue;
+            }
+            const int file = open(name.c_str(), O_RDONLY);
+            holders += file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0 ? 1 : 0;
+            close(file);
+        }
+        return holders;
+    }
+    bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds patience = 5s) const {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (!condition()) {
+            if (std::chrono::steady_clock::now() > end) {
+                return false;
+            }
+            std::this_thread::sleep_for(5ms);
+        }
+        return true;
+    }
+    int claims_alive() const {
+        const PermitFolder folder(m_root, "host");
+        const FileDescriptor locked = folder.lock();
+        return static_cast<int>(folder.claims().size());
+    }
+    fs::path folder() const { return fs::path(m_root) / "host"; }
+
+    std::string m_root;
+    std::vector<pid_t> m_children;
+};
+
+TEST_F(PermitTest, isHeldWhileMemorySufficesAndGivenBack) {
+    Permit first(m_root, request(60));
+    EXPECT_TRUE(first.try_to_hold());
+    {
+        Permit second(m_root, request(40));
+        EXPECT_TRUE(second.try_to_hold());
+        Permit third(m_root, request(1));
+        EXPECT_FALSE(third.try_to_hold());
+        EXPECT_EQ(witnessed(), 2);
+        EXPECT_NE(third.in_front().find("holds 60 B, process " + std::to_string(getpid())),
+                  std::string::npos);
+        EXPECT_NE(third.in_front().find("since now, a test"), std::string::npos);
+    }
+    EXPECT_EQ(claims_alive(), 1);
+    EXPECT_EQ(witnessed(), 1);
+}
+
+TEST_F(PermitTest, aLargeJobIsNotPassedBySmallerOnes) {
+    auto first = std::make_unique<Permit>(m_root, request(60));
+    EXPECT_TRUE(first->try_to_hold());
+    Permit large(m_root, request(90));
+    Permit small(m_root, request(10));
+    EXPECT_FALSE(large.try_to_hold());
+    EXPECT_FALSE(small.try_to_hold()); // would fit beside the first
+    first.reset();
+    EXPECT_FALSE(small.try_to_hold());
+    EXPECT_TRUE(large.try_to_hold());
+    EXPECT_TRUE(small.try_to_hold());
+}
+
+TEST_F(PermitTest, processesAreNeverMoreThanFit) {
+    int most = 0;
+    int pipes[2];
+    ASSERT_EQ(pipe(pipes), 0);
+    for (int i = 0; i < 6; ++i) {
+        holder(50, pipes[1]);
+    }
+    // Each time one that holds dies by SIGKILL, the next in the queue comes within a second.
+    for (int dead = 0; dead < 5; ++dead) {
+        const int expected = std::min(2, 6 - dead);
+        ASSERT_TRUE(comes_true(
+            [&] {
+                const int now = witnessed();
+                most = std::max(most, now);
+                return now == expected;
+            },
+            dead == 0 ? 5s : 1s))
+            << dead << " dead, " << witnessed() << " hold";
+        for (const auto& entry : fs::directory_iterator(folder())) {
+            const std::string name = entry.path().filename().string();
+            if (name.find("-holding") != std::string::npos) {
+                const pid_t victim = std::stoi(name.substr(13));
+                kill(victim, SIGKILL);
+                waitpid(victim, nullptr, 0);
+                std::erase(m_children, victim);
+                break;
+            }
+        }
+    }
+    EXPECT_EQ(most, 2);
+    char told[8] = {};
+    EXPECT_EQ(read(pipes[0], told, sizeof told), 6);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+TEST_F(PermitTest, aWaitingProcessThatDiesIsNotWaitedFor) {
+    Permit first(m_root, request(60));
+    EXPECT_TRUE(first.try_to_hold());
+    const pid_t waiting = holder(90);
+    ASSERT_TRUE(comes_true([&] { return claims_alive() == 2; }));
+    Permit small(m_root, request(10));
+    EXPECT_FALSE(small.try_to_hold());
+    kill(waiting, SIGKILL);
+    waitpid(waiting, nullptr, 0);
+    m_children.clear();
+    EXPECT_TRUE(small.try_to_hold());
+}
+
+TEST_F(PermitTest, filesOfDeadProcessesAndRubbishDoNotCount) {
+    { Permit makes_the_folder(m_root, request(1)); }
+    // Left by a process that was killed, one with a number that is in use again, one damaged, one of another
+    // kind, each without a lock; and one with a strange name that somebody holds.
+    const std::vector<std::string> stale{"000000000007-999999-100-holding.permit",
+                                         "000000000008-" + std::to_string(getpid()) + "-100-holding.permit",
+                                         "nonsense.permit", "000000000009--5-100-waiting.permit"};
+    for (const auto& name : stale) {
+        std::ofstream(folder() / name) << "\x01 no JSON {";
+    }
+    std::ofstream(folder() / "notes.txt") << "not ours";
+    std::ofstream(folder() / "locked nonsense.permit") << "";
+    const int strange = open((folder() / "locked nonsense.permit").c_str(), O_RDONLY);
+    ASSERT_EQ(flock(strange, LOCK_EX), 0);
+
+    Permit permit(m_root, request(100));
+    EXPECT_TRUE(permit.try_to_hold());
+    for (const auto& name : stale) {
+        EXPECT_FALSE(fs::exists(folder() / name)) << name;
+    }
+    EXPECT_TRUE(fs::exists(folder() / "notes.txt"));
+    EXPECT_TRUE(fs::exists(folder() / "locked nonsense.permit"));
+    close(strange);
+}
+
+TEST_F(PermitTest, aHolderWhoseFileWasOverwrittenStillCounts) {
+    Permit first(m_root, request(60));
+    EXPECT_TRUE(first.try_to_hold());
+    for (const auto& entry : fs::directory_iterator(folder())) {
+        if (entry.path().extension() == ".permit") {
+            std::ofstream(entry.path()) << "damaged";
+        }
+    }
+    Permit second(m_root, request(60));
+    EXPECT_FALSE(second.try_to_hold());
+    EXPECT_EQ(second.in_front(), "holds 60 B, process " + std::to_string(getpid()));
+}
+
+TEST_F(PermitTest, limitsOfTheFolderGoBefore) {
+    { Permit makes_the_folder(m_root, request(1)); }
+    std::ofstream(fs::path(m_root) / "limits") << "# of this machine\nbytes 1 kB\nnonsense\nslots many\n";
+    std::ofstream(folder() / "limits") << "slots 2\n";
+    Permit first(m_root, request(400));
+    Permit second(m_root, request(400));
+    Permit third(m_root, request(1));
+    EXPECT_TRUE(first.try_to_hold());
+    EXPECT_TRUE(second.try_to_hold());
+    EXPECT_FALSE(third.try_to_hold()); // a slot is missing, not memory
+    const Error error = error_of([&] { Permit too_large(m_root, request(1001)); });
+    EXPECT_EQ(error.exit_status(), 1);
+    EXPECT_EQ(error.text().seen, "1.00 kB");
+    EXPECT_EQ(error.text().expected, "at most 1.00 kB");
+}
+
+TEST_F(PermitTest, waitingEndsByTimeoutAndBySignal) {
+    Permit first(m_root, request(100));
+    EXPECT_TRUE(first.try_to_hold());
+    const Error error = error_of(
+        [&] { wait_for_permit(m_root, request(1), {.timeout_seconds = 0.1, .poll_seconds = 0.02}); });
+    EXPECT_EQ(error.text().what, "other jobs did not leave enough memory in time");
+    EXPECT_NE(error.text().seen.find("holds 100 B"), std::string::npos);
+    const std::atomic<int> signal{SIGINT};
+    EXPECT_EQ(wait_for_permit(m_root, request(1), {.stop_signal = &signal}), nullptr);
+    EXPECT_EQ(claims_alive(), 1); // nobody who gave up is left in the queue
+}
+
+TEST_F(PermitTest, aFolderForAllUsersCanBeUsedByAll) {
+    const fs::path shared = fs::path(m_root) / "shared";
+    const mode_t before = umask(077);
+    Permit permit(shared, request(1));
+    umask(before);
+    const auto mode = [](const fs::path& path) {
+        struct stat state {};
+        EXPECT_EQ(stat(path.c_str(), &state), 0) << path;
+        return state.st_mode & 07777;
+    };
+    EXPECT_EQ(mode(shared), 01777U); // whoever makes a file may remove it, others not
+    EXPECT_EQ(mode(shared / "host"), 01777U);
+    EXPECT_TRUE(permit.try_to_hold());
+    EXPECT_EQ(mode(shared / "host" / "lock"), 0666U);
+    for (const auto& entry : fs::directory_iterator(shared / "host")) {
+        if (entry.path().extension() == ".permit") {
+            EXPECT_EQ(mode(entry.path()), 0644U); // others must see whether it is locked
+        }
+    }
+}
+
+TEST_F(PermitTest, anotherUsersJobsCount) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "needs root, to become another user";
+    }
+    const fs::path shared = fs::path(m_root) / "shared";
+    ASSERT_EQ(chmod(m_root.c_str(), 0755), 0);
+    Permit mine(shared, request(60));
+    EXPECT_TRUE(mine.try_to_hold());
+    const auto as_nobody = [&](std::int64_t bytes) {
+        const pid_t child = fork();
+        if (child == 0) {
+            int answer = 2;
+            if (setuid(65534) == 0) {
+                try {
+                    Permit theirs(shared, request(bytes));
+                    answer = theirs.try_to_hold() ? 0 : 1;
+                } catch (const Error&) {
+                    answer = 3;
+                }
+            }
+            _exit(answer);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    };
+    EXPECT_EQ(as_nobody(60), 1);
+    EXPECT_EQ(as_nobody(40), 0);
+}
+
+TEST_F(PermitTest, aFolderThatCannotBeUsedIsAReadableError) {
+    const fs::path file = fs::path(m_root) / "file";
+    std::ofstream(file) << "";
+    const auto refused = [](const fs::path& root) {
+        const Error error = error_of([&] { Permit permit(root, request(1)); });
+        EXPECT_EQ(error.exit_status(), 2);
+        EXPECT_EQ(error.text().what, "jobs cannot take turns: the folder for it is unusable");
+        return error.text().seen;
+    };
+    EXPECT_EQ(refused(file), "no folder");
+    EXPECT_EQ(refused(fs::path(m_root) / "missing" / "folder"), "No such file or directory");
+    EXPECT_EQ(refused("/proc/spng"), "No such file or directory");
+}
+
+TEST_F(PermitTest, listsWhoHoldsAndWaits) {
+    EXPECT_EQ(permits_text(m_root), "no job holds or waits for a permit in " + m_root + "\n");
+    Permit first(m_root, request(100));
+    EXPECT_TRUE(first.try_to_hold());
+    Permit second(m_root, request(50));
+    const std::string text = permits_text(m_root);
+    EXPECT_EQ(text.find("host  holds 100 B, process "), 0U) << text;
+    EXPECT_NE(text.find("\nhost  waits 50 B, process "), std::string::npos) << text;
+    EXPECT_EQ(permits_text("/nonexistent"), "no job holds or waits for a permit in /nonexistent\n");
+}
+
+} // namespace
+} // namespace spng::test
