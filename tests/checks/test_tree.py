@@ -18,6 +18,7 @@ ORDER = (
     ("detector", "graph"),
     ("coincidence", "decon", "filter", "noise"),
     ("dnn", "frame", "plumbing", "roi", "sim"),
+    ("kernels",),
     ("app",),
 )
 FRIENDS = {frozenset({"decon", "filter"})}

@@ -1,0 +1,3 @@
+// All kernels as one unit: one compilation and one image for each kind of device.
+
+#include "spng/kernels/baseline.cu"

@@ -1,0 +1,110 @@
+#pragma once
+// Reductions over the threads of a block in an order that depends on nothing but the number of threads, so
+// that results repeat to the byte.
+
+#include "spng/kernels/row_sum.cuh"
+
+namespace spng::kernels {
+
+// Everything that is reduced passes through shared memory as one word.
+SPNG_DEVICE Word to_word(unsigned value) {
+    return value;
+}
+SPNG_DEVICE Word to_word(int value) {
+    return static_cast<Word>(static_cast<Index>(value));
+}
+SPNG_DEVICE Word to_word(Index value) {
+    return static_cast<Word>(value);
+}
+SPNG_DEVICE Word to_word(const RowSum<float>& value) {
+    return static_cast<Word>(__float_as_uint(value.high)) << 32 | __float_as_uint(value.low);
+}
+SPNG_DEVICE Word to_word(const RowSum<double>& value) {
+    return static_cast<Word>(__double_as_longlong(value.total));
+}
+SPNG_DEVICE void from_word(Word word, unsigned& value) {
+    value = static_cast<unsigned>(word);
+}
+SPNG_DEVICE void from_word(Word word, int& value) {
+    value = static_cast<int>(static_cast<Index>(word));
+}
+SPNG_DEVICE void from_word(Word word, Index& value) {
+    value = static_cast<Index>(word);
+}
+SPNG_DEVICE void from_word(Word word, RowSum<float>& value) {
+    value = {__uint_as_float(static_cast<unsigned>(word >> 32)),
+             __uint_as_float(static_cast<unsigned>(word))};
+}
+SPNG_DEVICE void from_word(Word word, RowSum<double>& value) {
+    value = {__longlong_as_double(static_cast<Index>(word))};
+}
+
+template <class T>
+SPNG_DEVICE T from_lane(T value, unsigned distance) {
+    return __shfl_xor_sync(all_lanes, value, distance);
+}
+SPNG_DEVICE RowSum<float> from_lane(const RowSum<float>& value, unsigned distance) {
+    return {__shfl_xor_sync(all_lanes, value.high, distance),
+            __shfl_xor_sync(all_lanes, value.low, distance)};
+}
+SPNG_DEVICE RowSum<double> from_lane(const RowSum<double>& value, unsigned distance) {
+    return {__shfl_xor_sync(all_lanes, value.total, distance)};
+}
+
+struct Add {
+    SPNG_DEVICE unsigned operator()(unsigned left, unsigned right) const { return left + right; }
+    template <class Real>
+    SPNG_DEVICE RowSum<Real> operator()(const RowSum<Real>& left, const RowSum<Real>& right) const {
+        return RowSum<Real>::combined(left, right);
+    }
+};
+struct Smaller {
+    template <class T>
+    SPNG_DEVICE T operator()(T left, T right) const {
+        return left < right ? left : right;
+    }
+};
+
+/// One barrier for each reduction: the partial results alternate between two places, so that a warp may write
+/// the next ones while another still reads these.
+class BlockReduction {
+public:
+    static constexpr int most_values = 3;
+
+    /// All threads of the block make one of these, from the same shared memory.
+    SPNG_DEVICE explicit BlockReduction(SharedMemory& memory)
+        : m_partial(memory.take<Word>(2 * most_values * block_warps)) {}
+
+    /// Each value combined over all threads of the block; every thread gets the result.
+    template <int Count, class T, class Combine>
+    SPNG_DEVICE void operator()(T (&values)[Count], Combine combine) {
+        static_assert(Count <= most_values, "room for the partial results");
+        for (int k = 0; k < Count; ++k) {
+            for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2) {
+                values[k] = combine(values[k], from_lane(values[k], distance));
+            }
+        }
+        const Index place = m_second ? most_values * block_warps : 0;
+        m_second = !m_second;
+        if (lane_number() == 0) {
+            for (int k = 0; k < Count; ++k) {
+                m_partial[place + k * block_warps + warp_number()] = to_word(values[k]);
+            }
+        }
+        __syncthreads();
+        for (int k = 0; k < Count; ++k) {
+            from_word(m_partial[place + k * block_warps], values[k]);
+            for (unsigned warp = 1; warp < block_warps; ++warp) {
+                T other;
+                from_word(m_partial[place + k * block_warps + warp], other);
+                values[k] = combine(values[k], other);
+            }
+        }
+    }
+
+private:
+    SharedArray<Word> m_partial;
+    bool m_second = false;
+};
+
+} // namespace spng::kernels

@@ -1,0 +1,38 @@
+#include "spng/kernels/launch.h"
+
+#include "spng/core/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace spng::kernels {
+
+namespace {
+
+std::atomic<Launcher> current_launcher{nullptr};
+
+} // namespace
+
+void set_launcher(Launcher launcher) {
+    current_launcher = launcher;
+}
+
+void launch(const Launch& launch) {
+    const Launcher launcher = current_launcher;
+    if (launcher == nullptr) {
+        throw Error(ErrorKind::Internal, {.what = "a CUDA kernel is asked for before CUDA is loaded",
+                                          .where = launch.kernel,
+                                          .seen = {},
+                                          .expected = "load_cuda_plugin() before it",
+                                          .mend = {}});
+    }
+    launcher(launch);
+}
+
+std::int64_t blocks_for(std::int64_t units, std::int64_t units_of_a_block) {
+    const std::int64_t blocks = (units + units_of_a_block - 1) / units_of_a_block;
+    return std::min<std::int64_t>(blocks, std::numeric_limits<std::int32_t>::max());
+}
+
+} // namespace spng::kernels

@@ -1,0 +1,30 @@
+#pragma once
+// Waveforms as kernels take them: rows evenly apart.
+
+#include <ATen/core/Tensor.h>
+
+namespace spng::kernels {
+
+struct Rows {
+    at::Tensor samples; ///< (row, tick)
+    std::int64_t rows, ticks;
+    std::int64_t row_stride, tick_stride; ///< in samples
+    bool staged;                          ///< a row fits into shared memory
+    std::int64_t staged_bytes;            ///< for a staged row; 0 where it is not
+
+    template <class Sample>
+    const Sample* data() const {
+        return samples.const_data_ptr<Sample>();
+    }
+};
+
+/// Without a copy wherever the rows are evenly apart: a crop in time, every n-th tick. Rows that are too long
+/// for shared memory and whose ticks are apart are copied.
+/// @param waveforms  (..., tick), at least one sample
+/// @param other_bytes  of shared memory that the kernel needs besides
+Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
+
+/// Shared memory of BlockReduction.
+constexpr std::int64_t reduction_bytes = 2 * 3 * 8 * 8;
+
+} // namespace spng::kernels

@@ -1,0 +1,117 @@
+#pragma once
+// Exact order statistics of one row by a block of threads, as spng/core/selection.h has them on the CPU:
+// bisection between the smallest and the largest key, each step counting the samples at or below the middle.
+// Of int16 ADC with noise that is seven or eight steps. Against digits counted in a histogram: no atomics,
+// which the few distinct values of a quiet channel would serialise, and a time that does not depend on how
+// the values lie.
+
+#include "spng/kernels/block_reduction.cuh"
+
+namespace spng::kernels {
+
+/// Integers of the same order as the samples; -0 comes before +0.
+template <class Sample>
+struct OrderedKey;
+
+template <>
+struct OrderedKey<short> {
+    using Key = int;
+    using Distance = unsigned;
+    static constexpr Key lowest = -32768, highest = 32767;
+    static SPNG_DEVICE Key of(short sample) { return sample; }
+    static SPNG_DEVICE short sample(Key key) { return static_cast<short>(key); }
+};
+
+template <>
+struct OrderedKey<float> {
+    using Key = int;
+    using Distance = unsigned;
+    static constexpr Key highest = 0x7fffffff, lowest = -highest - 1;
+    static SPNG_DEVICE Key of(float sample) {
+        const Key bits = __float_as_int(sample);
+        return bits ^ ((bits >> 31) & highest);
+    }
+    static SPNG_DEVICE float sample(Key key) { return __int_as_float(key ^ ((key >> 31) & highest)); }
+};
+
+template <>
+struct OrderedKey<double> {
+    using Key = Index;
+    using Distance = Word;
+    static constexpr Key highest = 0x7fffffffffffffff, lowest = -highest - 1;
+    static SPNG_DEVICE Key of(double sample) {
+        const Key bits = __double_as_longlong(sample);
+        return bits ^ ((bits >> 63) & highest);
+    }
+    static SPNG_DEVICE double sample(Key key) { return __longlong_as_double(key ^ ((key >> 63) & highest)); }
+};
+
+/// Samples number ranks[k] (from 0) of the sorted row, by all threads of the block; every thread gets them.
+/// @param ticks  1 to 2^32 - 1
+template <int Count, class Sample>
+SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const Index (&ranks)[Count],
+                                BlockReduction& reduce, Sample (&selected)[Count]) {
+    using Keys = OrderedKey<Sample>;
+    using Key = typename Keys::Key;
+    using Distance = typename Keys::Distance;
+    // The largest is minus one less the smallest of the complements, so one reduction finds both.
+    Key range[2] = {Keys::highest, Keys::highest};
+    for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+        const Key key = Keys::of(row[tick]);
+        range[0] = key < range[0] ? key : range[0];
+        range[1] = ~key < range[1] ? ~key : range[1];
+    }
+    reduce(range, Smaller{});
+    Key low[Count], high[Count];
+    for (int k = 0; k < Count; ++k) {
+        low[k] = range[0];
+        high[k] = ~range[1];
+    }
+    for (bool open = range[0] < ~range[1]; open;) {
+        Key middle[Count];
+        unsigned found[Count];
+        for (int k = 0; k < Count; ++k) {
+            const Distance width = static_cast<Distance>(high[k]) - static_cast<Distance>(low[k]);
+            middle[k] = static_cast<Key>(static_cast<Distance>(low[k]) + width / 2);
+            found[k] = 0;
+        }
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+            const Key key = Keys::of(row[tick]);
+            for (int k = 0; k < Count; ++k) {
+                found[k] += key <= middle[k];
+            }
+        }
+        reduce(found, Add{});
+        open = false;
+        for (int k = 0; k < Count; ++k) {
+            if (low[k] < high[k]) {
+                if (found[k] > ranks[k]) {
+                    high[k] = middle[k];
+                } else {
+                    low[k] = middle[k] + 1;
+                }
+                open = open || low[k] < high[k];
+            }
+        }
+    }
+    for (int k = 0; k < Count; ++k) {
+        selected[k] = Keys::sample(low[k]);
+    }
+}
+
+/// The row in shared memory where `staged` says that there is room, else itself. Barriers are the caller's:
+/// one before the row is read (the first reduction of another one has it), one before the next row is staged.
+/// @param tick_stride  distance of samples; 1 where the row is not staged
+template <class Sample>
+SPNG_DEVICE RowView<Sample> staged_row(const Sample* row, Index ticks, Index tick_stride, bool staged,
+                                       const SharedArray<Sample>& room) {
+    if (!staged) {
+        return RowView<Sample>(row);
+    }
+    for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+        room[tick] = row[tick * tick_stride];
+    }
+    return RowView<Sample>(room);
+}
+
+} // namespace spng::kernels

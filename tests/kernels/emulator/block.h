@@ -1,0 +1,305 @@
+#pragma once
+// A block of CUDA threads on one thread of the host: each device thread is a fiber that runs until it meets
+// the others at a barrier or a warp operation. What a device leaves undefined ends here in a Violation:
+// threads that wait for different barriers or warp operations, threads that never come, shared memory out of
+// bounds, read before it is written, or written and read by two threads without a barrier between. The order
+// in which threads run between barriers follows a seed.
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace spng::emulation {
+
+struct Violation : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Dimensions {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+constexpr unsigned lanes = 32;
+
+/// Where a thread waits.
+enum class Meeting { none, block, warp, end };
+
+struct Thread {
+    unsigned number = 0;
+    Dimensions index;
+    Meeting waits = Meeting::none;
+    std::size_t shared_used = 0; ///< bytes that SharedMemory has handed out to this thread
+    ucontext_t start = {};
+    std::jmp_buf place = {};
+    bool started = false;
+};
+
+/// The latest accesses to one element of shared memory, each with the barriers before it.
+struct Access {
+    bool written = false;
+    unsigned writer = 0;
+    std::uint64_t writer_block_epoch = 0, writer_warp_epoch = 0;
+    bool read = false, many_readers = false, many_warps = false;
+    unsigned reader = 0;
+    std::uint64_t reader_block_epoch = 0, reader_warp_epoch = 0;
+};
+
+/// Runs the blocks of one launch after each other.
+class BlockRunner {
+public:
+    /// @param threads       of a block, whole warps
+    /// @param shared_bytes  of dynamic shared memory
+    /// @param seed          0: threads in rising order; 1: in falling order; else: at random
+    BlockRunner(unsigned threads, std::size_t shared_bytes, std::uint64_t seed)
+        : m_stacks(threads * stack_bytes), m_threads(threads), m_warps(threads / lanes),
+          m_shared(shared_bytes), m_access(shared_bytes), m_order(threads), m_seed(seed), m_random(seed) {
+        if (threads == 0 || threads % lanes != 0) {
+            throw Violation("a block of " + std::to_string(threads) + " threads is not made of whole warps");
+        }
+        for (unsigned i = 0; i < threads; ++i) {
+            m_order[i] = seed == 1 ? threads - 1 - i : i;
+        }
+    }
+
+    /// The kernel's body for every thread of one block. Throws Violation.
+    void run(const std::function<void()>& body, Dimensions block_index, Dimensions grid);
+
+    Thread& thread() { return *m_current; }
+    Dimensions block_index() const { return m_block_index; }
+    Dimensions grid() const { return m_grid; }
+    Dimensions size() const { return {static_cast<unsigned>(m_threads.size()), 1, 1}; }
+
+    /// __syncthreads. `value` is not combined with anything: the kernels have no such barrier.
+    void meet_block();
+    /// A warp operation: everyone's value, once all 32 lanes are at the same operation.
+    /// @param orders_memory  only __syncwarp does
+    const std::uint64_t* meet_warp(const char* operation, unsigned mask, std::uint64_t value,
+                                   bool orders_memory);
+
+    std::byte* shared(std::size_t offset) { return m_shared.data() + offset; }
+    std::size_t shared_bytes() const { return m_shared.size(); }
+    void note_write(std::size_t offset);
+    void note_read(std::size_t offset);
+    [[noreturn]] void fail(const std::string& what);
+
+private:
+    static constexpr std::size_t stack_bytes = 1 << 16;
+
+    struct Warp {
+        const char* operation = nullptr;
+        unsigned arrived = 0;
+        std::uint64_t epoch = 0;
+        bool orders_memory = false;
+        std::uint64_t values[lanes] = {}, results[lanes] = {};
+    };
+
+    static void enter();
+    void resume(Thread& thread);
+    void wait(Meeting meeting);
+    bool same_epoch(std::uint64_t block_epoch) const { return block_epoch == m_block_epoch; }
+    unsigned warp_of(unsigned thread) const { return thread / lanes; }
+    std::string waiting() const;
+
+    std::vector<std::byte> m_stacks;
+    std::vector<Thread> m_threads;
+    std::vector<Warp> m_warps;
+    std::vector<std::byte> m_shared;
+    std::vector<Access> m_access;
+    std::vector<unsigned> m_order;
+    std::uint64_t m_seed;
+    std::mt19937_64 m_random;
+    std::function<void()> m_body;
+    Dimensions m_block_index, m_grid;
+    Thread* m_current = nullptr;
+    std::jmp_buf m_scheduler = {};
+    std::uint64_t m_block_epoch = 1;
+    unsigned m_at_barrier = 0;
+    std::string m_violation;
+};
+
+/// The block that runs now.
+inline BlockRunner* running = nullptr;
+
+inline void BlockRunner::enter() {
+    BlockRunner& block = *running;
+    block.m_body();
+    block.wait(Meeting::end);
+}
+
+inline void BlockRunner::resume(Thread& thread) {
+    m_current = &thread;
+    if (_setjmp(m_scheduler) == 0) {
+        if (thread.started) {
+            _longjmp(thread.place, 1);
+        }
+        thread.started = true;
+        setcontext(&thread.start);
+    }
+}
+
+[[gnu::noinline]] inline void BlockRunner::wait(Meeting meeting) {
+    m_current->waits = meeting;
+    if (_setjmp(m_current->place) == 0) {
+        _longjmp(m_scheduler, 1);
+    }
+}
+
+inline void BlockRunner::fail(const std::string& what) {
+    m_violation = what + " (block " + std::to_string(m_block_index.x) + ", thread " +
+                  std::to_string(m_current->number) + ")";
+    _longjmp(m_scheduler, 1);
+}
+
+inline std::string BlockRunner::waiting() const {
+    unsigned block = 0, warp = 0, ended = 0;
+    for (const Thread& thread : m_threads) {
+        block += thread.waits == Meeting::block;
+        warp += thread.waits == Meeting::warp;
+        ended += thread.waits == Meeting::end;
+    }
+    return std::to_string(block) + " threads wait at the block's barrier, " + std::to_string(warp) +
+           " in a warp operation, " + std::to_string(ended) + " have ended";
+}
+
+inline void BlockRunner::run(const std::function<void()>& body, Dimensions block_index, Dimensions grid) {
+    m_body = body;
+    m_block_index = block_index;
+    m_grid = grid;
+    m_at_barrier = 0;
+    m_violation.clear();
+    std::fill(m_access.begin(), m_access.end(), Access{});
+    std::fill(m_shared.begin(), m_shared.end(), std::byte{0xa5});
+    std::fill(m_warps.begin(), m_warps.end(), Warp{});
+    for (unsigned number = 0; number < m_threads.size(); ++number) {
+        Thread& thread = m_threads[number];
+        thread.number = number;
+        thread.index = {number, 0, 0};
+        thread.waits = Meeting::none;
+        thread.shared_used = 0;
+        thread.started = false;
+        getcontext(&thread.start);
+        thread.start.uc_stack.ss_sp = m_stacks.data() + number * stack_bytes;
+        thread.start.uc_stack.ss_size = stack_bytes;
+        thread.start.uc_link = nullptr;
+        makecontext(&thread.start, &BlockRunner::enter, 0);
+    }
+    BlockRunner* const outer = running;
+    running = this;
+    bool moved = true;
+    while (moved && m_violation.empty()) {
+        moved = false;
+        if (m_seed > 1) {
+            std::shuffle(m_order.begin(), m_order.end(), m_random);
+        }
+        for (const unsigned number : m_order) {
+            if (m_threads[number].waits == Meeting::none && m_violation.empty()) {
+                resume(m_threads[number]);
+                moved = true;
+            }
+        }
+    }
+    running = outer;
+    if (!m_violation.empty()) {
+        throw Violation(m_violation);
+    }
+    for (const Thread& thread : m_threads) {
+        if (thread.waits != Meeting::end) {
+            throw Violation("threads that never meet: " + waiting());
+        }
+    }
+}
+
+inline void BlockRunner::meet_block() {
+    if (++m_at_barrier == m_threads.size()) {
+        m_at_barrier = 0;
+        ++m_block_epoch;
+        for (Thread& thread : m_threads) {
+            thread.waits = Meeting::none;
+        }
+        return;
+    }
+    wait(Meeting::block);
+}
+
+inline const std::uint64_t* BlockRunner::meet_warp(const char* operation, unsigned mask, std::uint64_t value,
+                                                   bool orders_memory) {
+    if (mask != 0xffffffffu) {
+        fail(std::string(operation) + " of a part of a warp");
+    }
+    Warp& warp = m_warps[warp_of(m_current->number)];
+    if (warp.arrived > 0 && std::string_view(warp.operation) != operation) {
+        fail(std::string("lanes of a warp meet in ") + warp.operation + " and in " + operation);
+    }
+    warp.operation = operation;
+    warp.values[m_current->number % lanes] = value;
+    if (++warp.arrived == lanes) {
+        warp.arrived = 0;
+        warp.epoch += orders_memory;
+        std::copy_n(warp.values, lanes, warp.results);
+        const unsigned first = m_current->number / lanes * lanes;
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+            m_threads[first + lane].waits = Meeting::none;
+        }
+    } else {
+        wait(Meeting::warp);
+    }
+    return warp.results;
+}
+
+inline void BlockRunner::note_write(std::size_t offset) {
+    Access& seen = m_access[offset];
+    const unsigned me = m_current->number;
+    const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;
+    if (seen.written && seen.writer != me && same_epoch(seen.writer_block_epoch) &&
+        (warp_of(seen.writer) != warp_of(me) || seen.writer_warp_epoch == warp_epoch)) {
+        fail("threads write the same shared element without a barrier between, the other one is thread " +
+             std::to_string(seen.writer));
+    }
+    if (seen.read && same_epoch(seen.reader_block_epoch)) {
+        const bool other = seen.many_readers || seen.reader != me;
+        if (seen.many_warps ||
+            (other && (warp_of(seen.reader) != warp_of(me) || seen.reader_warp_epoch == warp_epoch))) {
+            fail(
+                "a shared element is read and then written without a barrier between, the reader is thread " +
+                std::to_string(seen.reader));
+        }
+    }
+    seen.written = true;
+    seen.writer = me;
+    seen.writer_block_epoch = m_block_epoch;
+    seen.writer_warp_epoch = warp_epoch;
+}
+
+inline void BlockRunner::note_read(std::size_t offset) {
+    Access& seen = m_access[offset];
+    const unsigned me = m_current->number;
+    const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;
+    if (!seen.written) {
+        fail("shared memory is read before it is written, at byte " + std::to_string(offset));
+    }
+    if (seen.writer != me && same_epoch(seen.writer_block_epoch) &&
+        (warp_of(seen.writer) != warp_of(me) || seen.writer_warp_epoch == warp_epoch)) {
+        fail("a shared element is written and then read without a barrier between, the writer is thread " +
+             std::to_string(seen.writer));
+    }
+    if (!seen.read || !same_epoch(seen.reader_block_epoch)) {
+        seen.read = true;
+        seen.reader = me;
+        seen.reader_block_epoch = m_block_epoch;
+        seen.many_readers = seen.many_warps = false;
+    }
+    seen.many_readers = seen.many_readers || seen.reader != me;
+    seen.many_warps = seen.many_warps || warp_of(seen.reader) != warp_of(me);
+    seen.reader_warp_epoch = warp_epoch;
+}
+
+} // namespace spng::emulation

@@ -1,0 +1,80 @@
+#pragma once
+// Shared memory whose every access is checked, under the names that the kernels know
+// (spng/kernels/device.cuh).
+
+#include "tests/kernels/emulator/block.h"
+
+#include <cstring>
+
+namespace spng::kernels {
+
+template <class T>
+class SharedArray {
+public:
+    SharedArray(std::size_t offset, long long count) : m_offset(offset), m_count(count) {}
+
+    /// What [] gives: reads and writes go through the checks.
+    class Element {
+    public:
+        explicit Element(std::size_t offset) : m_offset(offset) {}
+        operator T() const {
+            emulation::running->note_read(m_offset);
+            T value;
+            std::memcpy(&value, emulation::running->shared(m_offset), sizeof value);
+            return value;
+        }
+        Element& operator=(T value) {
+            emulation::running->note_write(m_offset);
+            std::memcpy(emulation::running->shared(m_offset), &value, sizeof value);
+            return *this;
+        }
+        Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
+        Element& operator|=(T value) { return *this = static_cast<T>(static_cast<T>(*this) | value); }
+        Element& operator+=(T value) { return *this = static_cast<T>(static_cast<T>(*this) + value); }
+
+    private:
+        std::size_t m_offset;
+    };
+
+    Element operator[](long long index) const {
+        if (index < 0 || index >= m_count) {
+            emulation::running->fail("element " + std::to_string(index) + " of a shared array of " +
+                                     std::to_string(m_count));
+        }
+        return Element(m_offset + static_cast<std::size_t>(index) * sizeof(T));
+    }
+
+private:
+    std::size_t m_offset;
+    long long m_count;
+};
+
+class SharedMemory {
+public:
+    template <class T>
+    SharedArray<T> take(long long count) {
+        auto& block = *emulation::running;
+        std::size_t& used = block.thread().shared_used;
+        const std::size_t offset = used;
+        used += (static_cast<std::size_t>(count) * sizeof(T) + 7) / 8 * 8;
+        if (used > block.shared_bytes()) {
+            block.fail("shared memory of " + std::to_string(block.shared_bytes()) + " bytes, " +
+                       std::to_string(used) + " taken");
+        }
+        return SharedArray<T>(offset, count);
+    }
+};
+
+template <class T>
+class RowView {
+public:
+    explicit RowView(const SharedArray<T>& staged) : m_staged(staged), m_row(nullptr) {}
+    explicit RowView(const T* row) : m_staged(0, 0), m_row(row) {}
+    T operator[](long long index) const { return m_row ? m_row[index] : static_cast<T>(m_staged[index]); }
+
+private:
+    SharedArray<T> m_staged;
+    const T* m_row;
+};
+
+} // namespace spng::kernels
