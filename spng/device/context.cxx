@@ -58,24 +58,10 @@ c10::Device choose(const std::string& asked) {
         return c10::kCPU;
     }
     if (asked == "auto") {
-        if (cuda_device_count() == 0) {
-            return c10::kCPU;
-        }
-        load_cuda_plugin();
-        return {c10::kCUDA, 0};
+        return auto_means_cuda() ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
     }
     const int number = cuda_number(asked);
-    const int present = cuda_device_count();
-    if (number >= present) {
-        throw Error(
-            ErrorKind::Device,
-            {.what = "the CUDA device asked for is not there",
-             .where = std::string(context_name) + ", key device",
-             .seen = "'" + asked + "', " + std::to_string(present) + " CUDA devices on this machine",
-             .expected = present == 0 ? "cpu or auto" : "cuda:0 to cuda:" + std::to_string(present - 1),
-             .mend = "use -A device=auto or -A device=cpu, or check the driver with nvidia-smi"});
-    }
-    load_cuda_plugin();
+    load_cuda_for(number, asked, std::string(context_name) + ", key device");
     return {c10::kCUDA, static_cast<c10::DeviceIndex>(number)};
 }
 

@@ -20,13 +20,15 @@ struct ContextConfig {
     std::string memory_budget;
     std::string share = "none";
     int share_timeout = 0;
+    std::string cuda_graph = "off";
     static constexpr auto fields() {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
                   "auto (CUDA where there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
                   "the same. Several with commas, or cuda:all: events are spread over them"),
             field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),
-                  "exact: no TF32; fast: TF32 convolutions and products on CUDA"),
+                  "exact: float32 throughout, repeats to the byte; fast: the network in bfloat16 where the "
+                  "machine has instructions for it, on CUDA also TF32 convolutions and products"),
             field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
                   "floating type of the whole chain"),
             field(&ContextConfig::threads, "threads", "", between(0, 1024),
@@ -40,7 +42,10 @@ struct ContextConfig {
                   "none; auto: take turns with other jobs of this user so that memory suffices for all; or "
                   "the folder for it, which several users can share"),
             field(&ContextConfig::share_timeout, "share_timeout", "s", at_least(0),
-                  "give up waiting for other jobs after so long; 0: never"));
+                  "give up waiting for other jobs after so long; 0: never"),
+            field(&ContextConfig::cuda_graph, "cuda_graph", "", one_of("auto", "on", "off"),
+                  "record the work of an event on the device once per shape of the readout and launch it as "
+                  "one; on: say so in a warning where it cannot be done; auto: only in the log"));
     }
 };
 
@@ -51,6 +56,8 @@ public:
     void prepare(Environment&) override;
 
     c10::Device device() const { return m_device; }
+    /// Speed within the bars of precision=fast, rather than the same bytes each time.
+    bool fast() const { return config().precision == "fast"; }
     c10::ScalarType real() const { return m_real; }
     c10::ScalarType complex() const;
 

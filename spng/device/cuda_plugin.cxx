@@ -1,27 +1,46 @@
 #include "spng/device/cuda_plugin.h"
 
 #include "spng/core/error.h"
+#include "spng/core/log.h"
+#include "spng/device/cuda_driver.h"
+
+#include <ATen/Context.h>
+#include <c10/util/Exception.h>
 
 #include <dlfcn.h>
 
 #include <mutex>
 
 namespace spng {
+namespace {
+
+/// Programs for one major version of CUDA run with every driver of that version or a newer one; the minor
+/// version does not matter.
+void require_driver_for_runtime() {
+    // Comes along with libtorch_cuda, and answers without a device.
+    const auto runtime_version =
+        reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
+    int needed = 0;
+    const int present = ask_cuda_driver().version;
+    if (runtime_version == nullptr || runtime_version(&needed) != 0 || present == 0) {
+        return; // nothing to compare; CUDA itself will complain
+    }
+    if (present / 1000 < needed / 1000) {
+        throw Error(ErrorKind::Device,
+                    {.what = "the NVIDIA driver is too old for the CUDA that LibTorch was made for",
+                     .where = "libcuda.so.1",
+                     .seen = "a driver for CUDA " + cuda_version_text(present),
+                     .expected = "one for CUDA " + std::to_string(needed / 1000) +
+                                 ".0 or newer; LibTorch has " + cuda_version_text(needed),
+                     .mend = "update the driver, use a LibTorch for CUDA " + std::to_string(present / 1000) +
+                             ", or use -A device=cpu"});
+    }
+}
+
+} // namespace
 
 int cuda_device_count() {
-    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (driver == nullptr) {
-        return 0;
-    }
-    // Both entry points are part of the driver's stable C interface; 0 is CUDA_SUCCESS.
-    const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-    const auto count_devices = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-    int count = 0;
-    if (initialise == nullptr || count_devices == nullptr || initialise(0) != 0 ||
-        count_devices(&count) != 0) {
-        count = 0;
-    }
-    return count; // the driver stays loaded: unloading it while CUDA may start would be unsafe
+    return ask_cuda_driver().devices;
 }
 
 void load_cuda_plugin() {
@@ -37,7 +56,57 @@ void load_cuda_plugin() {
                  .expected = "a LibTorch with CUDA beside libtorch_cpu.so",
                  .mend = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
         }
+        require_driver_for_runtime();
     });
+}
+
+void load_cuda_for(int number, const std::string& asked, const std::string& where) {
+    const CudaDriver driver = ask_cuda_driver();
+    if (number >= driver.devices) {
+        const std::string devices = std::to_string(driver.devices) + " CUDA devices on this machine";
+        const std::string because = !driver.present     ? "; no driver: " + driver.library
+                                    : driver.error != 0 ? "; the driver says " + driver.said
+                                                        : "";
+        throw Error(ErrorKind::Device,
+                    {.what = "the CUDA device asked for is not there",
+                     .where = where,
+                     .seen = "'" + asked + "', " + devices + because,
+                     .expected = driver.devices == 0 ? "cpu or auto"
+                                                     : "cuda:0 to cuda:" + std::to_string(driver.devices - 1),
+                     .mend = mend_cuda_driver(driver)});
+    }
+    load_cuda_plugin();
+    try {
+        at::globalContext().lazyInitDevice(c10::kCUDA);
+    } catch (const c10::Error& error) {
+        const std::string reason = error.what_without_backtrace();
+        throw Error(ErrorKind::Device, {.what = "CUDA does not start",
+                                        .where = where,
+                                        .seen = "'" + asked + "': " + reason.substr(0, reason.find('\n')),
+                                        .expected = "a device that LibTorch can use; the driver shows " +
+                                                    std::to_string(driver.devices),
+                                        .mend = mend_cuda_driver(driver)});
+    }
+}
+
+bool auto_means_cuda() {
+    constexpr int no_device = 100; // CUDA_ERROR_NO_DEVICE: a machine with a driver and no card
+    const CudaDriver driver = ask_cuda_driver();
+    if (driver.error != 0 && driver.error != no_device) {
+        log::warn("device", "no CUDA device can be used: the driver says " + driver.said + "; " +
+                                mend_cuda_driver(driver));
+    }
+    if (driver.devices == 0) {
+        return false;
+    }
+    try {
+        load_cuda_for(0, "auto", "device");
+        return true;
+    } catch (const Error& error) {
+        log::warn("device", "the CUDA device is not used, since " + error.text().what + " (" +
+                                error.text().seen + "); " + error.text().mend);
+        return false;
+    }
 }
 
 } // namespace spng

@@ -1,19 +1,26 @@
 #pragma once
 // One stream per event in flight: all work of an event is queued on its own stream, so that events overlap on
-// the device and no tensor of an event ever crosses to another stream.
+// the device and no tensor of an event ever crosses to another stream (docs/decisions/streams.md).
 
 #include <c10/core/Device.h>
+#include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 #include <c10/core/StreamGuard.h>
 
+#include <memory>
 #include <optional>
 
 namespace spng {
 
 class EventStream {
 public:
-    /// Takes a stream from the device's pool; on the CPU there is nothing to take.
+    /// Takes a stream that no other EventStream of this device holds; on the CPU there is nothing to take. A
+    /// stream given back is taken again first: LibTorch keeps the memory of freed tensors for the stream that
+    /// they were made on, so that a fresh stream for every event would need fresh memory for every event.
     explicit EventStream(c10::Device device);
+    ~EventStream();
+    EventStream(const EventStream&) = delete;
+    EventStream& operator=(const EventStream&) = delete;
 
     /// While it lives, work of this thread goes to the event's stream.
     class Guard {
@@ -23,6 +30,10 @@ public:
     private:
         std::optional<c10::StreamGuard> m_guard;
     };
+
+    /// A mark behind all work queued so far: its synchronize() waits for that work, and for nothing queued
+    /// later or elsewhere. Null on the CPU, where there is nothing to wait for.
+    std::shared_ptr<const c10::Event> mark() const;
 
 private:
     std::optional<c10::Stream> m_stream;

@@ -1,6 +1,7 @@
 #include "spng/dnn/torch_script_model.h"
 
 #include "spng/core/error.h"
+#include "spng/dnn/bfloat16.h"
 #include "spng/dnn/model_failure.h"
 
 #include <torch/csrc/jit/api/module.h>
@@ -13,36 +14,45 @@ namespace {
 
 class TorchScriptModel : public Model {
 public:
-    TorchScriptModel(torch::jit::Module module, ModelMetadata metadata, std::string file)
-        : m_module(std::move(module)), m_metadata(std::move(metadata)), m_file(std::move(file)) {}
+    TorchScriptModel(torch::jit::Module module, ModelMetadata metadata, std::string file, bool bfloat16)
+        : m_module(std::move(module)), m_metadata(std::move(metadata)), m_file(std::move(file)),
+          m_bfloat16(bfloat16) {}
 
     at::Tensor forward(const at::Tensor& input) const override {
         const c10::AutoGradMode no_gradients(false);
         const torch::jit::GraphOptimizerEnabledGuard no_optimiser(false);
         c10::IValue output;
         try {
-            output = m_module.get_method("forward")({input});
+            output = m_bfloat16 ? forward_in_bfloat16(input) : m_module.get_method("forward")({input});
         } catch (const std::exception& failure) {
             throw_forward_failure(failure, m_file, input);
         }
         if (!output.isTensor()) {
             throw_wrong_output("type " + output.tagKind(), m_file);
         }
-        return output.toTensor();
+        return m_bfloat16 ? output.toTensor().to(input.scalar_type()) : output.toTensor();
     }
 
     const ModelMetadata& metadata() const override { return m_metadata; }
     const std::string& file() const override { return m_file; }
 
 private:
+    c10::IValue forward_in_bfloat16(const at::Tensor& input) const {
+        const Bfloat16Scope scope(input.device().type());
+        const auto layout = input.is_cuda() ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+        return m_module.get_method("forward")({input.contiguous(layout)});
+    }
+
     torch::jit::Module m_module;
     ModelMetadata m_metadata;
     std::string m_file;
+    bool m_bfloat16;
 };
 
 } // namespace
 
-std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device) {
+std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
+                                               bool bfloat16) {
     const auto bytes = model_file_size(file, "a TorchScript file");
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}};
     try {
@@ -50,8 +60,9 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
         torch::jit::Module module = torch::jit::load(file.string(), device, extra);
         module.eval();
         module = torch::jit::freeze(module);
-        return std::make_unique<TorchScriptModel>(
-            std::move(module), parse_model_metadata(extra["metadata.json"], file.string()), file.string());
+        return std::make_unique<TorchScriptModel>(std::move(module),
+                                                  parse_model_metadata(extra["metadata.json"], file.string()),
+                                                  file.string(), bfloat16);
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {

@@ -15,7 +15,10 @@ namespace spng {
 /// "metadata.json" if the file carries one. Forwards run without the graph optimiser of TorchScript, which
 /// fuses operations after some calls: the first event gives the same bytes as the second, and no event pays
 /// for a compilation.
+/// @param bfloat16  convolutions and matrix products in bfloat16; on CUDA also with the features of a sample
+///                  next to each other in memory, as its tensor cores read them. What comes out is float32.
 /// Throws Error(Model) for a file that is missing, truncated, or no TorchScript.
-std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device);
+std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
+                                               bool bfloat16 = false);
 
 } // namespace spng

@@ -5,6 +5,7 @@
 #include "spng/core/registry.h"
 #include "spng/device/context.h"
 #include "spng/dnn/aot_inductor_model.h"
+#include "spng/dnn/bfloat16.h"
 #include "spng/dnn/model_probe.h"
 #include "spng/dnn/torch_script_model.h"
 #include "spng/instrument/state_trace.h"
@@ -32,10 +33,18 @@ std::filesystem::path find_model(const std::string& name, const std::string& whe
     }
 }
 
-std::unique_ptr<const Model> load_model(const std::filesystem::path& file, c10::Device device,
-                                        std::int64_t concurrency) {
-    return file.extension() == ".pt2" ? load_aot_inductor(file, device, concurrency)
-                                      : load_torch_script(file, device);
+std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
+                                        std::int64_t concurrency, const std::string& service) {
+    if (file.extension() == ".pt2") {
+        return load_aot_inductor(file, context.device(), concurrency); // of the precision it was compiled in
+    }
+    const bool bfloat16 = context.fast() && has_bfloat16(context.device());
+    if (context.fast()) {
+        log::info(service, bfloat16 ? "precision=fast: in bfloat16"
+                                    : "precision=fast: in float32, since this machine has no instructions "
+                                      "for bfloat16");
+    }
+    return load_torch_script(file, context.device(), bfloat16);
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -59,7 +68,7 @@ void TorchService::configured() {
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
     auto model =
-        load_model(find_model(config().model, name().text()), context.device(), config().concurrency);
+        load_model(find_model(config().model, name().text()), context, config().concurrency, name().text());
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
     if (metadata.stand_in) {

@@ -1,0 +1,128 @@
+#include "spng/device/cuda_driver.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace spng {
+namespace {
+
+// CUresult of the driver's stable C interface; the ones that a user can do something about.
+constexpr int success = 0;
+constexpr int stub_library = 34;
+constexpr int no_device = 100;
+constexpr int system_not_ready = 802;
+constexpr int driver_mismatch = 803;
+constexpr int compatibility_not_supported = 804;
+constexpr int unknown = 999;
+
+void* open_driver() {
+    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
+template <class Function>
+Function find(void* library, const char* name) {
+    return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+std::string words_for(void* library, int error) {
+    const auto ask = [&](const char* function) {
+        const auto words = find<int (*)(int, const char**)>(library, function);
+        const char* text = nullptr;
+        return words != nullptr && words(error, &text) == success && text != nullptr ? std::string(text)
+                                                                                     : std::string();
+    };
+    const std::string name = ask("cuGetErrorName");
+    const std::string meaning = ask("cuGetErrorString");
+    return (name.empty() ? "error" : name) + " (" + std::to_string(error) + ")" +
+           (meaning.empty() ? "" : ": " + meaning);
+}
+
+} // namespace
+
+CudaDriver ask_cuda_driver() {
+    CudaDriver driver;
+    void* const library = open_driver();
+    if (library == nullptr) {
+        const char* reason = dlerror();
+        driver.library = reason == nullptr ? "" : reason;
+        return driver;
+    }
+    driver.present = true;
+    const auto initialise = find<int (*)(unsigned)>(library, "cuInit");
+    const auto count_devices = find<int (*)(int*)>(library, "cuDeviceGetCount");
+    const auto get_version = find<int (*)(int*)>(library, "cuDriverGetVersion");
+    if (initialise == nullptr || count_devices == nullptr) {
+        driver.error = stub_library;
+        driver.said = "libcuda.so.1 has no cuInit or no cuDeviceGetCount";
+        return driver;
+    }
+    if (get_version == nullptr || get_version(&driver.version) != success) {
+        driver.version = 0;
+    }
+    driver.error = initialise(0);
+    if (driver.error == success) {
+        driver.error = count_devices(&driver.devices);
+    }
+    if (driver.error != success) {
+        driver.devices = 0;
+        driver.said = words_for(library, driver.error);
+    }
+    return driver;
+}
+
+int compute_capability(int device) {
+    constexpr int major_attribute = 75; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+    constexpr int minor_attribute = 76;
+    if (ask_cuda_driver().devices <= device) {
+        return 0;
+    }
+    void* const library = open_driver();
+    const auto get_device = find<int (*)(int*, int)>(library, "cuDeviceGet");
+    const auto get_attribute = find<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
+    int handle = 0;
+    int major = 0;
+    int minor = 0;
+    if (get_device == nullptr || get_attribute == nullptr || get_device(&handle, device) != success ||
+        get_attribute(&major, major_attribute, handle) != success ||
+        get_attribute(&minor, minor_attribute, handle) != success) {
+        return 0;
+    }
+    return 10 * major + minor;
+}
+
+std::string mend_cuda_driver(const CudaDriver& driver) {
+    const std::string cpu = ", or use -A device=cpu";
+    if (!driver.present) {
+        return "install the NVIDIA driver, or start the container with the GPU (--gpus all, --nv)" + cpu;
+    }
+    switch (driver.error) {
+    case success:
+    case no_device: {
+        const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+        return visible == nullptr ? "check with nvidia-smi that the device is there" + cpu
+                                  : "CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "': unset it" + cpu;
+    }
+    case stub_library:
+        return "remove CUDA's folder of stubs from LD_LIBRARY_PATH" + cpu;
+    case system_not_ready:
+        return "start nvidia-fabricmanager, or wait until it is up" + cpu;
+    case driver_mismatch:
+        return "libcuda.so.1 and the kernel's driver are of different versions: restart the machine after "
+               "the update of the driver, or give the container the host's libcuda.so.1" +
+               cpu;
+    case compatibility_not_supported:
+        return "take CUDA's folder 'compat' from LD_LIBRARY_PATH, or update the driver" + cpu;
+    case unknown:
+        return "load the kernel module nvidia-uvm (nvidia-modprobe -u), or give the container /dev/nvidia*" +
+               cpu;
+    default:
+        return "check the driver with nvidia-smi" + cpu;
+    }
+}
+
+std::string cuda_version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+} // namespace spng

@@ -1,0 +1,45 @@
+#include "spng/device/lost_device.h"
+
+#include "spng/device/event_stream.h"
+
+#include <c10/util/Exception.h>
+
+#include <string>
+
+namespace spng {
+namespace {
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// Waiting is refused, and the device is well, while another thread records a CUDA graph.
+bool speaks_of_capture(const std::string& text) {
+    return text.find("captur") != std::string::npos;
+}
+
+} // namespace
+
+std::optional<Error> lost_device_error(c10::Device device, const Error& failure) {
+    if (device.is_cpu()) {
+        return std::nullopt;
+    }
+    try {
+        wait_for_device(device);
+        return std::nullopt;
+    } catch (const c10::Error& error) {
+        const std::string reason = first_line(error.what_without_backtrace());
+        if (speaks_of_capture(reason)) {
+            return std::nullopt;
+        }
+        return Error(ErrorKind::Device,
+                     {.what = "the device " + device.str() + " stopped working",
+                      .where = failure.text().where,
+                      .seen = reason,
+                      .expected = "a device that answers; no further event can be worked on",
+                      .mend = "the events completed before are in the output; see the system's log for the "
+                              "cause (dmesg | grep -i xid, nvidia-smi), then run the rest again"});
+    }
+}
+
+} // namespace spng
