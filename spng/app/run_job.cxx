@@ -110,6 +110,10 @@ int outcome(const RunSummary& summary) {
                           " after " + std::to_string(summary.events_done) + " completed events\n");
         return 128 + summary.stopped_by;
     }
+    if (summary.device_error) {
+        print(stderr, std::string(summary.device_error->what()) + "\n");
+        return summary.device_error->exit_status();
+    }
     return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
 }
 

@@ -2,6 +2,7 @@
 // A job: the components of a configuration, their validated graph, and its run by one of the engines.
 
 #include "spng/core/component.h"
+#include "spng/core/error.h"
 #include "spng/graph/graph.h"
 #include "spng/instrument/node_meter.h"
 
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,8 @@ struct RunSummary {
     std::uint64_t events_done = 0;
     std::vector<SkippedEvent> skipped;
     int stopped_by = 0; ///< the signal, 0 when the stream ended by itself
+    /// Why no further event could be worked on, though failed events are skipped: the device was lost.
+    std::optional<Error> device_error{};
 };
 
 class Job {
