@@ -42,8 +42,8 @@ void Decon::prepare_node(Environment& environment) {
 
 at::Tensor Decon::kernel_for(std::int64_t ticks) {
     const std::lock_guard lock(m_mutex);
-    if (ticks != m_kernel_ticks) {
-        const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
+    const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
+    if (padded != m_kernel_ticks) {
         std::vector<at::Tensor> views;
         for (std::size_t view = 0; view < m_responses.size(); ++view) {
             const std::int64_t wires = m_responses[view]->kernel().size(0);
@@ -53,7 +53,7 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
                                                  m_wire_filters[view]->full(channels, 1)));
         }
         m_kernel = at::stack(views).to(context().device(), context().complex());
-        m_kernel_ticks = ticks;
+        m_kernel_ticks = padded;
         log::debug(name().text(), [&] {
             return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(m_kernel.size(1)) +
                    " x " + std::to_string(padded);

@@ -40,14 +40,14 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// H of all views on the device for readouts of `ticks`; built when another length than the last one
-    /// comes.
+    /// H of all views on the device for readouts of `ticks`; built when another padded length than the last
+    /// one comes.
     at::Tensor kernel_for(std::int64_t ticks);
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;
     std::mutex m_mutex;
-    std::int64_t m_kernel_ticks = 0;
+    std::int64_t m_kernel_ticks = 0; ///< padded
     at::Tensor m_kernel;
 };
 

@@ -52,7 +52,7 @@ Ports Apply1DSpectrum::process(const Ports& inputs) {
     NamedTensor waveform;
     waveform.name = config().output;
     waveform.data = apply_time_filter(spectrum.data, filter_for(padded), padded / config().rebin,
-                                      event.ticks / config().rebin);
+                                      (event.ticks + config().rebin - 1) / config().rebin);
     waveform.axes = {spectrum.axes[0],
                      spectrum.axes[1],
                      {"tick", "ns", event.start, event.tick * static_cast<double>(config().rebin)}};

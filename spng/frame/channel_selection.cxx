@@ -1,6 +1,7 @@
 #include "spng/frame/channel_selection.h"
 
 #include "spng/core/tensor_checks.h"
+#include "spng/frame/channel_ranges.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace spng {
 namespace {
@@ -89,23 +89,6 @@ Verdict fill_row(T* out, const T* in, std::int64_t ticks, const std::vector<Chan
     return verdict;
 }
 
-/// Ranges of each channel, sorted and merged where they touch, so that together they may cover the readout.
-std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRange> ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.channel, a.begin, a.end) < std::tie(b.channel, b.begin, b.end);
-    });
-    std::map<int, std::vector<ChannelRange>> merged;
-    for (const auto& range : ranges) {
-        auto& list = merged[range.channel];
-        if (!list.empty() && range.begin <= list.back().end) {
-            list.back().end = std::max(list.back().end, range.end);
-        } else if (range.begin < range.end) {
-            list.push_back(range);
-        }
-    }
-    return merged;
-}
-
 } // namespace
 
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,
@@ -124,6 +107,7 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     selected.waveforms =
         at::empty({rows.size(0), rows.size(1), ticks}, samples.options().pinned_memory(pinned));
     selected.good = at::empty(rows.sizes(), at::TensorOptions(at::kBool).pinned_memory(pinned));
+    // Merged, so that ranges that touch may cover the readout together.
     const auto bad_by_channel = merged_by_channel(bad);
     static const std::vector<ChannelRange> none;
 

@@ -34,7 +34,11 @@ Ports ApplyROI::process(const Ports& inputs) {
     signal.unit = waveform.unit;
     signal.channels = waveform.channels;
     signal.notes = regions.notes;
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(signal)})};
+    std::vector<NamedTensor> tensors{std::move(signal)};
+    if (inputs[0]->event().window) {
+        tensors.push_back(regions);
+    }
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
 }
 
 } // namespace spng

@@ -27,7 +27,8 @@ struct ApplyROIConfig {
 };
 
 /// Port 0: waveform (view, channel, tick) [electrons]; port 1: a mask of its channels, at the same or a
-/// coarser sampling. Out: the waveform inside the regions, 0 outside; formulas in rebaseline.h.
+/// coarser sampling. Out: the waveform inside the regions, 0 outside; formulas in rebaseline.h. With the
+/// waveform of a window of a long readout goes its mask, by which windows are joined.
 class ApplyROI : public NodeWith<ApplyROIConfig> {
 protected:
     Ports process(const Ports& inputs) override;
