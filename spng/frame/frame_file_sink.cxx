@@ -1,7 +1,5 @@
 #include "spng/frame/frame_file_sink.h"
 
-#include "WireCellSpng/TorchnvTools.h"
-
 namespace spng {
 namespace {
 
@@ -43,22 +41,20 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
 void FrameFileSink::prepare_node(Environment&) {
     // Opened before the first event, so that a folder that cannot be written to is known before any work is
     // done.
-    m_writer = std::make_unique<FrameWriter>(
-        config().outname, config().level < 0 ? std::nullopt : std::optional(config().level));
+    m_writer = std::make_unique<FramesBehind>(
+        config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),
+        config().write_behind);
 }
 
 Ports FrameFileSink::process(const Ports& inputs) {
-    NVTX_SCOPED_RANGE("FrameFileSink::write");
-    m_writer->write(frame_from(*inputs[0], config().masks));
-    m_wrote_an_event = true;
+    m_writer->write(frame_from(*inputs[0], config().masks), inputs[0]->event().index);
     return {};
 }
 
 void FrameFileSink::finish() {
-    if (m_writer && m_wrote_an_event) {
-        m_writer->close();
+    if (const auto writer = std::move(m_writer)) {
+        writer->close();
     }
-    m_writer.reset();
 }
 
 } // namespace spng

@@ -1,10 +1,12 @@
 #include "spng/frame/frame_file_source.h"
 
-#include "WireCellSpng/TorchnvTools.h"
 #include "spng/io/data_path.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <filesystem>
 
 namespace spng {
 namespace {
@@ -50,14 +52,17 @@ void FrameFileSource::prepare_node(Environment&) {
     for (const auto& file : config().further_files) {
         files.push_back(find_data_file(file));
     }
-    m_reader = std::make_unique<JoinedFrameReader>(files, config().tags);
+    const bool regular = std::all_of(files.begin(), files.end(),
+                                     [](const auto& file) { return std::filesystem::is_regular_file(file); });
+    m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(
+        std::make_unique<JoinedFrameReader>(files, config().tags), config().read_ahead && regular,
+        config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit : static_cast<std::uint64_t>(config().nevents));
 }
 
 Ports FrameFileSource::process(const Ports&) {
     if (has_given_enough()) {
         return {nullptr};
     }
-    NVTX_SCOPED_RANGE("FrameFileSource::read");
     ++m_asked;
     auto frame = m_reader->next();
     if (!frame) {

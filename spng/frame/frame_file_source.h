@@ -1,6 +1,7 @@
 #pragma once
 // FrameFileSource: events of a frame file, one set for each.
 
+#include "spng/frame/frames_ahead.h"
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
 #include "spng/io/joined_frame_reader.h"
@@ -16,6 +17,7 @@ struct FrameFileSourceConfig {
     std::vector<std::string> further_files;
     std::vector<std::string> tags = {"*"};
     int nevents = -1;
+    bool read_ahead = true;
     static constexpr auto fields() {
         using C = FrameFileSourceConfig;
         return std::make_tuple(
@@ -23,13 +25,15 @@ struct FrameFileSourceConfig {
             field(&C::further_files, "further_files", "", any(),
                   "files with other channels of the same events, such as those of other anodes"),
             field(&C::tags, "tags", "", any(), "tags to read; \"*\" reads all"),
-            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"));
+            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"),
+            field(&C::read_ahead, "read_ahead", "", any(),
+                  "read and decompress the next event while the one before is worked on"));
     }
 };
 
 /// Each set holds one tensor per tag, named by the tag: (channel, tick) on the host with the frame's channel
 /// numbers, of all files together. A file without any event is an error; damaged events are errors of that
-/// event.
+/// event. Files other than regular ones, such as pipes, are not read ahead.
 class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public KnowsItsEnd {
 public:
     bool at_end() const override { return has_given_enough() || m_reader->at_end(); }
@@ -43,7 +47,7 @@ private:
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
     }
 
-    std::unique_ptr<JoinedFrameReader> m_reader;
+    std::unique_ptr<FramesAhead<JoinedFrameReader>> m_reader;
     std::uint64_t m_asked = 0;
     std::uint64_t m_events = 0;
 };

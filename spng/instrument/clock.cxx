@@ -1,5 +1,7 @@
 #include "spng/instrument/clock.h"
 
+#include "spng/instrument/background_thread.h"
+
 #include <ctime>
 #include <fstream>
 #include <sstream>
@@ -50,7 +52,10 @@ std::int64_t wall_nanoseconds() noexcept {
 }
 
 std::int64_t cpu_nanoseconds(CpuClock clock) noexcept {
-    return nanoseconds_of(clock == CpuClock::Process ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID);
+    if (clock == CpuClock::Thread) {
+        return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+    }
+    return nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID) - background_cpu_nanoseconds();
 }
 
 std::int64_t process_start_nanoseconds() noexcept {

@@ -7,7 +7,8 @@
 
 namespace spng::instrument {
 
-/// Whose processor time is meant. Process: all threads of the process, right where one node runs at a time.
+/// Whose processor time is meant. Process: all threads of the process but those that work beside the nodes
+/// (BackgroundThread), right where one node runs at a time.
 /// Thread: the calling thread alone, right where several nodes run at the same time; the helper threads
 /// inside one operation are then not in it.
 enum class CpuClock { Process, Thread };

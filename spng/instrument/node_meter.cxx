@@ -13,6 +13,7 @@
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -196,7 +197,8 @@ void NodeMeter::Call::State::end() {
         }
     }
     record.wall = wall_nanoseconds() - wall_begin;
-    record.cpu = cpu_nanoseconds(mode.cpu_clock) - cpu_begin;
+    // The process's clock and those of the threads that do not count are not read in the same instant.
+    record.cpu = std::max<std::int64_t>(0, cpu_nanoseconds(mode.cpu_clock) - cpu_begin);
     record.failed = std::uncaught_exceptions() > exceptions;
     record.cpu_allocated = allocations.cpu().allocated;
     record.cpu_peak = allocations.cpu().peak;

@@ -3,6 +3,7 @@
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
 #include "spng/instrument/capture_switch.h"
+#include "spng/instrument/page_faults.h"
 #include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recorder_library.h"
 
@@ -119,6 +120,7 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
 }
 
 EventInFlight::~EventInFlight() {
+    note_page_faults_of_event();
     if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
         // Between two events that are both wanted the window stays open.
         const bool next_is_wanted = window.events.capture(m_event + 1) == Capture::active;

@@ -76,7 +76,8 @@ void edge(std::int64_t number, const std::string& tail, std::size_t tail_port, c
           std::size_t head_port);
 void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std::int64_t dequeued);
 
-/// An event in flight: the window opens before the first that is wanted and closes after the last.
+/// An event in flight: the window opens before the first that is wanted and closes after the last. Its end is
+/// noted (page_faults.h).
 class EventInFlight {
 public:
     explicit EventInFlight(std::uint64_t event);

@@ -1,21 +1,48 @@
 #include "spng/instrument/run_report.h"
 
+#include "spng/instrument/background_thread.h"
 #include "spng/instrument/machine.h"
+#include "spng/instrument/page_faults.h"
+#include "spng/instrument/steady_state.h"
 #include "spng/instrument/text_table.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <utility>
 
 namespace spng::instrument {
 namespace {
 
-NodeStatistics statistics_of(NodeMeter& meter) {
+/// The meters by name, in the order in which the names come first.
+std::vector<std::vector<NodeMeter*>> by_name(const std::vector<NodeMeter*>& meters) {
+    std::vector<std::vector<NodeMeter*>> groups;
+    std::map<std::string, std::size_t> known;
+    for (NodeMeter* const meter : meters) {
+        const auto [found, is_new] = known.emplace(meter->identity().text(), groups.size());
+        if (is_new) {
+            groups.emplace_back();
+        }
+        groups[found->second].push_back(meter);
+    }
+    return groups;
+}
+
+NodeStatistics statistics_of(const std::vector<NodeMeter*>& copies) {
     NodeStatistics result;
-    result.node = meter.identity();
-    result.calls = meter.calls();
-    result.operations = meter.operations();
+    result.node = copies.front()->identity();
+    for (NodeMeter* const meter : copies) {
+        auto& share = result.shares.emplace_back();
+        for (auto& call : meter->calls()) {
+            ++share.calls;
+            share.wall += call.wall;
+            result.calls.push_back(std::move(call));
+        }
+        for (const auto& [name, times] : meter->operations()) {
+            result.operations[name] += times;
+        }
+    }
     std::sort(result.calls.begin(), result.calls.end(),
               [](const CallRecord& left, const CallRecord& right) { return left.start < right.start; });
     for (const auto& call : result.calls) {
@@ -56,6 +83,14 @@ std::string bytes_per_call(std::uint64_t sum, std::size_t calls) {
 
 } // namespace
 
+std::string device_text(const std::vector<c10::Device>& devices) {
+    std::string text;
+    for (const auto& device : devices) {
+        text += (text.empty() ? "" : ",") + device.str();
+    }
+    return text;
+}
+
 std::int64_t NodeStatistics::steady_mean_wall() const {
     if (calls.size() < 2) {
         return not_measured;
@@ -76,8 +111,8 @@ std::int64_t NodeStatistics::median_wall() const {
 RunReport::RunReport(RunDescription description, const std::vector<NodeMeter*>& meters)
     : m_description(std::move(description)) {
     std::set<std::uint64_t> events;
-    for (NodeMeter* const meter : meters) {
-        NodeStatistics node = statistics_of(*meter);
+    for (const auto& copies : by_name(meters)) {
+        NodeStatistics node = statistics_of(copies);
         if (node.calls.empty()) {
             continue;
         }
@@ -93,7 +128,12 @@ RunReport::RunReport(RunDescription description, const std::vector<NodeMeter*>& 
         [](const NodeStatistics& left, const NodeStatistics& right) { return left.wall > right.wall; });
     m_events = events.size();
     m_process_peak = process_peak_bytes();
-    m_device_peak = device_peak_bytes(m_description.device);
+    for (const c10::Device& device : m_description.devices) {
+        m_device_peak = std::max(m_device_peak, device_peak_bytes(device));
+    }
+    m_page_faults = minor_page_faults();
+    m_page_faults_per_later_event = page_faults_per_later_event();
+    m_background_cpu = background_cpu_by_name();
 }
 
 std::string RunReport::heading() const {
@@ -101,7 +141,7 @@ std::string RunReport::heading() const {
     std::string text = "spng " + run.version + (run.commit.empty() ? "" : " (" + run.commit + ")");
     const auto add = [&text](const std::string& part) { text += part.empty() ? "" : ", " + part; };
     add(run.torch_version.empty() ? "" : "torch " + run.torch_version);
-    add(run.device.str() + (run.device_name.empty() ? "" : " " + run.device_name));
+    add(device_text(run.devices) + (run.device_name.empty() ? "" : " " + run.device_name));
     add(run.engine);
     add(run.graph_threads > 1 ? std::to_string(run.graph_threads) + " graph threads" : "");
     add(std::to_string(run.intra_op_threads) +
@@ -118,8 +158,15 @@ std::string RunReport::notes() const {
         text += ", first node called " + format_nanoseconds(m_startup) + " after the program started";
     }
     text += ", process peak " + format_bytes(m_process_peak);
-    if (!run.device.is_cpu()) {
+    if (!run.devices.front().is_cpu()) {
         text += ", device peak " + (m_device_peak == not_measured ? "n/a" : format_bytes(m_device_peak));
+    }
+    if (const SteadyState steady = steady_state(m_nodes); steady.with_files != not_measured) {
+        text += "\nan event after the first: " + format_nanoseconds(steady.with_files) + " with files, " +
+                format_nanoseconds(steady.without_files) + " the calls between source and sink";
+    }
+    for (const auto& [name, time] : m_background_cpu) {
+        text += "; " + name + " beside them: " + format_nanoseconds(time) + " of processor time";
     }
     text += "\nlater: mean wall time after the first call; share: of wall time, without nested calls (+)\n";
     text += run.mode.cpu_clock == CpuClock::Process ? "cpu: all threads of the process"
@@ -133,7 +180,7 @@ std::string RunReport::notes() const {
 }
 
 std::string RunReport::table(bool with_operations) const {
-    const bool on_device = !m_description.device.is_cpu();
+    const bool on_device = !m_description.devices.front().is_cpu();
     NodeStatistics total;
     for (const auto& node : m_nodes) {
         total.own_wall += node.own_wall;

@@ -21,8 +21,8 @@ struct RunDescription {
     std::string commit;
     std::string build; ///< mode and compiler
     std::string torch_version;
-    c10::Device device{c10::kCPU};
-    std::string device_name; ///< of the hardware, where known
+    std::vector<c10::Device> devices{c10::kCPU}; ///< at least one
+    std::string device_name;                     ///< of the hardware, where known
     std::string engine;
     std::string precision; ///< "exact float32"
     int graph_threads = 1;
@@ -49,6 +49,13 @@ struct NodeStatistics {
     std::int64_t device_peak = not_measured;
     std::uint64_t failed = 0;
 
+    /// What each copy of the node did, in the order of the devices; one element for a node without copies.
+    struct Share {
+        std::uint64_t calls = 0;
+        std::int64_t wall = 0;
+    };
+    std::vector<Share> shares;
+
     std::int64_t first_wall() const { return calls.front().wall; }
     /// Mean wall time after the first call, which also pays for what is prepared at first use; not_measured
     /// when there was only one.
@@ -57,10 +64,14 @@ struct NodeStatistics {
     bool is_nested() const { return calls.front().depth > 0; }
 };
 
+/// "cuda:0,cuda:1".
+std::string device_text(const std::vector<c10::Device>& devices);
+
 class RunReport {
 public:
     /// Takes the measurements of all meters, waiting for the device to finish. Call it after the run; nodes
-    /// that were never called are left out.
+    /// that were never called are left out. Meters of one name, those of the copies of a node on several
+    /// devices, become one row.
     RunReport(RunDescription description, const std::vector<NodeMeter*>& meters);
 
     /// By wall time, the slowest first.
@@ -90,6 +101,9 @@ private:
     std::int64_t m_startup = not_measured;
     std::int64_t m_process_peak = 0;
     std::int64_t m_device_peak = not_measured;
+    std::int64_t m_page_faults = 0;
+    double m_page_faults_per_later_event = not_measured;
+    std::map<std::string, std::int64_t> m_background_cpu; ///< ns, by what a thread did
 };
 
 } // namespace spng::instrument

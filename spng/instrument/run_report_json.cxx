@@ -4,6 +4,7 @@
 #include "spng/instrument/machine.h"
 #include "spng/instrument/report_file.h"
 #include "spng/instrument/run_report.h"
+#include "spng/instrument/steady_state.h"
 
 namespace spng::instrument {
 namespace {
@@ -37,6 +38,10 @@ json node_json(const NodeStatistics& node) {
     for (const auto& call : node.calls) {
         calls.push_back(call_json(call));
     }
+    json shares = json::array();
+    for (const auto& share : node.shares) {
+        shares.push_back({{"calls", share.calls}, {"wall_ns", share.wall}});
+    }
     return {{"name", node.node.text()},
             {"type", node.node.type},
             {"instance", node.node.instance},
@@ -56,6 +61,7 @@ json node_json(const NodeStatistics& node) {
             {"cpu_peak_bytes", node.cpu_peak},
             {"device_peak_bytes", measured(node.device_peak)},
             {"operations", node.operations},
+            {"per_device", std::move(shares)},
             {"per_call", std::move(calls)}};
 }
 
@@ -64,6 +70,7 @@ json node_json(const NodeStatistics& node) {
 nlohmann::json RunReport::json() const {
     const auto& run = m_description;
     const Machine machine = this_machine();
+    const SteadyState steady = steady_state(m_nodes);
     nlohmann::json nodes = nlohmann::json::array();
     for (const auto& node : m_nodes) {
         nodes.push_back(node_json(node));
@@ -78,7 +85,7 @@ nlohmann::json RunReport::json() const {
               {"cpu", machine.cpu},
               {"cores", machine.cores}}},
             {"run",
-             {{"device", run.device.str()},
+             {{"device", device_text(run.devices)},
               {"device_name", run.device_name},
               {"engine", run.engine},
               {"precision", run.precision},
@@ -91,6 +98,13 @@ nlohmann::json RunReport::json() const {
               {"startup_seconds", m_startup == not_measured
                                       ? nlohmann::json(nullptr)
                                       : nlohmann::json(1e-9 * static_cast<double>(m_startup))},
+              {"event_with_files_ns", measured(steady.with_files)},
+              {"event_without_files_ns", measured(steady.without_files)},
+              {"background_cpu_ns", m_background_cpu},
+              {"page_faults", m_page_faults},
+              {"page_faults_per_later_event", m_page_faults_per_later_event < 0
+                                                  ? nlohmann::json(nullptr)
+                                                  : nlohmann::json(m_page_faults_per_later_event)},
               {"process_peak_bytes", m_process_peak},
               {"device_peak_bytes", measured(m_device_peak)}}},
             {"settings", run.settings},

@@ -58,7 +58,7 @@ def test_each_node_is_called_once_for_each_event(recorded: list[tuple]) -> None:
     assert calls == Counter({(name, number): 1 for name in names for number in range(EVENTS)}), "sources included"
 
 
-def test_steps_and_files_lie_in_node_calls_of_their_thread(recorded: list[tuple]) -> None:
+def test_steps_lie_in_node_calls_of_their_thread_and_files_beside_them(recorded: list[tuple]) -> None:
     nodes = [row for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"}]
     inner = [row for row in recorded if (row[0] == "spng" and row[2] == "step") or row[0] == "spng.io"]
     assert {name for _, name, *_ in inner} >= {"Decon::fft", "FrameReader::next", "FrameWriter::write"}
@@ -66,8 +66,14 @@ def test_steps_and_files_lie_in_node_calls_of_their_thread(recorded: list[tuple]
     assert written.count(2560 * 6000 * 4) == EVENTS, "payload: bytes of the samples, float32"
     read = [row[4] for row in inner if row[1] == "NpyReader::read"]
     assert len(read) == 3 * EVENTS, "samples, channels, tick information"
+    # Files are read ahead and written behind, on threads that call no node and in one range for each event.
+    node_threads = {row[7] for row in nodes}
+    beside = [row for row in inner if row[7] not in node_threads]
+    outer = [row for row in beside if row[1] in {"FrameFileSource::read", "FrameFileSink::write"}]
+    assert Counter(row[1] for row in outer) == {"FrameFileSource::read": EVENTS, "FrameFileSink::write": EVENTS}
+    assert {row[1] for row in beside} >= {"FrameReader::next", "FrameWriter::write"}
     loose = [name for _, name, _, _, _, begin, end, thread in inner
-             if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in nodes)]
+             if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in [*nodes, *outer])]
     assert set(loose) <= {"ArchiveWriter::close"}, "the file is closed after the last event"
     assert {row[2] for row in recorded if row[0] == "spng.io"} == {"io"}
 
