@@ -27,7 +27,7 @@ def options(opt):
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_libtorch spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_libtorch spng_cuda spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 
@@ -47,7 +47,7 @@ def build(bld):
     bld.add_group()
     bld.shlib(
         target="lib/WireCellSpng",
-        source=bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/instrument/recorder/**"]),
+        source=bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/instrument/recorder/**", "spng/kernels/plugin/**"]),
         includes=include_folders,
         export_includes=include_folders,
         use=libraries,
@@ -70,6 +70,8 @@ def build(bld):
             linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
             install_path="${LIBDIR}",
         )
+
+    bld.load("spng_cuda", tooldir=TOOLS)
 
     def program(target, source, use="", defines=()):
         if source:

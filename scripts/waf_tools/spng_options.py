@@ -54,6 +54,20 @@ def options(opt):
         dest="with_nvtx",
         help="compile the NVTX ranges in (NVTX3 headers, no library); DIR holds include/nvtx3",
     )
+    group.add_option(
+        "--cuda-compiler",
+        choices=("auto", "nvcc", "nvrtc", "none"),
+        default="auto",
+        dest="cuda_compiler",
+        help="what compiles the CUDA kernels: auto (default) is nvcc where it fits LibTorch, else NVRTC, which comes "
+        "with LibTorch; none leaves them out",
+    )
+    group.add_option(
+        "--with-lineinfo",
+        action="store_true",
+        dest="with_lineinfo",
+        help="line information in the CUDA kernels, for profilers that show the source",
+    )
     for name, text in PARTS.items():
         stem = "with_" + name.replace("-", "_")
         group.add_option(f"--with-{name}", nargs="?", const="yes", metavar="DIR", dest=stem, help=text)

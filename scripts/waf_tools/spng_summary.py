@@ -25,6 +25,7 @@ def configure(cfg):
             f"compiled in ({env.NVTX_INCLUDE})" if env.WITH_NVTX == "yes" else "left out (--with-nvtx)",
         ),
         ("CUDA headers", env.CUDA_INCLUDE or "none"),
+        ("CUDA kernels", env.CUDA_COMPILER_TEXT),
     ]
     rows += [tuple(text.split(": ", 1)) for text in env.PARTS_FOUND]
     rows += [("install to", env.PREFIX), ("build in", cfg.bldnode.abspath())]

@@ -3,6 +3,7 @@
 #include "spng/core/error.h"
 #include "spng/core/log.h"
 #include "spng/device/cuda_driver.h"
+#include "spng/device/kernel_library.h"
 
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
@@ -57,6 +58,7 @@ void load_cuda_plugin() {
                  .mend = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
         }
         require_driver_for_runtime();
+        load_kernel_library();
     });
 }
 

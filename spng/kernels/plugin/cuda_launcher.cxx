@@ -1,0 +1,100 @@
+#include "spng/kernels/plugin/cuda_launcher.h"
+
+#include "spng/core/error.h"
+#include "spng/kernels/images.h"
+
+#include <cuda_runtime_api.h> // before c10's headers, which need it and do not include it
+
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace spng::kernels {
+
+namespace {
+
+void require_success(cudaError_t status, const char* what, const std::string& where) {
+    if (status != cudaSuccess) {
+        cudaGetLastError(); // or the next call of LibTorch reports it again
+        throw Error(ErrorKind::Device,
+                    {.what = what,
+                     .where = where,
+                     .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
+                     .expected = {},
+                     .mend = "use -A device=cpu, or a driver for LibTorch's CUDA release"});
+    }
+}
+
+/// The kernels of one device, found by name once.
+class DeviceKernels {
+public:
+    explicit DeviceKernels(c10::DeviceIndex device) : m_device("cuda:" + std::to_string(device)) {
+        int major = 0, minor = 0;
+        const char* what = "the capability of a device is not known";
+        require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), what,
+                        m_device);
+        require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), what,
+                        m_device);
+        const Image* image = image_for(images(), 10 * major + minor);
+        if (image == nullptr) {
+            throw Error(ErrorKind::Device,
+                        {.what = "there are no kernels for this device",
+                         .where = m_device,
+                         .seen = "compute capability " + std::to_string(major) + "." + std::to_string(minor),
+                         .expected = "7.5 or newer",
+                         .mend = "use -A device=cpu, or another device"});
+        }
+        require_success(
+            cudaLibraryLoadData(&m_library, image->data, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "the kernels do not load", m_device);
+    }
+
+    const void* find(const char* name) {
+        const std::lock_guard lock(m_mutex);
+        const auto known = m_kernels.find(name);
+        if (known != m_kernels.end()) {
+            return known->second;
+        }
+        cudaKernel_t kernel = nullptr;
+        require_success(cudaLibraryGetKernel(&kernel, m_library, name), "a kernel is not there",
+                        m_device + ", " + name);
+        return m_kernels.emplace(name, kernel).first->second;
+    }
+
+private:
+    std::string m_device;
+    cudaLibrary_t m_library =
+        nullptr; // until the process ends: the driver may be gone before our destructors
+    std::mutex m_mutex;
+    std::map<std::string_view, const void*> m_kernels; // names are literals
+};
+
+DeviceKernels& kernels_of(c10::DeviceIndex device) {
+    static std::mutex mutex;
+    static std::map<c10::DeviceIndex, std::unique_ptr<DeviceKernels>> all;
+    const std::lock_guard lock(mutex);
+    auto& kernels = all[device];
+    if (kernels == nullptr) {
+        kernels = std::make_unique<DeviceKernels>(device);
+    }
+    return *kernels;
+}
+
+} // namespace
+
+void launch_on_cuda(const Launch& launch) {
+    const c10::cuda::CUDAGuard guard(launch.device);
+    const void* kernel = kernels_of(launch.device.index()).find(launch.kernel);
+    require_success(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(launch.blocks)),
+                                     dim3(static_cast<unsigned>(threads_of_block)), launch.arguments.data(),
+                                     static_cast<std::size_t>(launch.shared_bytes),
+                                     c10::cuda::getCurrentCUDAStream().stream()),
+                    "a CUDA kernel does not start", launch.device.str() + ", " + launch.kernel);
+}
+
+} // namespace spng::kernels
