@@ -84,7 +84,7 @@ instrument::RunReport report(const CommandLine& line, const Job& job, const RunO
     description.commit = build.commit;
     description.build = build.build;
     description.torch_version = build.torch_version;
-    description.device = c10::Device(settings.at("device").get<std::string>());
+    description.devices = job.devices();
     description.engine = settings.at("engine");
     description.precision =
         settings.at("precision").get<std::string>() + " " + settings.at("dtype").get<std::string>();
@@ -155,7 +155,8 @@ void describe_job(instrument::Recording& recording, const CommandLine& line,
 
 /// LibTorch's profiler for --torch-profiler; null when it was not asked for.
 std::unique_ptr<instrument::TorchProfiler> torch_profiler(const CommandLine& line,
-                                                          const nlohmann::json& settings) {
+                                                          const nlohmann::json& settings,
+                                                          const std::vector<c10::Device>& devices) {
     if (line.torch_profiler.empty()) {
         return nullptr;
     }
@@ -166,8 +167,7 @@ std::unique_ptr<instrument::TorchProfiler> torch_profiler(const CommandLine& lin
                                        .expected = "Pgrapher",
                                        .mend = "-a Pgrapher"});
     }
-    auto profiler = std::make_unique<instrument::TorchProfiler>(
-        line.torch_profiler, c10::Device(settings.at("device").get<std::string>()));
+    auto profiler = std::make_unique<instrument::TorchProfiler>(line.torch_profiler, devices.front());
     profiler->prepare();
     return profiler;
 }
@@ -221,7 +221,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     job.prepare(options);
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
     describe_job(recording, line, configuration, job, options);
-    const auto profiler = torch_profiler(line, job.settings(options));
+    const auto profiler = torch_profiler(line, job.settings(options), job.devices());
     recording.run_begins();
     const auto control = capture_control(line, recording);
     const instrument::Stopwatch running;

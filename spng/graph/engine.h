@@ -23,13 +23,16 @@ struct EngineConfig {
     }
 };
 
-/// Serial and deterministic: event after event, node after node in topological order.
-void run_pgrapher(const Graph& graph, RunState& state);
+/// Serial and deterministic: event after event, node after node in topological order. The lanes get the
+/// events in turn.
+/// @param lanes  at least one
+void run_pgrapher(const std::vector<Lane>& lanes, RunState& state);
 
 /// Parallel, on oneTBB: nodes of one event that do not wait for each other, and several events, at the same
-/// time. Sources are called in the caller's thread, one event after the other; sinks see the events in the
-/// order of the input.
-/// @param threads  at least 1
-void run_tbb_flow(const Graph& graph, RunState& state, int threads, int events_in_flight);
+/// time. Sources are called in the caller's thread, one event after the other, and each event goes to the
+/// lane with the fewest; sinks see the events in the order of the input.
+/// @param threads           at least 1, of all lanes together
+/// @param events_in_flight  of each lane
+void run_tbb_flow(const std::vector<Lane>& lanes, RunState& state, int threads, int events_in_flight);
 
 } // namespace spng

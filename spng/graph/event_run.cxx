@@ -2,10 +2,14 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
+#include "spng/device/lost_device.h"
+#include "spng/device/out_of_memory.h"
+#include "spng/graph/asynchronous_output.h"
 #include "spng/graph/source.h"
 #include "spng/instrument/clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace spng {
 
@@ -17,12 +21,23 @@ void RunState::failed(std::uint64_t event, const Error& error) {
     }
 }
 
+void RunState::lost_device(std::uint64_t event, const Error& error, bool was_last) {
+    const std::lock_guard lock(m_mutex);
+    m_errors.emplace(event, error);
+    if (was_last || !m_options.skip_failed) {
+        m_first_failed = std::min(m_first_failed.load(), event);
+    }
+    if (was_last && !m_device_error) {
+        m_device_error = error;
+    }
+}
+
 RunSummary RunState::finish() const {
     const std::lock_guard lock(m_mutex);
     if (!m_options.skip_failed && !m_errors.empty()) {
         throw m_errors.begin()->second;
     }
-    RunSummary summary{m_done, {}, stop_signal()};
+    RunSummary summary{m_done, {}, stop_signal(), m_device_error};
     for (const auto& [event, error] : m_errors) {
         summary.skipped.push_back({event, error.what()});
     }
@@ -36,55 +51,236 @@ bool is_at_end(const Graph& graph) {
     });
 }
 
-EventRun::EventRun(const Graph& graph, RunState& state, std::uint64_t index)
-    : m_graph(graph), m_state(state), m_index(index), m_stream(state.device()),
-      m_on_edge(graph.edges().size()),
-      m_put_at(instrument::recording::recorder() != nullptr ? graph.edges().size() : 0),
-      m_in_window(std::in_place, index) {
+std::size_t first_that_waits(const Graph& graph) {
+    const auto& vertices = graph.vertices();
+    const auto found = std::find_if(vertices.begin(), vertices.end(), [&](const auto& vertex) {
+        return std::any_of(vertex.input_edges.begin(), vertex.input_edges.end(), [&](std::size_t edge) {
+            const auto* feeding = vertices[graph.edges()[edge].tail.node].node;
+            return dynamic_cast<const AsynchronousOutput*>(feeding) != nullptr;
+        });
+    });
+    return static_cast<std::size_t>(found - vertices.begin());
+}
+
+EventRun::EventRun(const Lane& lane, RunState& state, std::uint64_t index)
+    : m_lane(lane), m_state(state), m_index(index), m_stream(std::in_place, lane.device),
+      m_states(lane.graph->vertices().size(), State::waiting), m_kept(lane.graph->vertices().size()),
+      m_on_edge(lane.graph->edges().size()), m_arriving(lane.graph->edges().size()),
+      m_put_at(instrument::recording::recorder() != nullptr ? lane.graph->edges().size() : 0),
+      m_left(lane.graph->vertices().size()), m_in_window(std::in_place, index) {
+    for (const auto& vertex : lane.graph->vertices()) {
+        m_once.push_back(is_shared(*vertex.node));
+        m_waits_for.push_back(vertex.input_edges.size());
+    }
     const instrument::recording::EventOnThread on_thread(index);
     m_in_flight.emplace(index);
 }
 
-bool EventRun::run_vertex(std::size_t number) {
-    if (!m_alive || m_state.abandoned(m_index)) {
-        m_alive = false;
-        NVTX_SCHEDULING_MARK("EventRun::left_out");
-        return true;
-    }
+Progress EventRun::call(std::size_t number) {
     const instrument::recording::EventOnThread on_thread(m_index);
-    const EventStream::Guard on_stream(m_stream);
-    const auto& vertex = m_graph.vertices()[number];
+    std::optional<Ports> inputs = take_inputs(number);
+    const bool can_begin_again = !is_once(number);
+    if (!inputs) {
+        NVTX_SCHEDULING_MARK("EventRun::left_out");
+        return book(number, {}, false);
+    }
+    const EventStream::Guard on_stream(*m_stream);
+    const auto& vertex = m_lane.graph->vertices()[number];
+    try {
+        return book(number, call_node(vertex, std::move(*inputs)), true);
+    } catch (const Error& error) {
+        handle(error, can_begin_again);
+    } catch (const c10::Error& error) {
+        handle({ErrorKind::Device,
+                {.what = "waiting for the device failed",
+                 .where = vertex.node->name().text() + ", event " + std::to_string(m_index),
+                 .seen = error.what_without_backtrace()}},
+               can_begin_again);
+    }
+    return book(number, {}, false);
+}
+
+std::optional<Ports> EventRun::take_inputs(std::size_t number) {
+    NVTX_SCHEDULING_RANGE("EventRun::take_inputs", m_index);
+    const std::lock_guard lock(m_mutex);
+    if (m_alive && m_state.abandoned(m_index)) {
+        m_alive = false;
+    }
+    if (!m_alive || (m_stalled != Stall::none && !is_once(number))) {
+        return std::nullopt;
+    }
     Ports inputs;
-    {
-        NVTX_SCHEDULING_RANGE("EventRun::take_inputs", m_index);
-        for (const std::size_t edge : vertex.input_edges) {
-            inputs.push_back(std::move(m_on_edge[edge]));
-            if (!m_put_at.empty()) {
-                instrument::recording::message(static_cast<std::int64_t>(edge), m_index, m_put_at[edge],
-                                               instrument::wall_nanoseconds());
+    for (const std::size_t edge : m_lane.graph->vertices()[number].input_edges) {
+        inputs.push_back(std::move(m_on_edge[edge]));
+        if (!m_put_at.empty()) {
+            instrument::recording::message(static_cast<std::int64_t>(edge), m_index, m_put_at[edge],
+                                           instrument::wall_nanoseconds());
+        }
+    }
+    return inputs;
+}
+
+/// The outputs that still arrive are marked on the edges by book().
+Ports EventRun::call_node(const Graph::Vertex& vertex, Ports inputs) {
+    wait_for_inputs(vertex);
+    Ports outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
+    if (dynamic_cast<const AsynchronousOutput*>(vertex.node) != nullptr) {
+        const auto arrival = m_stream->mark();
+        const std::lock_guard lock(m_mutex);
+        for (const std::size_t edge : vertex.output_edges) {
+            m_arriving[edge] = arrival;
+        }
+    }
+    return outputs;
+}
+
+void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
+    for (const std::size_t edge : vertex.input_edges) {
+        std::shared_ptr<const c10::Event> arriving;
+        {
+            const std::lock_guard lock(m_mutex);
+            std::swap(arriving, m_arriving[edge]);
+        }
+        if (arriving) {
+            NVTX_SCHEDULING_RANGE("EventRun::wait_for_copy", m_index);
+            arriving->synchronize();
+        }
+    }
+}
+
+void EventRun::handle(const Error& error, bool can_begin_again) {
+    const auto lost = lost_device_error(m_lane.device, error);
+    const Stall stall = lost                                                  ? Stall::device
+                        : dynamic_cast<const OutOfMemory*>(&error) != nullptr ? Stall::memory
+                                                                              : Stall::none;
+    if (stall != Stall::none && can_begin_again) {
+        const std::lock_guard lock(m_mutex);
+        if (m_stalled != Stall::device) { // which other calls of the event may have found before
+            m_stalled = stall;
+            m_reason = lost ? *lost : error;
+        }
+        return;
+    }
+    m_alive = false;
+    if (lost) {
+        const std::lock_guard lock(m_mutex);
+        m_reason = *lost;
+        m_lost_in_order = true;
+    } else {
+        m_state.failed(m_index, error);
+    }
+}
+
+Progress EventRun::book(std::size_t number, Ports outputs, bool was_called) {
+    NVTX_SCHEDULING_RANGE("EventRun::put_outputs", m_index);
+    const auto& vertex = m_lane.graph->vertices()[number];
+    Progress progress;
+    const std::lock_guard lock(m_mutex);
+    const bool once = is_once(number);
+    if (was_called && vertex.input_edges.empty() &&
+        std::find(outputs.begin(), outputs.end(), nullptr) != outputs.end()) {
+        progress.stream_ended = true;
+        return progress;
+    }
+    if (m_stalled == Stall::none || once) {
+        m_states[number] = State::called;
+        --m_left;
+        if (once) {
+            m_kept[number] = outputs;
+        }
+        for (std::size_t port = 0; port < vertex.output_edges.size() && m_stalled == Stall::none; ++port) {
+            put(vertex.output_edges[port], was_called ? std::move(outputs.at(port)) : nullptr,
+                progress.ready);
+        }
+    }
+    if (!once) {
+        --m_under_way;
+        progress.stalled = m_under_way == 0 ? m_stalled : Stall::none;
+    }
+    progress.lost = std::exchange(m_lost_in_order, false);
+    progress.complete = m_left == 0;
+    return progress;
+}
+
+void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>& ready) {
+    const std::size_t head = m_lane.graph->edges()[edge].head.node;
+    if (m_states[head] != State::waiting) {
+        return; // a node that exists once and had it before the event began again
+    }
+    m_on_edge[edge] = std::move(set);
+    if (!m_put_at.empty()) {
+        m_put_at[edge] = instrument::wall_nanoseconds();
+    }
+    if (--m_waits_for[head] == 0) {
+        m_states[head] = State::given;
+        m_under_way += is_once(head) ? 0 : 1;
+        ready.push_back(head);
+    }
+}
+
+std::vector<std::size_t> EventRun::restart() {
+    const std::lock_guard lock(m_mutex);
+    const auto& vertices = m_lane.graph->vertices();
+    m_stalled = Stall::none;
+    ++m_restarts;
+    m_left = 0;
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+        if (!is_once(i) || m_states[i] == State::waiting) {
+            m_states[i] = State::waiting;
+            m_waits_for[i] = vertices[i].input_edges.size();
+            for (const std::size_t edge : vertices[i].input_edges) {
+                m_on_edge[edge].reset();
+                m_arriving[edge].reset();
             }
         }
+        m_left += m_states[i] == State::called ? 0 : 1;
     }
-    Ports outputs;
-    try {
-        outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
-    } catch (const Error& error) {
-        m_alive = false;
-        m_state.failed(m_index, error);
-        return true;
+    std::vector<std::size_t> ready;
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+        for (std::size_t port = 0; m_states[i] == State::called && port < vertices[i].output_edges.size();
+             ++port) {
+            put(vertices[i].output_edges[port], m_kept[i].empty() ? nullptr : m_kept[i].at(port), ready);
+        }
     }
-    NVTX_SCHEDULING_RANGE("EventRun::put_outputs", m_index);
-    for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
-        if (outputs.at(port) == nullptr) {
+    return ready;
+}
+
+std::vector<std::size_t> EventRun::restart_on(const Lane& lane) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_lane = lane;
+        m_stream.emplace(lane.device);
+    }
+    return restart();
+}
+
+bool EventRun::can_move() const {
+    const std::lock_guard lock(m_mutex);
+    const auto is_on_host = [](const TensorSetPtr& set) {
+        return set == nullptr ||
+               std::all_of(set->tensors().begin(), set->tensors().end(),
+                           [](const NamedTensor& tensor) { return tensor.data.device().is_cpu(); });
+    };
+    for (std::size_t i = 0; i < m_states.size(); ++i) {
+        if (is_once(i) && m_states[i] == State::given) {
             return false;
         }
-        const std::size_t edge = vertex.output_edges[port];
-        m_on_edge[edge] = std::move(outputs[port]);
-        if (!m_put_at.empty()) {
-            m_put_at[edge] = instrument::wall_nanoseconds();
-        }
     }
-    return true;
+    return std::all_of(m_kept.begin(), m_kept.end(), [&](const Ports& ports) {
+        return std::all_of(ports.begin(), ports.end(), is_on_host);
+    });
+}
+
+void EventRun::give_up(const std::string& note) {
+    ErrorText text = m_reason->text();
+    text.expected += note;
+    m_alive = false;
+    m_state.failed(m_index, Error(m_reason->kind(), text));
+}
+
+void EventRun::give_up_device(bool was_last) {
+    m_alive = false;
+    m_state.lost_device(m_index, *m_reason, was_last);
 }
 
 void EventRun::complete() {

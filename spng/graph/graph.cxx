@@ -176,6 +176,16 @@ Graph::Graph(const Environment& environment, const std::vector<EdgeConfig>& edge
     }
 }
 
+Graph Graph::with_nodes_of(const Environment& environment) const {
+    Graph other = *this;
+    for (auto& vertex : other.m_vertices) {
+        if (auto* const node = dynamic_cast<Node*>(environment.find(vertex.node->name().text()))) {
+            vertex.node = node;
+        }
+    }
+    return other;
+}
+
 std::string Graph::dot() const {
     std::ostringstream out;
     out << "digraph spng {\n  rankdir=TB;\n  node [shape=box, style=\"rounded,filled\", "

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spng {
@@ -52,6 +53,13 @@ public:
     /// Throws Error(Configuration) for edges to unknown nodes or ports, ports without an edge or with two,
     /// nodes that no edge touches, and circles.
     Graph(const Environment& environment, const std::vector<EdgeConfig>& edges, const std::string& source);
+
+    /// Of parts that fit together already: vertices in topological order, edges that they name.
+    Graph(std::vector<Vertex> vertices, std::vector<Edge> edges)
+        : m_vertices(std::move(vertices)), m_edges(std::move(edges)) {}
+
+    /// The same graph with those nodes that `environment` has instead of ours of the same names.
+    Graph with_nodes_of(const Environment& environment) const;
 
     /// In topological order; among nodes that could come next, the one that stands first in the
     /// configuration.

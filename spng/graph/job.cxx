@@ -1,8 +1,10 @@
 #include "spng/graph/job.h"
 
 #include "spng/device/context.h"
+#include "spng/device/device_list.h"
 #include "spng/device/event_stream.h"
 #include "spng/graph/engine.h"
+#include "spng/graph/lanes.h"
 #include "spng/instrument/nested_call.h"
 #include "spng/instrument/recording.h"
 
@@ -78,6 +80,15 @@ Entry read_entry(const nlohmann::json& item, std::size_t number, const std::stri
     return entry;
 }
 
+bool is_engine(const ComponentName& name) {
+    return std::find(engine_types.begin(), engine_types.end(), name.type) != engine_types.end();
+}
+
+/// Plugins and applications are the command line's concern.
+bool is_component(const Entry& entry) {
+    return !is_engine(entry.name) && entry.name.type != "wire-cell";
+}
+
 /// Engines are no registered components, but a user who misspells one means it.
 [[noreturn]] void refuse_type(const ComponentName& name) {
     auto types = Registry::instance().types();
@@ -89,6 +100,15 @@ Entry read_entry(const nlohmann::json& item, std::size_t number, const std::stri
          .seen = name.type,
          .expected = "a registered type (wire-cell --list), or an engine: " + joined(engine_types, ", "),
          .mend = suggestion(name.type, types)});
+}
+
+std::unique_ptr<Component> made(const Entry& entry) {
+    if (Registry::instance().find(entry.name.type) == nullptr) {
+        refuse_type(entry.name);
+    }
+    auto component = Registry::instance().make(entry.name);
+    component->configure(*entry.data);
+    return component;
 }
 
 /// The engine among the components: the one asked for, or else the only one there is.
@@ -115,7 +135,7 @@ std::string choose_engine(const std::vector<Entry>& engines, const std::string& 
 } // namespace
 
 Job::Job(const nlohmann::json& components, std::string source, const std::string& app)
-    : m_source(std::move(source)) {
+    : m_source(std::move(source)), m_components(components) {
     if (!components.is_array()) {
         detail::wrong_type(m_source, components, "the array of components that pgraph's main(graph) returns");
     }
@@ -123,16 +143,10 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
     try {
         for (std::size_t i = 0; i < components.size(); ++i) {
             const Entry entry = read_entry(components[i], i, m_source);
-            if (std::find(engine_types.begin(), engine_types.end(), entry.name.type) != engine_types.end()) {
+            if (is_engine(entry.name)) {
                 engines.push_back(entry);
-            } else if (entry.name.type !=
-                       "wire-cell") { // plugins and applications: the command line's concern
-                if (Registry::instance().find(entry.name.type) == nullptr) {
-                    refuse_type(entry.name);
-                }
-                auto component = Registry::instance().make(entry.name);
-                component->configure(*entry.data);
-                m_environment.add(std::move(component));
+            } else if (is_component(entry)) {
+                m_environment.add(made(entry));
             }
         }
         if (m_environment.find(context_name) == nullptr) {
@@ -165,8 +179,14 @@ void Job::prepare(const RunOptions& options) {
     const int threads = context().config().threads;
     at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
     try {
+        make_lanes(lane_devices(context().config().device, std::string(context_name) + ", key device"));
         m_environment.prepare_all();
-        wait_for_device(context().device());
+        for (const auto& environment : m_further_environments) {
+            environment->prepare_all();
+        }
+        for (const Lane& lane : lanes()) {
+            wait_for_device(lane.device);
+        }
     } catch (Error& error) {
         name_source(error, m_source);
         throw;
@@ -174,15 +194,65 @@ void Job::prepare(const RunOptions& options) {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    RunState state(options, context().device());
+    RunState state(options);
+    const std::vector<Lane> all_lanes = lanes();
     record_edges(*m_graph);
     if (m_engine == "TbbFlow") {
-        run_tbb_flow(*m_graph, state, graph_threads(options), m_engine_config->events_in_flight);
+        run_tbb_flow(all_lanes, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {
-        run_pgrapher(*m_graph, state);
+        run_pgrapher(all_lanes, state);
     }
     finish_nodes();
     return state.finish();
+}
+
+void Job::make_lanes(const std::vector<std::string>& devices) {
+    const auto on_device = [](Environment& environment, const std::string& device) {
+        auto& context = dynamic_cast<Context&>(*environment.find(context_name));
+        nlohmann::json data = to_json(context.config());
+        data["device"] = device;
+        context.configure(data);
+    };
+    for (std::size_t lane = 1; lane < devices.size(); ++lane) {
+        auto environment = std::make_unique<Environment>();
+        for (std::size_t i = 0; i < m_components.size(); ++i) {
+            const Entry entry = read_entry(m_components[i], i, m_source);
+            if (!is_component(entry)) {
+                continue;
+            }
+            auto component = made(entry);
+            const auto* node = dynamic_cast<const Node*>(component.get());
+            if (node == nullptr || !is_shared(*node)) {
+                environment->add(std::move(component));
+            }
+        }
+        if (environment->find(context_name) == nullptr) {
+            environment->add(Registry::instance().make({context_name, ""}));
+        }
+        on_device(*environment, devices[lane]);
+        m_further_graphs.push_back(std::make_unique<Graph>(m_graph->with_nodes_of(*environment)));
+        m_further_environments.push_back(std::move(environment));
+    }
+    on_device(m_environment, devices.front());
+}
+
+std::vector<Lane> Job::lanes() const {
+    const auto device_of = [](const Environment& environment) {
+        return dynamic_cast<const Context&>(*environment.find(context_name)).device();
+    };
+    std::vector<Lane> lanes{{m_graph.get(), device_of(m_environment)}};
+    for (std::size_t i = 0; i < m_further_graphs.size(); ++i) {
+        lanes.push_back({m_further_graphs[i].get(), device_of(*m_further_environments[i])});
+    }
+    return lanes;
+}
+
+std::vector<c10::Device> Job::devices() const {
+    std::vector<c10::Device> devices;
+    for (const Lane& lane : lanes()) {
+        devices.push_back(lane.device);
+    }
+    return devices;
 }
 
 const Context& Job::context() const {
@@ -229,7 +299,11 @@ nlohmann::json Job::settings(const RunOptions& options) const {
     nlohmann::json settings = to_json(context().config());
     settings["configuration"] = m_source;
     settings["engine"] = m_engine;
-    settings["device"] = context().device().str();
+    std::vector<std::string> names;
+    for (const c10::Device& device : devices()) {
+        names.push_back(device.str());
+    }
+    settings["device"] = joined(names, ",");
     settings["threads"] = at::get_num_threads();
     settings["graph_threads"] = graph_threads(options);
     settings["events_in_flight"] = m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1;
@@ -238,13 +312,21 @@ nlohmann::json Job::settings(const RunOptions& options) const {
 
 std::vector<instrument::NodeMeter*> Job::meters() const {
     std::vector<instrument::NodeMeter*> meters;
-    for (const auto& vertex : m_graph->vertices()) {
-        meters.push_back(&vertex.node->meter());
-    }
-    for (const auto& component : m_environment.components()) {
-        if (auto* const service = dynamic_cast<instrument::Metered*>(component.get())) {
-            meters.push_back(&service->meter());
+    const auto add = [&meters](const Graph& graph, const Environment& environment) {
+        for (const auto& vertex : graph.vertices()) {
+            if (environment.find(vertex.node->name().text()) == vertex.node) {
+                meters.push_back(&vertex.node->meter());
+            }
         }
+        for (const auto& component : environment.components()) {
+            if (auto* const service = dynamic_cast<instrument::Metered*>(component.get())) {
+                meters.push_back(&service->meter());
+            }
+        }
+    };
+    add(*m_graph, m_environment);
+    for (std::size_t i = 0; i < m_further_graphs.size(); ++i) {
+        add(*m_further_graphs[i], *m_further_environments[i]);
     }
     return meters;
 }

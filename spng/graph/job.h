@@ -6,6 +6,7 @@
 #include "spng/graph/graph.h"
 #include "spng/instrument/node_meter.h"
 
+#include <c10/core/Device.h>
 #include <nlohmann/json.hpp>
 
 #include <atomic>
@@ -19,11 +20,13 @@ namespace spng {
 
 class Context;
 struct EngineConfig;
+struct Lane;
 
 struct RunOptions {
     int graph_threads = 0;    ///< TbbFlow: threads of the graph; 0 leaves it to the configuration
     bool skip_failed = false; ///< --on-error skip: leave out an event that fails and go on
     instrument::MeterMode meter_mode{};
+    std::string memory_plan; ///< in a few words, for the error when memory ran out all the same
     /// Set by a signal handler to the signal's number; engines stop between node calls when it is not 0.
     const std::atomic<int>* stop_signal = nullptr;
 };
@@ -64,6 +67,8 @@ public:
     std::string dot() const;
 
     const Graph& graph() const { return *m_graph; }
+    /// Of the lanes, in their order; after prepare().
+    std::vector<c10::Device> devices() const;
     /// Job-wide settings as they came out (device, precision, engine, threads, ...), for reports.
     nlohmann::json settings(const RunOptions& options) const;
     /// Of nodes and of services that measure themselves; after prepare().
@@ -75,9 +80,16 @@ private:
     /// All nodes are finished, whatever one of them throws; the first error is thrown at the end.
     void finish_nodes();
 
+    /// The copies of the graph beside the first, one for each further device.
+    void make_lanes(const std::vector<std::string>& devices);
+    std::vector<Lane> lanes() const;
+
     std::string m_source;
-    Environment m_environment;
+    nlohmann::json m_components; ///< for the lanes
+    Environment m_environment;   ///< of the first lane, with all nodes
     std::unique_ptr<Graph> m_graph;
+    std::vector<std::unique_ptr<Environment>> m_further_environments;
+    std::vector<std::unique_ptr<Graph>> m_further_graphs;
     std::string m_engine; ///< "Pgrapher" or "TbbFlow"
     std::unique_ptr<EngineConfig> m_engine_config;
 };

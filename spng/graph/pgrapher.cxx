@@ -1,17 +1,122 @@
 #include "spng/graph/engine.h"
 
-namespace spng {
+#include "spng/core/log.h"
+#include "spng/device/device_memory.h"
+#include "spng/graph/second_try.h"
 
-void run_pgrapher(const Graph& graph, RunState& state) {
-    for (std::uint64_t index = 0; !state.ending() && !is_at_end(graph); ++index) {
-        EventRun event(graph, state, index);
-        for (std::size_t vertex = 0; vertex < graph.vertices().size(); ++vertex) {
-            if (!event.run_vertex(vertex)) {
-                return;
+#include <memory>
+#include <set>
+
+namespace spng {
+namespace {
+
+class Serial {
+public:
+    Serial(const std::vector<Lane>& lanes, RunState& state)
+        : m_lanes(lanes), m_state(state), m_queues(lanes.size(), 2),
+          m_all(lanes.front().graph->vertices().size()),
+          m_issued(lanes.front().device.is_cpu() ? m_all : first_that_waits(*lanes.front().graph)) {}
+
+    void run() {
+        std::unique_ptr<InFlight> waiting;
+        for (std::uint64_t index = 0; !m_state.ending() && !is_at_end(*m_lanes.front().graph); ++index) {
+            const auto lane = m_queues.take();
+            if (!lane) {
+                break;
+            }
+            auto in_flight = std::make_unique<InFlight>(m_lanes, m_state, index, *lane);
+            // On a device, calls return before their work is done. What must wait for it, the packed frame's
+            // file, is put off until the next event's work has been queued, so that the device is never
+            // without; but not where memory has run out once.
+            if (!call(*in_flight, m_issued)) {
+                break;
+            }
+            if (waiting) {
+                finish(*waiting);
+            }
+            waiting = std::move(in_flight);
+            if (m_issued == m_all || m_is_short_of_memory) {
+                finish(*waiting);
+                waiting.reset();
             }
         }
-        event.complete();
+        if (waiting) {
+            finish(*waiting);
+        }
     }
+
+private:
+    struct InFlight {
+        InFlight(const std::vector<Lane>& lanes, RunState& state, std::uint64_t index, std::size_t the_lane)
+            : event(lanes[the_lane], state, index), lane(the_lane) {
+            const auto& vertices = lanes[the_lane].graph->vertices();
+            for (std::size_t vertex = 0; vertex < vertices.size(); ++vertex) {
+                if (vertices[vertex].input_edges.empty()) {
+                    ready.insert(vertex);
+                }
+            }
+        }
+        EventRun event;
+        std::size_t lane;
+        std::set<std::size_t> ready; ///< taken from its begin, it gives the vertices in topological order
+    };
+
+    void finish(InFlight& in_flight) {
+        call(in_flight, m_all);
+        in_flight.event.complete();
+        m_queues.give_back(in_flight.lane);
+    }
+
+    /// Call the vertices before `end`.
+    /// @return false when the stream has ended
+    bool call(InFlight& in_flight, std::size_t end) {
+        while (!in_flight.ready.empty() && *in_flight.ready.begin() < end) {
+            const std::size_t vertex = *in_flight.ready.begin();
+            in_flight.ready.erase(in_flight.ready.begin());
+            const Progress progress = in_flight.event.call(vertex);
+            if (progress.stream_ended) {
+                return false;
+            }
+            in_flight.ready.insert(progress.ready.begin(), progress.ready.end());
+            if (progress.stalled != Stall::none) {
+                begin_again(in_flight, progress.stalled);
+            }
+            if (progress.lost) {
+                lose_lane(in_flight.event, in_flight.lane, m_queues);
+            }
+        }
+        return true;
+    }
+
+    void begin_again(InFlight& in_flight, Stall stalled) {
+        const SecondTry next =
+            second_try(in_flight.event, stalled, in_flight.lane, m_lanes, m_queues, m_state);
+        in_flight.lane = next.lane;
+        m_is_short_of_memory |= stalled == Stall::memory;
+        const auto ready = next.what == SecondTry::What::elsewhere
+                               ? in_flight.event.restart_on(m_lanes[next.lane])
+                               : in_flight.event.restart();
+        if (next.what == SecondTry::What::alone) {
+            release_cached_memory(m_lanes[next.lane].device);
+        }
+        in_flight.ready.insert(ready.begin(), ready.end());
+    }
+
+    const std::vector<Lane>& m_lanes;
+    RunState& m_state;
+    LaneQueues m_queues;
+    const std::size_t m_all, m_issued;
+    bool m_is_short_of_memory = false;
+};
+
+} // namespace
+
+void run_pgrapher(const std::vector<Lane>& lanes, RunState& state) {
+    if (lanes.size() > 1) {
+        log::warn("Pgrapher", "works on one event at a time, so that the other devices of the job stand idle "
+                              "meanwhile; TbbFlow keeps all of them busy");
+    }
+    Serial(lanes, state).run();
 }
 
 } // namespace spng
