@@ -14,7 +14,7 @@ from .help_text import help_text
 
 # Commands that a script of their own does, with the virtual environment's Python after the set-up.
 SCRIPTS = {"demo": "demo.py", "test": "run_tests.py", "bench": "benchmark.py", "physics": "physics.py"}
-OWN = ("setup", "env", "shell", *SCRIPTS)
+OWN = ("setup", "env", "shell", "bundle", *SCRIPTS)
 
 
 def main(arguments: list[str]) -> int:
@@ -22,6 +22,10 @@ def main(arguments: list[str]) -> int:
     first = arguments[0] if arguments else ""
     if first in SCRIPTS:
         return run_script(SCRIPTS[first], arguments[1:])
+    if first == "bundle":
+        from .bundle import command  # only here: the others run with an older Python too
+
+        return command.main(arguments[1:])
     if "-h" in arguments or "--help" in arguments:
         if first == "setup":
             return setup.main(arguments[1:])

@@ -1,0 +1,52 @@
+"""What configure and build wrote down: LibTorch, compiler, commit."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..checkout import ROOT, build_folder, fail
+
+
+@dataclass(frozen=True)
+class BuildFacts:
+    """A finished release build."""
+
+    folder: Path
+    compiler: str  # program
+    compiler_version: str
+    version: str  # of this project
+    commit: str
+    torch_release: str  # "2.11.0", without the kind of wheel
+    torch_folder: Path
+
+    def places(self) -> list[str]:
+        """Folders of this machine that must not be named in a bundle, longest first."""
+        given = [str(ROOT), str(self.folder), str(self.torch_folder), os.environ.get("CONDA_PREFIX", "")]
+        return sorted({place for place in given if place}, key=lambda place: (-len(place), place))
+
+
+def read() -> BuildFacts:
+    """Of the build folder that the last configure chose. Ends with a message where there is no release build."""
+    folder = build_folder()
+    wanted = ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h")
+    if folder is None or not all((folder / name).exists() for name in wanted):
+        fail("nothing is built, or the last build failed. To mend: ./wcb configure --with-nvtx && ./wcb")
+    header = (folder / "include" / "spng" / "build_info.h").read_text(encoding="utf-8")
+    info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', header))
+    if info["build_mode"] != "release":
+        fail(f"{folder} is a build of mode {info['build_mode']}; a bundle is made of a release build. To mend: ./wcb configure")
+    cache = (folder / "c4che" / "_cache.py").read_text(encoding="utf-8")
+    variables = {name: ast.literal_eval(value) for name, value in re.findall(r"^(\w+) = (.*)$", cache, re.MULTILINE)}
+    return BuildFacts(
+        folder=folder,
+        compiler=variables["CXX"][0],
+        compiler_version=info["compiler"],
+        version=info["version"],
+        commit=info["commit"],
+        torch_release=info["torch_version"],
+        torch_folder=Path(variables["TORCH_FOLDER"]),
+    )

@@ -1,0 +1,111 @@
+"""The command ./wcb bundle DIR."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from ..checkout import ROOT, fail, lock_name, one_at_a_time, say, wcb
+from . import build_facts, contents, manifest
+
+EXECUTABLE_FOLDERS = ("bin", "libexec", "lib")
+EARLIEST = 315532800  # 1980, the first year of zip archives, where the commit's date is not known
+
+
+def main(arguments: list[str]) -> int:
+    """Build, collect, rename."""
+    parser = argparse.ArgumentParser(
+        prog="wcb bundle",
+        description="A folder with wire-cell and all it needs beside LibTorch and the C library, to be copied to other "
+        "machines. See docs/bundle.md.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="new, empty, or a bundle, which is replaced")
+    parser.add_argument("--no-build", action="store_true", help="take what is built, without looking for changes")
+    options = parser.parse_args(arguments)
+
+    target = Path(os.path.abspath(options.folder))
+    refuse_foreign(target)
+    if not options.no_build:
+        wcb("build", "--notests")
+    facts = build_facts.read()
+    stage = target.parent / f".{target.name}.{os.getpid()}.partial"
+    try:
+        stage.mkdir(parents=True)
+        with one_at_a_time(lock_name().lstrip(".")):  # no build may change the files meanwhile
+            origins = contents.fill(stage, facts)
+        contents.put_launchers(stage, facts, manifest.needed_versions(stage)["GLIBC"])
+        manifest.write(stage, facts, origins)
+        refuse_places(stage, facts.places())
+        settle(stage, commit_time())
+        replace(target, stage)
+    except OSError as problem:
+        fail(f"{target} cannot be written: {problem}", 1)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    report(target)
+    return 0
+
+
+def refuse_foreign(target: Path) -> None:
+    """Only nothing, an empty folder or an untouched bundle may be replaced."""
+    if not os.path.lexists(target):
+        return
+    if not target.is_dir() or target.is_symlink():
+        fail(f"{target} exists and is no folder. To mend: give a new name")
+    if not any(target.iterdir()):
+        return
+    known = manifest.read(target)
+    if known is None:
+        fail(f"{target} is not empty and no bundle. To mend: give a new or an empty folder")
+    added = sorted(set(manifest.files(target)) - set(known["files"]))
+    if added:
+        fail(f"{target} has files that are not of the bundle and would be lost: {', '.join(added[:3])}"
+             f"{' ...' if len(added) > 3 else ''}. To mend: move them, or give a new folder")
+
+
+def refuse_places(stage: Path, places: list[str]) -> None:
+    """No file may name a folder of this machine."""
+    for name in [*manifest.files(stage), manifest.NAME]:
+        content = (stage / name).read_bytes()
+        for place in places:
+            if f"{place}/".encode() in content:
+                fail(f"{name} of the bundle names {place}, a folder of this machine", 1)
+
+
+def commit_time() -> int:
+    """Of the commit that is checked out, so that equal bundles make equal archives."""
+    answer = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(answer.stdout) if answer.stdout.strip().isdigit() else EARLIEST
+
+
+def settle(stage: Path, seconds: int) -> None:
+    """The same rights and times whatever the umask and the clock."""
+    for path in [*stage.rglob("*"), stage]:
+        is_executable = path.is_dir() or path.relative_to(stage).parts[0] in EXECUTABLE_FOLDERS
+        path.chmod(0o755 if is_executable else 0o644)
+        os.utime(path, (seconds, seconds))
+
+
+def replace(target: Path, stage: Path) -> None:
+    """Rename, so that at any time there is the old bundle, the new one or none, never a part of one."""
+    if not target.exists():
+        stage.rename(target)
+        return
+    old = stage.with_suffix(".old")
+    target.rename(old)
+    stage.rename(target)
+    shutil.rmtree(old)
+
+
+def report(target: Path) -> None:
+    """What there is now and what it needs."""
+    content = manifest.read(target)
+    size = sum((target / name).stat().st_size for name in manifest.files(target))
+    needs = content["needs"]
+    say(f"Bundle  {target}: {size / 1e6:.1f} MB, {len(content['files'])} files, commit {content['commit']}")
+    say(f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA); not part of it")
+    say(f"Next    copy it, there: {target.name}/bin/spng-demo   (README.md in it is docs/bundle.md)")

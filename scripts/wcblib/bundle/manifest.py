@@ -1,0 +1,65 @@
+"""MANIFEST.json: what a bundle is made of, what it needs, and the checksum of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+from .build_facts import BuildFacts
+from .elf_file import ElfFile
+
+NAME = "MANIFEST.json"
+KIND = "spng-bundle"
+
+
+def files(folder: Path) -> list[str]:
+    """All files by their path in the folder, sorted; the manifest itself is none of them."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    return sorted(path for path in found if path != NAME)
+
+
+def is_elf(path: Path) -> bool:
+    """Whether it is a program or a library."""
+    with open(path, "rb") as stream:
+        return stream.read(4) == b"\x7fELF"
+
+
+def needed_versions(folder: Path) -> dict[str, str]:
+    """The highest version of each set of symbols that programs and libraries need: {'GLIBC': '2.36', ...}."""
+    highest: dict[str, tuple[int, ...]] = {}
+    for path in filter(is_elf, (folder / name for name in files(folder))):
+        for text in ElfFile(path).needed_versions():
+            kind, _, number = text.rpartition("_")
+            if kind in ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "GOMP", "OMP"):
+                version = tuple(map(int, number.split(".")))
+                highest[kind] = max(version, highest.get(kind, version))
+    return {kind: ".".join(map(str, highest[kind])) for kind in sorted(highest)}
+
+
+def write(folder: Path, facts: BuildFacts, origins: dict[str, dict[str, str]]) -> None:
+    """Write it into a bundle that is otherwise complete. No date, so that equal bundles are equal."""
+    content = {
+        "kind": KIND,
+        "version": facts.version,
+        "commit": facts.commit,
+        "compiler": facts.compiler_version,
+        "cxx_abi": "_GLIBCXX_USE_CXX11_ABI=1",
+        "machine": platform.machine(),
+        "torch": facts.torch_release,
+        "needs": needed_versions(folder),
+        "libraries_of_others": origins,
+        "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files(folder)},
+    }
+    (folder / NAME).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a bundle of ours, or None for any other folder."""
+    try:
+        content = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) and content.get("kind") == KIND else None
