@@ -15,13 +15,20 @@ namespace {
 
 thread_local AllocationScope* t_scope = nullptr;
 std::atomic<std::int64_t> live_bytes{0}; // of all threads
+std::atomic<std::int64_t> peak_bytes{0};
+
+void raise_peak(std::int64_t live) noexcept {
+    std::int64_t peak = peak_bytes.load(std::memory_order_relaxed);
+    while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
+}
 
 } // namespace
 
 /// What allocators may do to the scope of the current thread.
 struct AllocationCounters {
     static void cpu(std::int64_t bytes) noexcept {
-        live_bytes.fetch_add(bytes, std::memory_order_relaxed);
+        raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
         if (t_scope != nullptr) {
             t_scope->m_cpu.add(bytes);
         }
@@ -139,6 +146,10 @@ void count_cpu_allocations() {
 
 std::int64_t live_cpu_bytes() noexcept {
     return live_bytes.load(std::memory_order_relaxed);
+}
+
+std::int64_t peak_cpu_bytes() noexcept {
+    return peak_bytes.load(std::memory_order_relaxed);
 }
 
 AllocationScope::AllocationScope(bool with_device) : m_outer(t_scope) {

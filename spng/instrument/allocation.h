@@ -30,6 +30,8 @@ void count_cpu_allocations();
 
 /// Bytes that CPU tensors of all threads hold that were allocated since count_cpu_allocations().
 std::int64_t live_cpu_bytes() noexcept;
+/// The highest value of live_cpu_bytes() so far.
+std::int64_t peak_cpu_bytes() noexcept;
 
 /// Counts what the current thread does from its construction to its destruction. Scopes nest: an outer one
 /// sees what the inner ones counted when they end.

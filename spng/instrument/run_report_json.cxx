@@ -1,6 +1,7 @@
 // The JSON of --timing, schema "spng-timing-1". Times end in _ns or _seconds, memory in _bytes; null is "not
 // measured". A new field may appear; a field that changes its meaning changes the schema's number.
 
+#include "spng/instrument/allocation.h"
 #include "spng/instrument/machine.h"
 #include "spng/instrument/report_file.h"
 #include "spng/instrument/run_report.h"
@@ -106,6 +107,7 @@ nlohmann::json RunReport::json() const {
                                                   ? nlohmann::json(nullptr)
                                                   : nlohmann::json(m_page_faults_per_later_event)},
               {"process_peak_bytes", m_process_peak},
+              {"host_tensor_peak_bytes", peak_cpu_bytes()},
               {"device_peak_bytes", measured(m_device_peak)}}},
             {"settings", run.settings},
             {"nodes", std::move(nodes)}};
