@@ -18,7 +18,7 @@ from wcblib import setup
 from wcblib.checkout import OUT, ROOT, VENV, build_folder, say, wcb
 
 REPORTS = OUT / "test"
-PYTHON_TESTS = ("tests", "profiling")
+PYTHON_TESTS = ("tests", "profiling", "campaign")
 REASON_WIDTH = 200
 
 

@@ -16,14 +16,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="mode",
         action="store_const",
         const="full",
-        help="all Python packages, CUDA's too (default: 2.8 GB to download, 5.0 GB on disk)",
+        help="all Python packages, CUDA's too (default: 2.8 GB to download, 5.1 GB on disk)",
     )
     choice.add_argument(
         "--slim",
         dest="mode",
         action="store_const",
         const="slim",
-        help="leave out what only a GPU or Python's torch needs (0.6 GB, 0.7 GB); tests of these skip",
+        help="leave out what only a GPU or Python's torch needs (0.6 GB, 0.8 GB); tests of these skip",
     )
     choice.add_argument(
         "--without-torch",

@@ -17,10 +17,9 @@ from .checkout import ROOT, VENV, fail, run, say
 
 REQUIREMENTS = ROOT / "requirements.txt"
 STAMP = VENV / "spng-setup.json"
-PROFILING = ROOT / "profiling"
-LAUNCHER = VENV / "bin" / "wirecell-profile"
+OWN_PACKAGES = {"profiling": "wirecell-profile", "campaign": "wirecell-campaign"}  # folder -> command, named as its module
 LAUNCHER_TEXT = """#!/bin/sh
-exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m wirecell_profile "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m {module} "$@"
 """
 OLDEST_PYTHON = (3, 11)
 LARGE_MB = 20.0  # packages from this size on are fetched one by one, so that a stop loses at most one of them
@@ -80,7 +79,7 @@ def is_ready(mode: str | None) -> bool:
         bool(stamp)
         and mode in (None, stamp["mode"])
         and stamp["fingerprint"] == fingerprint(stamp["mode"])
-        and is_profiling_linked()
+        and are_own_packages_linked()
     )
 
 
@@ -101,7 +100,7 @@ def ensure(mode: str | None) -> None:
     install([item for item in wanted if not is_installed(item)], mode)
     if mode == "slim":
         prune_torch()
-    link_profiling()
+    link_own_packages()
     STAMP.write_text(json.dumps({"mode": mode, "fingerprint": fingerprint(mode)}) + "\n", encoding="utf-8")
     say(f"Python packages: complete ({mode}, {VENV}).")
 
@@ -119,26 +118,40 @@ def make_environment() -> None:
         fail("the virtual environment could not be made (on Debian: apt-get install python3-venv)", 1)
 
 
-def profiling_path_file() -> Path:
-    """The file by which the environment's Python finds the analysis of profiles."""
-    return site_packages() / "spng-profiling.pth"
+def path_file(folder: str) -> Path:
+    """The file by which the environment's Python finds a package of ours."""
+    return site_packages() / f"spng-{folder}.pth"
 
 
-def link_profiling() -> None:
-    """Put the command wirecell-profile of this checkout into the environment.
+def launcher(command: str) -> Path:
+    """The command of a package of ours in the environment."""
+    return VENV / "bin" / command
 
-    Two small files instead of pip install --editable, which would need a build backend and, for it, the network.
+
+def launcher_text(command: str) -> str:
+    """What the launcher of a command is."""
+    return LAUNCHER_TEXT.format(module=command.replace("-", "_"))
+
+
+def link_own_packages() -> None:
+    """Put the commands of this checkout's Python packages into the environment.
+
+    Two small files each instead of pip install --editable, which would need a build backend and, for it, the network.
     """
-    profiling_path_file().write_text(f"{PROFILING}\n", encoding="utf-8")
-    LAUNCHER.write_text(LAUNCHER_TEXT, encoding="utf-8")
-    LAUNCHER.chmod(0o755)
+    for folder, command in OWN_PACKAGES.items():
+        path_file(folder).write_text(f"{ROOT / folder}\n", encoding="utf-8")
+        launcher(command).write_text(launcher_text(command), encoding="utf-8")
+        launcher(command).chmod(0o755)
 
 
-def is_profiling_linked() -> bool:
-    """Whether link_profiling was done, for this very place of the checkout."""
+def are_own_packages_linked() -> bool:
+    """Whether link_own_packages was done, for this very place of the checkout."""
     try:
-        linked = profiling_path_file().read_text(encoding="utf-8").strip()
-        return linked == str(PROFILING) and LAUNCHER.read_text(encoding="utf-8") == LAUNCHER_TEXT
+        return all(
+            path_file(folder).read_text(encoding="utf-8").strip() == str(ROOT / folder)
+            and launcher(command).read_text(encoding="utf-8") == launcher_text(command)
+            for folder, command in OWN_PACKAGES.items()
+        )
     except OSError:
         return False
 
@@ -173,7 +186,7 @@ def install(items: list[Requirement], mode: str) -> None:
         f"{size(download)} to download, {size(disk)} on disk."
     )
     if mode == "full" and any(item.name == "torch" for item in items):
-        say("  Most of it is CUDA. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.7 GB.")
+        say("  Most of it is CUDA. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.8 GB.")
     check_space(
         sum(item.disk for item in items) + max(item.download for item in items)
     )  # slim prunes afterwards

@@ -159,26 +159,27 @@ def test_an_unfinished_environment_is_not_ready(monkeypatch, tmp_path):
     assert not virtual_environment.is_ready(None)
 
 
-def test_the_environment_has_the_command_of_this_checkout(monkeypatch, tmp_path):
+def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path):
     """By two small files: nothing is built or fetched."""
     packages = tmp_path / "lib" / "python3.11" / "site-packages"
     (tmp_path / "bin").mkdir()
     packages.mkdir(parents=True)
     monkeypatch.setattr(virtual_environment, "VENV", tmp_path)
-    monkeypatch.setattr(virtual_environment, "LAUNCHER", tmp_path / "bin" / "wirecell-profile")
-    assert not virtual_environment.is_profiling_linked()
-    virtual_environment.link_profiling()
-    assert virtual_environment.is_profiling_linked()
-    assert os.access(tmp_path / "bin" / "wirecell-profile", os.X_OK)
-    (packages / "spng-profiling.pth").write_text("/moved/from/here/profiling\n")
-    assert not virtual_environment.is_profiling_linked()
+    assert not virtual_environment.are_own_packages_linked()
+    virtual_environment.link_own_packages()
+    assert virtual_environment.are_own_packages_linked()
+    for command in ("wirecell-profile", "wirecell-campaign"):
+        assert os.access(tmp_path / "bin" / command, os.X_OK)
+    (packages / "spng-campaign.pth").write_text("/moved/from/here/campaign\n")
+    assert not virtual_environment.are_own_packages_linked()
 
 
-def test_the_command_runs_from_any_folder(tmp_path):
+@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign"])
+def test_the_commands_run_from_any_folder(command, tmp_path):
     """Through a link too."""
-    (tmp_path / "linked").symlink_to(virtual_environment.LAUNCHER)
+    (tmp_path / "linked").symlink_to(virtual_environment.launcher(command))
     shown = subprocess.run([tmp_path / "linked", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert shown.stdout.startswith("wirecell-profile ")
+    assert shown.stdout.startswith(f"{command} ")
 
 
 def test_slim_leaves_libtorch_for_the_cpu_and_says_why_python_has_no_torch(monkeypatch, tmp_path):

@@ -1,0 +1,187 @@
+"""What tests of campaigns share: a bench with the fake program, servers of the engine, and checks that do not use the code under test."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fake_wire_cell
+from wirecell_campaign import cli
+
+HERE = Path(__file__).resolve().parent
+COMMAND = [sys.executable, "-m", "wirecell_campaign"]
+
+
+def environment() -> dict[str, str]:
+    """For processes that import the packages of the source tree, also where nothing is installed."""
+    own = os.pathsep.join(str(folder) for folder in (HERE.parent, HERE.parents[1] / "profiling"))
+    return dict(os.environ, PYTHONPATH=own, PYTHONDONTWRITEBYTECODE="1")
+
+
+class Bench:
+    """Inputs, a list, and the fake program."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.inputs = folder / "inputs"
+        self.output = folder / "out"
+        self.list = folder / "list.txt"
+        self.program = folder / "bin" / "wire-cell"
+        self.config = folder / "job.jsonnet"
+        self.inputs.mkdir()
+        self.program.parent.mkdir()
+        self.program.write_text(f"#!{sys.executable} -IS\n" + (HERE / "fake_wire_cell.py").read_text(encoding="utf-8"), encoding="utf-8")
+        self.program.chmod(0o755)
+        self.config.write_text("{}\n", encoding="utf-8")
+
+    def make(self, count: int, instructions: str = "", **special: str) -> list[str]:
+        """Write inputs f000.npz ... and the list; `special` gives some other instructions. Returns the outputs' names."""
+        names = [f"f{number:03d}.npz" for number in range(count)]
+        for name in names:
+            told = special.get(name.removesuffix(".npz"), instructions)
+            (self.inputs / name).write_text(f"{told}\n# {name}\n", encoding="utf-8")
+        self.list.write_text("".join(f"inputs/{name}\n" for name in names), encoding="utf-8")
+        return names
+
+    def words(self, *more: str) -> list[str]:
+        """The command line of a run."""
+        return ["run", str(self.list), "--output", str(self.output), "--program", str(self.program), "--config", str(self.config), *more]
+
+    def run(self, *more: str) -> int:
+        """Run in this process; returns the exit status."""
+        return cli.main(self.words(*more))
+
+    def start(self, *more: str, **options: object) -> subprocess.Popen:
+        """Run as a process of its own, in a session of its own."""
+        return subprocess.Popen([*COMMAND, *self.words(*more)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, start_new_session=True, **options)
+
+    def done(self) -> list[str]:
+        """Outputs in the folder."""
+        return sorted(path.name for path in self.output.glob("*.npz"))
+
+    def wait_for_outputs(self, count: int, process: subprocess.Popen | None = None, limit: float = 60.0) -> None:
+        """Until so many outputs are there."""
+        deadline = time.monotonic() + limit
+        while len(self.done()) < count:
+            assert time.monotonic() < deadline, f"only {self.done()}"
+            assert process is None or process.poll() is None, process.communicate()
+            time.sleep(0.02)
+
+    def check(self, names: list[str]) -> None:
+        """Exactly these outputs, each the right bytes, each with one record and in the manifest and the checksums; no stray file."""
+        assert self.done() == sorted(names)
+        sums = {}
+        for name in names:
+            content = (self.output / name).read_bytes()
+            assert content == fake_wire_cell.output_of((self.inputs / name).read_bytes()), f"{name} is not what its input makes"
+            sums[name] = hashlib.sha256(content).hexdigest()
+        records = {path.name: json.loads(path.read_text()) for path in (self.output / ".campaign" / "records").iterdir()}
+        assert sorted(records) == [f"{name}.json" for name in sorted(names)]
+        manifest = json.loads((self.output / "manifest.json").read_text())
+        assert {entry["path"]: entry["sha256"] for entry in manifest["files"]} == sums
+        subprocess.run(["sha256sum", "--quiet", "--strict", "-c", "SHA256SUMS"], cwd=self.output, check=True)
+        assert len((self.output / "SHA256SUMS").read_text().splitlines()) == len(names)
+        self.check_no_leftovers()
+
+    def check_no_leftovers(self) -> None:
+        """Nothing temporary: neither in the folder nor among the bookkeeping."""
+        known = {"manifest.json", "SHA256SUMS", "summary.json", "summary.txt", ".campaign", *self.done()}
+        assert {path.name for path in self.output.iterdir()} == known
+        assert not list((self.output / ".campaign" / "scratch").iterdir())
+        assert not [path for path in self.output.rglob("*") if "partial" in path.name or "probe" in path.name]
+
+
+class Servers:
+    """Schedulers and workers, all ended at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen] = []
+
+    def __enter__(self) -> Servers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def scheduler(self, port: int = 0, **variables: str) -> str:
+        """Start one; returns its address, once it listens."""
+        port = port or free_port()
+        self._start(["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], variables)
+        deadline = time.monotonic() + 30
+        while not listens(port):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return f"tcp://127.0.0.1:{port}"
+
+    def worker(self, address: str, prefix: list[str] | None = None, **variables: str) -> subprocess.Popen:
+        """Start one with one thread; `prefix` is a command that starts it, `variables` are of its environment."""
+        return self._start(["distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--memory-limit", "0", "--no-dashboard",
+                            "--no-nanny", "--local-directory", str(self._folder)], variables, prefix or [])
+
+    def wait_for_workers(self, address: str, count: int) -> None:
+        """Until so many are registered."""
+        from distributed import Client
+
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=30)
+
+    def _start(self, words: list[str], variables: dict[str, str], prefix: list[str] | None = None) -> subprocess.Popen:
+        quiet = {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]", "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]"}
+        process = subprocess.Popen([*(prefix or []), sys.executable, "-m", *words], env=environment() | quiet | variables, start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._processes.append(process)
+        return process
+
+    def kill_scheduler(self) -> None:
+        """The first process that was started and lives."""
+        process = next(process for process in self._processes if process.poll() is None and "distributed.cli.dask_scheduler" in process.args)
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listens(port: int) -> bool:
+    """Whether something answers there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def children(pid: int, pattern: str) -> list[int]:
+    """Child processes whose command line fits."""
+    found = []
+    for child in Path(f"/proc/{pid}/task").glob("*/children"):
+        for word in child.read_text().split():
+            try:
+                line = Path(f"/proc/{word}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if re.search(pattern, line):
+                found.append(int(word))
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,143 @@
+"""Stands in for wire-cell: as quick as Python starts, and told by its input what to do.
+
+Each line of the input file is one instruction, done in order before the output is written:
+    sleep S          take so long
+    fail N TEXT      print an error block with TEXT and exit with status N
+    die              be killed by SIGKILL
+    hang             ignore SIGTERM and never end; a child process hangs too, its number is in INPUT.child
+    half             write half of the output under its final name and exit with status 0
+    nothing          write nothing and exit with status 0
+    touch            change the input while it is processed
+    killworker       kill the process that started this one
+    big N            write N bytes more, as a member of their own
+    dump             also write a second file, as the job's argument dump does
+    once ...         the instruction behind it, the first time only; INPUT.once remembers
+No module beside the standard library is used, so that it starts in some 20 ms.
+"""
+
+import hashlib
+import io
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+import zlib
+
+COMMIT = "fake12345678"
+NODES = {"FrameFileSource": (3_000_000, 1_000_000), "SPNGDecon:induction": (2_000_000, 2_000_000)}
+
+
+def array(values: bytes) -> bytes:
+    """An .npy file of unsigned bytes."""
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(values)
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values
+
+
+def output_of(content: bytes) -> bytes:
+    """The frame file that is made of an input: two events whose samples are the input's SHA-256."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for event in range(2):
+            item = zipfile.ZipInfo(f"frame_signal_{event}.npy", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(item, array(hashlib.sha256(content + bytes([event])).digest()))
+        for line in content.decode().splitlines():
+            if line.startswith("big "):
+                noise = zlib.crc32(content)
+                item = zipfile.ZipInfo("more_0.npy", (1980, 1, 1, 0, 0, 0))
+                archive.writestr(item, array(bytes((noise * i) % 251 for i in range(997)) * (int(line.split()[1]) // 997)))
+    return buffer.getvalue()
+
+
+def fail(status: int, text: str) -> None:
+    """As wire-cell fails."""
+    sys.stderr.write(f"some log line\nerror: {text}\n  where:    the fake\n")
+    sys.exit(status)
+
+
+def write(path: str, content: bytes) -> None:
+    """As wire-cell writes: under a temporary name first."""
+    partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.partial")
+    try:
+        with open(partial, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        os.unlink(partial)
+        fail(1, f"cannot write the output file\n  seen:     {error.strerror}")
+    os.replace(partial, path)
+
+
+def obey(line: str, source: str, target: str, content: bytes) -> None:
+    """One instruction."""
+    word, *rest = line.split(" ", 2)
+    if word == "once":
+        try:
+            os.close(os.open(source + ".once", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        obey(line.split(" ", 1)[1], source, target, content)
+    elif word == "sleep":
+        time.sleep(float(rest[0]))
+    elif word == "fail":
+        fail(int(rest[0]), rest[1])
+    elif word == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif word == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen(["sleep", "600"])
+        with open(source + ".child", "w") as file:
+            file.write(f"{os.getpid()} {child.pid}")
+        time.sleep(600)
+    elif word == "half":
+        with open(target, "wb") as file:
+            file.write(output_of(content)[:150])
+        sys.exit(0)
+    elif word == "nothing":
+        sys.exit(0)
+    elif word == "touch":
+        with open(source, "a") as file:
+            file.write("# changed\n")
+    elif word == "killworker":
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+    elif word == "dump":
+        write(target.removesuffix(".npz") + "-decon-induction.npz", output_of(content))
+
+
+def main() -> None:
+    """The options that a campaign uses."""
+    words = sys.argv[1:]
+    if "--version" in words:
+        print(f"wire-cell (SPNG) 0.0\n  commit    {os.environ.get('FAKE_COMMIT', COMMIT)}")
+        return
+    arguments = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "-A")
+    if "--check" in words:
+        if "typo" in arguments:
+            fail(2, "the job has no argument 'typo'")
+        return
+    source, target = arguments["input"], arguments["output"]
+    with open(source, "rb") as file:
+        content = file.read()
+    if log := os.environ.get("FAKE_LOG"):
+        with open(log, "a") as file:
+            file.write(f"{os.path.basename(target)}\n")
+    for line in content.decode().splitlines():
+        if line and not line.startswith("#"):
+            obey(line, source, target, content)
+    write(target, output_of(content))
+    if "--record" in words:
+        with open(words[words.index("--record") + 1], "w") as file:
+            file.write("profile")
+    nodes = [{"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]} for name, walls in NODES.items()]
+    timing = {"schema": "spng-timing-1", "program": {"commit": os.environ.get("FAKE_COMMIT", COMMIT)}, "nodes": nodes,
+              "run": {"wall_seconds": 0.008, "startup_seconds": 0.001, "process_peak_bytes": 5_000_000, "device": "cpu"}}
+    with open(words[words.index("--timing") + 1], "w") as file:
+        json.dump(timing, file)
+
+
+if __name__ == "__main__":
+    main()

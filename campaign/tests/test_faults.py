@@ -1,0 +1,342 @@
+"""What farms do to jobs: workers killed, schedulers restarted, full disks, missing files, clients killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from campaign_support import COMMAND, Bench, Servers, children, environment, free_port, is_alive
+from wirecell_campaign import cli
+
+WORKER = "multiprocessing.spawn"
+SEED = 6
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system or become another user")
+
+
+def test_workers_killed_at_random(bench: Bench) -> None:
+    """Ten SIGKILLs at times and workers drawn from a seeded generator, while 60 files are done by three workers."""
+    names = bench.make(60, "sleep 0.15")
+    process = bench.start("--workers", "3", "--patience", "30")
+    chance = random.Random(SEED)
+    killed = 0
+    while killed < 10 and process.poll() is None:
+        time.sleep(chance.uniform(0.1, 0.4))
+        workers = sorted(children(process.pid, WORKER))
+        if bench.done() and workers:
+            os.kill(chance.choice(workers), signal.SIGKILL)
+            killed += 1
+    said, complained = process.communicate(timeout=120)
+    assert process.returncode == 0, complained
+    assert killed >= 5
+    bench.check(names)
+
+
+def test_a_file_that_kills_its_workers_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("wirecell_campaign.retries.LOSSES_MOST", 2)
+    names = bench.make(4, f001="killworker")
+    assert bench.run("--workers", "2", "--on-error", "skip") == 1
+    assert "the worker was lost each time" in capsys.readouterr().err
+    bench.check([name for name in names if name != "f001.npz"])
+
+
+def test_client_killed_and_run_again(bench: Bench) -> None:
+    """kill -9: the lock is free at once, no program goes on, nothing is lost or done twice."""
+    names = bench.make(30, "sleep 0.1")
+    process = bench.start("--workers", "2")
+    bench.wait_for_outputs(6, process)
+    workers = children(process.pid, WORKER)
+    programs = [pid for worker in workers for pid in children(worker, "wire-cell")]
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, workers + programs)):
+        assert time.monotonic() < deadline, "processes are left"
+        time.sleep(0.05)
+    done = {name: (bench.output / name).stat().st_ino for name in bench.done()}
+    assert len(done) >= 6
+    assert bench.run("--workers", "2") == 0
+    bench.check(names)
+    assert {name: (bench.output / name).stat().st_ino for name in done} == done, "done files stay as they are"
+
+
+def test_two_clients_on_one_folder(bench: Bench, capsys) -> None:
+    names = bench.make(12, "sleep 0.15")
+    process = bench.start("--workers", "1")
+    bench.wait_for_outputs(1, process)
+    assert bench.run("--workers", "1") == 1
+    said = capsys.readouterr().err
+    assert "another client works on this output folder" in said and f"process {process.pid} on" in said
+    assert cli.main(["status", str(bench.output)]) == 0
+    assert f"running: process {process.pid}" in capsys.readouterr().out
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    bench.check(names)
+
+
+def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
+    """SIGINT for the whole process group, as a terminal sends it."""
+    names = bench.make(40, "sleep 0.3")
+    process = bench.start("--workers", "2")
+    bench.wait_for_outputs(2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    said, complained = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "files that are running are finished first" in complained and "the same command goes on from here" in complained
+    assert "Traceback" not in complained
+    done = bench.done()
+    assert 2 <= len(done) < 40
+    bench.check(done)
+    for name in names[8:]:
+        (bench.inputs / name).unlink()
+    bench.list.write_text("inputs/f00[0-7].npz\n")
+    assert bench.run("--workers", "2") == 0
+
+
+@pytest.mark.parametrize("signals, status", [([signal.SIGINT, signal.SIGINT], 130), ([signal.SIGTERM], 143)])
+def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None:
+    bench.make(6, "sleep 0.05", f001="sleep 300")
+    process = bench.start("--workers", "2")
+    bench.wait_for_outputs(5, process)
+    programs = [pid for worker in children(process.pid, WORKER) for pid in children(worker, "wire-cell")]
+    assert programs
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.2)
+    _, complained = process.communicate(timeout=30)
+    assert process.returncode == status, complained
+    assert "stopping" in complained and "the same command goes on from here" in complained
+    assert not any(map(is_alive, programs))
+    bench.check([f"f00{number}.npz" for number in (0, 2, 3, 4, 5)])
+
+
+def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Servers) -> None:
+    names = bench.make(40, "sleep 0.1")
+    port = free_port()
+    address = servers.scheduler(port)
+    for _ in range(2):
+        servers.worker(address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="3s")
+    process = bench.start("--cluster", address, "--patience", "60")
+    bench.wait_for_outputs(5, process)
+    servers.kill_scheduler()
+    time.sleep(0.5)
+    servers.scheduler(port)
+    for _ in range(2):  # workers end with their scheduler; a farm starts new ones
+        servers.worker(address)
+    _, complained = process.communicate(timeout=120)
+    assert process.returncode == 0, complained
+    bench.check(names)
+
+
+def test_scheduler_that_stays_away(bench: Bench, servers: Servers, capsys) -> None:
+    names = bench.make(20, "sleep 0.1")
+    address = servers.scheduler()
+    servers.worker(address)
+    process = bench.start("--cluster", address, "--patience", "1.5")
+    bench.wait_for_outputs(3, process)
+    servers.kill_scheduler()
+    _, complained = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "error: the scheduler is gone and did not come back" in complained and "Traceback" not in complained
+    assert bench.run("--cluster", address, "--patience", "0.5") == 1
+    assert "no scheduler answers" in capsys.readouterr().err
+    assert bench.run("--workers", "2") == 0
+    bench.check(names)
+
+
+def test_no_workers(bench: Bench, servers: Servers, capsys) -> None:
+    bench.make(2)
+    assert bench.run("--cluster", servers.scheduler(), "--patience", "1") == 1
+    assert "error: no worker for 1 s" in capsys.readouterr().err
+
+
+def test_a_worker_that_was_believed_dead(bench: Bench, servers: Servers) -> None:
+    """A worker stands still, its file is done elsewhere, then it goes on and comes too late."""
+    names = bench.make(3, f000="sleep 1.5")
+    address = servers.scheduler(DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL="1s")
+    stopped = servers.worker(address)
+    servers.wait_for_workers(address, 1)
+    bench.list.write_text("inputs/f000.npz\ninputs/f001.npz\ninputs/f002.npz\n")
+    process = bench.start("--cluster", address, "--patience", "30")
+    deadline = time.monotonic() + 30
+    while not list(bench.output.glob(".campaign/scratch/f000.npz.*/out")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    stopped.send_signal(signal.SIGSTOP)
+    servers.worker(address)
+    _, complained = process.communicate(timeout=60)
+    assert process.returncode == 0, complained
+    record = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
+    before = (bench.output / "f000.npz").stat().st_ino
+    stopped.send_signal(signal.SIGCONT)
+    time.sleep(1.0)  # its program has ended by now; whatever it does with the output has happened
+    assert json.loads((bench.output / ".campaign/records/f000.npz.json").read_text()) == record
+    assert (bench.output / "f000.npz").stat().st_ino == before
+    bench.check(names)
+
+
+@root_only
+def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
+    """One worker's own disk is a file system of 64 kB, outputs have 200 kB. Its files are done by the other, and it gets no more."""
+    names = bench.make(12, "big 200000\nsleep 0.05")
+    small, large = bench.folder / "small", bench.folder / "large"
+    small.mkdir()
+    large.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        address = servers.scheduler()
+        full = servers.worker(address, OWN_DISK=str(small))
+        servers.worker(address, OWN_DISK=str(large))
+        servers.wait_for_workers(address, 2)
+        process = bench.start("--cluster", address, "--scratch", "$OWN_DISK")
+        _, complained = process.communicate(timeout=60)
+        assert process.returncode == 0, complained
+        assert "gets no more files" in complained and "No space left on device" in complained
+        full.wait(20)  # retired
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    bench.check(names)
+    assert not list(large.iterdir())
+
+
+@root_only
+def test_disk_full_everywhere_stops_readably(bench: Bench, capsys) -> None:
+    bench.make(8, "big 200000")
+    bench.output.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(bench.output)], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        assert bench.run("--workers", "2") == 1
+        said = capsys.readouterr().err
+        assert "no worker is left that can work" in said and "No space left on device" in said and "Traceback" not in said
+        bench.check(bench.done())
+    finally:
+        subprocess.run(["umount", str(bench.output)], check=True)
+
+
+HIDING = 'mount -t tmpfs none "$1" && shift && exec "$@"'
+
+
+@root_only
+@pytest.mark.parametrize("hidden", ["bin", "models", "inputs"])
+def test_a_worker_that_lacks_files(bench: Bench, servers: Servers, hidden: str) -> None:
+    """In a mount namespace of its own, where an empty folder covers that of the program, the model, or the inputs."""
+    names = bench.make(10, "sleep 0.05")
+    model = bench.folder / "models" / "network.ts"
+    model.parent.mkdir()
+    model.write_text("network")
+    address = servers.scheduler()
+    try:
+        subprocess.run(["unshare", "-m", "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no mount namespaces here")
+    blind = servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
+    servers.worker(address)
+    servers.wait_for_workers(address, 2)
+    process = bench.start("--cluster", address, "-A", f"model={model}")
+    _, complained = process.communicate(timeout=60)
+    assert process.returncode == 0, complained
+    assert "gets no more files" in complained
+    lacking = {"bin": str(bench.program), "models": str(model), "inputs": f"{bench.inputs}/f0"}[hidden]
+    assert lacking in complained and f"on {os.uname().nodename} gets no more" in complained
+    blind.wait(20)
+    bench.check(names)
+
+
+@root_only
+def test_a_folder_without_the_right_to_write(bench: Bench) -> None:
+    bench.make(1)
+    bench.output.mkdir(mode=0o755)
+    for folder in (bench.folder, *bench.folder.parents):
+        if not os.stat(folder).st_mode & 0o001:
+            os.chmod(folder, os.stat(folder).st_mode | 0o055)
+    done = subprocess.run([*COMMAND, *bench.words()], env=environment(), capture_output=True, text=True, user=65534, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "error: the output folder cannot be written" in done.stderr and "Permission denied" in done.stderr
+
+
+def test_an_output_that_is_a_file(bench: Bench, capsys) -> None:
+    bench.make(1)
+    bench.output.write_text("a file")
+    assert bench.run() == 1
+    assert "the output folder cannot be written" in capsys.readouterr().err
+
+
+def test_hung_jobs_are_stopped_and_tried_again(bench: Bench, cluster_address: str) -> None:
+    names = bench.make(3, f001="once hang")
+    assert bench.run("--cluster", cluster_address, "--timeout", "1") == 0
+    assert not any(is_alive(int(pid)) for pid in (bench.inputs / "f001.npz.child").read_text().split())
+    bench.check(names)
+
+
+def test_workers_without_the_package(bench: Bench, servers: Servers, capsys) -> None:
+    bench.make(1)
+    address = servers.scheduler()
+    servers.worker(address, PYTHONPATH="", prefix=[sys.executable, "-c", BLOCKING])
+    servers.wait_for_workers(address, 1)
+    assert bench.run("--cluster", address) == 1
+    said = capsys.readouterr().err
+    assert "workers cannot run tasks of this campaign" in said and "wirecell_campaign" in said
+
+
+# Runs `python -m MODULE ...` (the words behind it) as a Python in which the package is not installed.
+BLOCKING = (
+    "import runpy, sys; sys.modules['wirecell_campaign'] = None; sys.argv = sys.argv[3:]; "
+    "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+)
+
+
+SBATCH = """#!/bin/sh
+# A Slurm of one machine: runs the script that it is given, after a job's usual pause.
+echo "$1" >> {log}
+cp "$1" {folder}/script.$$
+setsid sh {folder}/script.$$ > {folder}/job.$$.log 2>&1 &
+echo "Submitted batch job $!"
+"""
+
+
+def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
+    """The real cluster class of dask-jobqueue with stand-ins for sbatch and scancel. A job that ends is submitted again."""
+    names = bench.make(24, "sleep 0.15")
+    tools = bench.folder / "tools"
+    tools.mkdir()
+    submitted = tools / "submitted"
+    (tools / "sbatch").write_text(SBATCH.format(log=submitted, folder=tools))
+    (tools / "scancel").write_text('#!/bin/sh\nkill -TERM -- "-$1" 2>/dev/null || true\n')
+    for tool in ("sbatch", "scancel"):
+        (tools / tool).chmod(0o755)
+    variables = environment() | {"PATH": f"{tools}:{os.environ['PATH']}"}
+    process = subprocess.Popen([*COMMAND, *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60")],
+                               env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        bench.wait_for_outputs(3, process)
+        script = next(tools.glob("script.*"))
+        victim = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_job(pid, script))
+        os.killpg(victim, signal.SIGKILL)
+        _, complained = process.communicate(timeout=120)
+        assert process.returncode == 0, complained
+        assert len(submitted.read_text().splitlines()) >= 2
+        bench.check(names)
+    finally:
+        process.kill()
+        process.communicate()
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if is_job(pid, tools):
+                os.killpg(pid, signal.SIGKILL)
+
+
+def is_job(pid: int, script: Path) -> bool:
+    """Whether a process is the shell of a job."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return words[0] == b"sh" and len(words) > 1 and str(script).encode() in words[1]

@@ -1,0 +1,235 @@
+"""An attempt at one file, on a worker: run the program in a scratch folder, check what it wrote, publish it.
+
+Nothing here knows the engine, so that it can be run by hand and in tests. All failures are results, never exceptions, but for
+those that end the process.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from . import output_check, process, timing
+from .checksum import described, identity
+from .errors import CampaignError, indented
+from .layout import PROFILES, Layout
+from .publish import publish
+from .record import SCHEMA
+from .task import AttemptFailed, Fault, Outcome, Result, Task, scratch_name
+
+LONGEST_BLOCK = 8000  # characters of the program's messages that are kept
+FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
+NOT_STARTED = re.compile(r"error while loading shared libraries|cannot open shared object file")
+MISSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ESTALE)
+WRONG_USE = 2  # exit status of the program for a configuration that no other try makes right
+SHELL_CANNOT = (126, 127)  # of a program that is a script whose own program is missing
+
+
+def run_attempt(task: Task, worker: str = "") -> Result:
+    """Make and publish the output of a task, or say what failed."""
+    host = socket.gethostname()
+    start = time.monotonic()
+    # The engine runs a task again by itself when it takes its worker for dead, so the task's name of the attempt is not enough.
+    task = replace(task, attempt=f"{task.attempt}.{secrets.token_hex(4)}")
+    shared = Layout(Path(task.root)).scratch / task.scratch
+    local = None
+    try:
+        if task.local_scratch:
+            local = make_local(task)
+        shared.mkdir(parents=True)
+        won = make_output(task, shared, local or shared, host, worker)
+        outcome, fault, block = (Outcome.PUBLISHED if won else Outcome.LOST), None, ""
+    except AttemptFailed as failure:
+        outcome, fault, block = Outcome.FAILED, failure.fault, failure.block
+    except FileExistsError as error:
+        outcome, fault = Outcome.FAILED, Fault.FINAL
+        block = str(CampaignError("the output cannot get its name", str(error.filename2 or error.filename), error.strerror))
+    except OSError as error:
+        outcome, fault = Outcome.FAILED, Fault.WORKER
+        block = str(
+            CampaignError(
+                "a worker cannot write",
+                f"worker {host}, {error.filename or shared}",
+                error.strerror or str(error),
+                mend="make room or give the right, or leave the machine out",
+            )
+        )
+    finally:
+        for folder in filter(None, (local, shared)):
+            shutil.rmtree(folder, ignore_errors=True)
+    if block:
+        block += f"\n  {'input:':<10}{task.input}\n  {'worker:':<10}{host} {worker}".rstrip()
+    return Result(outcome, host, worker, time.monotonic() - start, fault, block)
+
+
+def make_local(task: Task) -> Path:
+    """The folder on the worker's own disk, when there is to be one. A variable that is not set stays as written."""
+    folder = Path(os.path.expandvars(task.local_scratch))
+    if not folder.is_absolute():
+        raise AttemptFailed(
+            Fault.WORKER,
+            str(CampaignError("the worker's scratch folder has no place", str(folder), expected="an absolute path")),
+        )
+    folder = folder / f"wirecell-campaign.{task.scratch}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) -> bool:
+    """Run, check and publish. Returns whether this attempt was the first. AttemptFailed, OSError."""
+    check_worker(task, host)
+    source = read_input(task)
+    out = work / "out"
+    out.mkdir()
+    start, begin = datetime.now(timezone.utc), time.monotonic()
+    run_program(task, work, out, host)
+    seconds, stop = time.monotonic() - begin, datetime.now(timezone.utc)
+    if not is_unchanged(task, source):
+        raise AttemptFailed(
+            Fault.FILE, str(CampaignError("the input changed while it was read", task.input, mend="it is tried again"))
+        )
+    events = check_output(out / task.name)
+    measured = timing.read(work / "timing.json")
+    check_commit(task, measured.get("commit", task.commit), host)
+    products = collect_products(task, shared, work)
+    record = {
+        "schema": SCHEMA,
+        "name": task.name,
+        "input": source | {"path": task.input},
+        "products": products,
+        "events": events,
+        "settings": task.settings,
+        "program": task.commit,
+        "attempt": task.attempt,
+        "number": task.number,
+        "host": host,
+        "worker": worker,
+        "start": start.isoformat(timespec="milliseconds"),
+        "stop": stop.isoformat(timespec="milliseconds"),
+        "seconds": round(seconds, 6),
+        "status": 0,
+        "timing": measured,
+    }
+    return publish(Layout(Path(task.root)), record, shared)
+
+
+def check_worker(task: Task, host: str) -> None:
+    """The program and the files that arguments name are on this machine."""
+    if not os.access(task.program, os.X_OK):
+        raise AttemptFailed(Fault.WORKER, str(CampaignError("the worker has no program", f"worker {host}", task.program)))
+    for path in [task.config, *task.files]:
+        if not os.access(path, os.R_OK):
+            raise AttemptFailed(
+                Fault.WORKER,
+                str(
+                    CampaignError(
+                        "the worker does not have a file of the job",
+                        f"worker {host}",
+                        path,
+                        "the same files on all workers",
+                        "put it on a file system that the workers see",
+                    )
+                ),
+            )
+
+
+def read_input(task: Task) -> dict:
+    """What the input is, read to its end."""
+    try:
+        return described(Path(task.input))
+    except OSError as error:
+        fault = Fault.FILE
+        if error.errno in MISSING or error.errno == errno.EISDIR:
+            fault = Fault.WORKER if task.input_seen else Fault.FINAL
+        raise AttemptFailed(fault, str(CampaignError("the input cannot be read", task.input, error.strerror))) from None
+
+
+def is_unchanged(task: Task, source: dict) -> bool:
+    """Whether size and time of the input are still those from before the run."""
+    try:
+        return identity(Path(task.input)).items() <= source.items()
+    except OSError:
+        return False
+
+
+def command(task: Task, work: Path, out: Path) -> list[str]:
+    """The words by which the program is run."""
+    words = [task.program, "-c", task.config]
+    for folder in task.search_path:
+        words += ["-P", folder]
+    for name, value in (task.arguments | {"input": task.input, "output": str(out / task.name)}).items():
+        words += ["-A", f"{name}={value}"]
+    words += ["--timing", str(work / "timing.json")]
+    return words + (["--record", str(work / "profile.sqlite")] if task.record_profile else [])
+
+
+def run_program(task: Task, work: Path, out: Path, host: str) -> None:
+    """Run it to its end. AttemptFailed with its own error block when that is not a success."""
+    try:
+        status, timed_out = process.run(command(task, work, out), work, task.timeout)
+    except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
+        raise AttemptFailed(
+            Fault.WORKER, str(CampaignError("the program cannot be started", f"worker {host}, {task.program}", str(error)))
+        ) from None
+    if status == 0 and not timed_out:
+        return
+    said = error_block((work / "stderr").read_text(encoding="utf-8", errors="replace"))
+    if timed_out:
+        what, fault = f"the program did not end in {task.timeout:g} s and was stopped", Fault.FILE
+    elif FULL_DISK.search(said) or NOT_STARTED.search(said) or status in SHELL_CANNOT:
+        what, fault = f"the program could not work on {host} (exit status {status})", Fault.WORKER
+    elif status < 0:
+        what, fault = f"the program was ended by signal {-status}", Fault.FILE
+        said = said or "nothing; signal 9 often means that the machine ran out of memory"
+    else:
+        what, fault = f"the program failed with exit status {status}", Fault.FINAL if status == WRONG_USE else Fault.FILE
+    raise AttemptFailed(fault, str(CampaignError(what, seen=indented(said))))
+
+
+def error_block(text: str) -> str:
+    """The program's last error block, else the end of what it said."""
+    start = max(text.rfind("\nerror:") + 1, 0 if text.startswith("error:") else -1)
+    return text[max(start, 0) :].strip()[-LONGEST_BLOCK:]
+
+
+def check_output(path: Path) -> int:
+    """The number of events of the output. AttemptFailed when it is absent or not whole."""
+    try:
+        return output_check.count_events(path)
+    except FileNotFoundError:
+        said = "no such file after exit status 0"
+    except output_check.Unreadable as error:
+        said = str(error)
+    raise AttemptFailed(Fault.FILE, str(CampaignError("the program wrote no whole output", path.name, said)))
+
+
+def check_commit(task: Task, commit: str, host: str) -> None:
+    """The program of this machine is that of the campaign."""
+    if commit != task.commit:
+        raise AttemptFailed(
+            Fault.WORKER,
+            str(CampaignError("the worker has another program", f"worker {host}, {task.program}", commit, task.commit)),
+        )
+
+
+def collect_products(task: Task, shared: Path, work: Path) -> list[dict]:
+    """All files that the program wrote, the output first, in the scratch folder of the output folder and with the checksums that
+    they have there."""
+    found = [(path, path.name) for path in sorted((work / "out").iterdir()) if path.is_file() and not path.name.startswith(".")]
+    found.sort(key=lambda item: item[1] != task.name)
+    if task.record_profile and (work / "profile.sqlite").exists():
+        found.append((work / "profile.sqlite", f"{PROFILES}/{task.name}.sqlite"))
+    products = []
+    for path, final in found:
+        if work != shared:
+            path = Path(shutil.copyfile(path, shared / final.replace("/", "-")))
+        products.append({"path": final, "scratch": scratch_name(path, task.root)} | described(path))
+    return products

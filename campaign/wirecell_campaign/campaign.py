@@ -1,0 +1,227 @@
+"""A run from its options to its end."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import input_list, lock, program, report, resume, settings
+from .cluster import BATCH, ClusterOptions, connected, job_script
+from .dispatch import Dispatcher, Outcomes
+from .engine import Engine
+from .errors import CampaignError, WrongUse, disk_error
+from .input_list import Entry
+from .interrupts import Interrupts
+from .layout import Layout, read_json, write_json
+from .progress import Progress
+from .publish import require_links
+from .resume import Found, State
+from .settings import Settings
+from .task import Task
+
+THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # the job takes the argument
+SHOWN = 5  # names in a line
+
+
+@dataclass
+class RunOptions:
+    """What the user asked for, with defaults filled in."""
+
+    list: str
+    output: Path
+    config: str
+    arguments: list[str]
+    search_path: list[str]
+    suffix: str
+    record_profiles: bool
+    dry_run: bool
+    retries: int
+    timeout: float | None
+    stop_at_failure: bool
+    redo: bool
+    quick: bool
+    worker_patience: float | None  # s; None: for ever
+    program: str | None
+    bundle: str | None
+    scratch: str
+    gives_threads: bool
+    cluster: ClusterOptions
+
+
+@dataclass
+class Plan:
+    """What is to be run, and by what."""
+
+    entries: dict[str, Entry]
+    settings: Settings
+    program: Path
+    threads: dict[str, str]  # the argument `threads`, which does not decide what outputs hold; empty: not given
+    unreadable: dict[str, str]
+
+
+def make_plan(options: RunOptions) -> Plan:
+    """Read the list and settle the settings. WrongUse and CampaignError before anything is written."""
+    entries = input_list.read_entries(options.list, options.suffix)
+    config = settings.find_config(options.config, options.bundle)
+    arguments = settings.parse_arguments(options.arguments)
+    path = program.find(options.program, options.bundle)
+    known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
+    takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
+    threads = {"threads": str(options.cluster.cores)} if options.gives_threads and takes_threads and "threads" not in arguments else {}
+    words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
+    for name, value in (arguments | threads).items():
+        words += ["-A", f"{name}={value}"]
+    program.check_job(path, words)
+    return Plan({entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries))
+
+
+def run_campaign(options: RunOptions) -> int:
+    """Returns the exit status."""
+    plan = make_plan(options)
+    layout = Layout(options.output)
+    if options.dry_run:
+        return show_plan(options, plan, layout)
+    try:
+        layout.make()
+        require_links(layout)
+    except OSError as error:
+        raise disk_error("the output folder cannot be written", error, "choose another with --output, or give the right to write") from None
+    with lock.held(layout.lock):
+        return run_locked(options, plan, layout)
+
+
+def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
+    """--dry-run."""
+    if layout.records.is_dir():
+        found = resume.look(layout, list(plan.entries.values()), plan.settings.digest(), options.quick)
+        for state in State:
+            if names := found.names(state):
+                print(f"{len(names)} {state.value}")
+    else:
+        print(f"{len(plan.entries)} {State.TO_DO.value}")
+    if plan.unreadable:
+        print(f"{len(plan.unreadable)} inputs cannot be read here: {shortened(list(plan.unreadable))}")
+    shown = [f"{name}={value}" for name, value in (plan.settings.arguments | plan.threads).items()]
+    print(f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip())
+    print(f"output: {layout.root}")
+    if options.cluster.where in BATCH:
+        print(f"\nthe script of each of {options.cluster.workers} jobs:\n\n{job_script(options.cluster, layout)}")
+    return 0
+
+
+def shortened(names: list[str]) -> str:
+    """The first few."""
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
+    """The run, by the only client of the folder."""
+    resume.clean_partials(layout)
+    found = prepare_folder(options, plan, layout)
+    resume.clean_scratch(layout)
+    if plan.unreadable and options.stop_at_failure and any(found.states[name] is not State.DONE for name in plan.unreadable):
+        raise CampaignError(
+            f"{len(plan.unreadable)} inputs cannot be read",
+            seen="; ".join(f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]),
+            mend="mend the list, or go on without them by --on-error skip",
+        )
+    names = [name for name in plan.entries if found.states[name] is not State.DONE]
+    for name in names:
+        layout.failure(name).unlink(missing_ok=True)
+    progress = Progress(len(plan.entries), len(found.records))
+    progress.say(f"{len(plan.entries)} files, {len(found.records)} done before, {len(names)} to do; output: {layout.root}")
+    outcomes, status = Outcomes(done=dict(found.records)), 0
+    if names:
+        try:
+            with Interrupts(progress.say) as interrupts:
+                outcomes = dispatch(options, plan, layout, names, found, progress, interrupts)
+                status = interrupts.exit_status
+        except CampaignError:
+            report.write(layout)
+            raise
+    return finish(options, layout, outcomes, status, len(plan.entries))
+
+
+def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
+    """Bring what earlier runs left in order. WrongUse when it does not go with this run."""
+    digest = plan.settings.digest()
+    before = read_json(layout.settings)
+    if isinstance(before, dict) and before.get("digest") != digest and any(layout.records.iterdir()) and not options.redo:
+        raise settings.changed(before["settings"], plan.settings, layout.root)
+    found = resume.look(layout, list(plan.entries.values()), digest, options.quick)
+    resume.refuse_foreign(found, layout)
+    other = found.names(State.OTHER_SETTINGS) + found.names(State.OTHER_INPUT)
+    if other and not options.redo:
+        raise WrongUse(
+            f"{len(other)} files were done with other settings, or their inputs have changed since",
+            str(layout.root),
+            shortened([f"{name}: {found.states[name].value}" for name in other]),
+            mend="--redo makes them again; or take another folder with --output",
+        )
+    for name in found.names(State.DAMAGED):
+        print(f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)}, done again", file=sys.stderr)
+    for name in other:
+        resume.forget(layout, name)
+    write_json(layout.settings, {"digest": digest, "settings": plan.settings.content()})
+    write_json(layout.names, list(plan.entries))
+    return found
+
+
+def dispatch(
+    options: RunOptions, plan: Plan, layout: Layout, names: list[str], found: Found, progress: Progress, interrupts: Interrupts
+) -> Outcomes:
+    """Run the files on the workers."""
+
+    def prepare(name: str, attempt: str, number: int) -> Task:
+        return Task(
+            root=str(layout.root),
+            name=name,
+            input=str(plan.entries[name].input),
+            attempt=attempt,
+            number=number,
+            program=str(plan.program),
+            config=plan.settings.config,
+            arguments=plan.settings.arguments | plan.threads,
+            settings=plan.settings.digest(),
+            commit=plan.settings.program["commit"],
+            files=[plan.settings.arguments[argument] for argument in plan.settings.files],
+            search_path=plan.settings.search_path,
+            timeout=options.timeout,
+            record_profile=options.record_profiles,
+            local_scratch=options.scratch,
+            input_seen=name not in plan.unreadable,
+        )
+
+    def readable(name: str) -> bool:
+        return name in plan.unreadable or not input_list.unreadable([plan.entries[name]])
+
+    with connected(options.cluster, layout) as client:
+        engine = Engine(client)
+        if not options.cluster.is_own:
+            engine.require_package()
+        dispatcher = Dispatcher(
+            layout, engine, prepare, plan.settings.digest(), options.retries, options.stop_at_failure,
+            options.worker_patience, progress, lambda: interrupts.level, readable,
+        )
+        outcomes = dispatcher.run(names, found.records)
+    if options.cluster.is_own or len(outcomes.done) == len(plan.entries):
+        resume.clean_scratch(layout)
+    return outcomes
+
+
+def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int, total: int) -> int:
+    """Write the manifest and the summaries, and say what came out."""
+    now = report.write(layout)
+    for failure in now.failures:
+        print(f"\n{failure['name']} failed, attempts: {failure['attempts']}\n{failure['block']}", file=sys.stderr)
+    left = total - len(outcomes.done) - len(outcomes.failed)
+    print(f"{len(outcomes.done)} of {total} done, {len(outcomes.failed)} failed, {left} not done; {layout.root}")
+    if outcomes.stopped_by and left:
+        print(f"not all files were tried: {outcomes.stopped_by}", file=sys.stderr)
+    if left or outcomes.failed:
+        print("the same command goes on from here", file=sys.stderr)
+    if options.record_profiles and not status and outcomes.done:
+        print(f"profile of all files: {report.join_profiles(layout)}")
+    return status or (1 if left or outcomes.failed else 0)

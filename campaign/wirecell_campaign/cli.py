@@ -1,0 +1,58 @@
+"""The command line: wirecell-campaign COMMAND ..."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from . import __version__
+from .commands import run, status, summary, verify
+from .errors import CampaignError, WrongUse, disk_error
+
+ABOUT = """Runs wire-cell over the files of a list, on this machine or on a batch farm. Every file is done once; after any
+interruption the same command goes on where it stopped.
+
+Exit status: 0 done; 1 files failed, or the campaign could not go on; 2 wrong use; 130, 143 stopped by SIGINT, SIGTERM."""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="wirecell-campaign",
+        description=ABOUT,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"wirecell-campaign {__version__}")
+    chosen = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (run, status, verify, summary):
+        sub = chosen.add_parser(
+            module.NAME,
+            help=module.HELP,
+            description=module.__doc__,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run a command. Returns the exit status; what the user can mend is told in one block."""
+    arguments = make_parser().parse_args(words)
+    try:
+        return arguments.run(arguments)
+    except CampaignError as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, WrongUse) else 1
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(disk_error("a file operation failed", error), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130

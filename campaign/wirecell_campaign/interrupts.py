@@ -1,0 +1,39 @@
+"""Signals while a campaign runs: the first Ctrl-C lets running files end, the second one and SIGTERM stop at once."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+
+class Interrupts:
+    """Counts; `notify` is called at each signal."""
+
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self.level = 0
+        self.signal = 0
+        self._notify = notify
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Interrupts:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        self.signal = number
+        self.level += 1 if number == signal.SIGINT else 2
+        if self.level == 1:
+            self._notify("files that are running are finished first; Ctrl-C again stops them too")
+        else:
+            self._notify("stopping")
+
+    @property
+    def exit_status(self) -> int:
+        """128 + the signal, 0 without one."""
+        return 128 + self.signal if self.signal else 0

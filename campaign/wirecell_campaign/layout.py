@@ -1,0 +1,109 @@
+"""Where everything of a campaign is: one folder with the outputs, and its bookkeeping in `.campaign` inside of it.
+
+    NAME.npz ...           outputs
+    profiles/NAME.sqlite   with --record
+    manifest.json          every output with its checksum, input and circumstances
+    SHA256SUMS             the same checksums, for sha256sum -c
+    summary.json, .txt     where the time went
+    .campaign/records/     one file per done output, written once: what makes an output done
+    .campaign/failures/    one file per input that failed, until it is done
+    .campaign/scratch/     one folder per attempt; nothing in it is a result
+    .campaign/aside/       damaged outputs and records that were found, moved here and done again
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+INTERNAL = ".campaign"
+PROFILES = "profiles"
+MANIFEST = "manifest.json"
+CHECKSUMS = "SHA256SUMS"
+SUMMARY = "summary.json"
+SUMMARY_TEXT = "summary.txt"
+JOINED_PROFILE = "profile.sqlite"
+OWN_NAMES = (INTERNAL, PROFILES, MANIFEST, CHECKSUMS, SUMMARY, SUMMARY_TEXT, JOINED_PROFILE)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one campaign's folder."""
+
+    root: Path
+
+    @property
+    def internal(self) -> Path:
+        return self.root / INTERNAL
+
+    @property
+    def records(self) -> Path:
+        return self.internal / "records"
+
+    @property
+    def failures(self) -> Path:
+        return self.internal / "failures"
+
+    @property
+    def scratch(self) -> Path:
+        return self.internal / "scratch"
+
+    @property
+    def aside(self) -> Path:
+        return self.internal / "aside"
+
+    @property
+    def logs(self) -> Path:
+        return self.internal / "logs"
+
+    @property
+    def lock(self) -> Path:
+        return self.internal / "lock"
+
+    @property
+    def settings(self) -> Path:
+        return self.internal / "settings.json"
+
+    @property
+    def names(self) -> Path:
+        """Names of the outputs that the last run was to make."""
+        return self.internal / "names.json"
+
+    def record(self, name: str) -> Path:
+        return self.records / f"{name}.json"
+
+    def failure(self, name: str) -> Path:
+        return self.failures / f"{name}.json"
+
+    def make(self) -> None:
+        """All folders. OSError when that is not possible."""
+        for folder in (self.records, self.failures, self.scratch, self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file of the client: complete or not at all, on the disk before it gets its name. OSError."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with open(partial, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: object) -> None:
+    """write_whole of JSON with sorted keys, so that equal content is equal bytes."""
+    write_whole(path, json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> object | None:
+    """The content; None for a file that is absent or is no JSON, such as one that a crash left torn."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None

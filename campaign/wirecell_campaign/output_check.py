@@ -1,0 +1,79 @@
+"""Whether a frame file that was written is whole: every member is read to its end, checksums of the archive included."""
+
+from __future__ import annotations
+
+import math
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+EVENT = re.compile(r"^frame_.*_(\d+)\.npy$")
+BLOCK = 1 << 20
+
+
+class Unreadable(Exception):
+    """The file is not whole; says why."""
+
+
+def count_events(path: Path) -> int:
+    """Events (distinct numbers of `frame_<tag>_<number>.npy`) of a whole frame file. Unreadable when it is not whole, or when it
+    is no .npz or .tar; OSError when the disk fails."""
+    events = set()
+    try:
+        for name, stream in members(path):
+            if name.endswith(".npy"):
+                check_array(name, stream)
+            else:
+                drain(stream)
+            if match := EVENT.match(name):
+                events.add(match[1])
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, EOFError, ValueError) as error:
+        raise Unreadable(str(error) or type(error).__name__) from None
+    return len(events)
+
+
+def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Names and contents. Reading a content to its end also checks it."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for item in archive.infolist():
+                with archive.open(item) as stream:
+                    yield item.filename, stream
+        return
+    with tarfile.open(path) as archive:
+        for item in archive:
+            stream = archive.extractfile(item)
+            if stream is not None:
+                yield item.name, stream
+        check_tar_end(archive, path)
+
+
+def check_tar_end(archive: tarfile.TarFile, path: Path) -> None:
+    """A tar without its end mark was cut between two members, which the reader of tarfile takes for the end."""
+    archive.fileobj.seek(archive.offset)
+    if len(archive.fileobj.read(tarfile.BLOCKSIZE)) < tarfile.BLOCKSIZE:
+        raise Unreadable(f"{path.name} ends without the mark of its end")
+
+
+def check_array(name: str, stream: IO[bytes]) -> None:
+    """The content has as many bytes as the header of the array says."""
+    version = np.lib.format.read_magic(stream)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(stream)
+    expected, seen = math.prod(shape) * dtype.itemsize, drain(stream)
+    if seen != expected:
+        raise Unreadable(f"{name} has {seen} bytes of data and should have {expected}")
+
+
+def drain(stream: IO[bytes]) -> int:
+    """Read to the end; returns the number of bytes."""
+    total = 0
+    while block := stream.read(BLOCK):
+        total += len(block)
+    return total

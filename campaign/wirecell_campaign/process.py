@@ -1,0 +1,63 @@
+"""One run of the program: with a time limit, and never left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+GRACE = 3.0  # seconds between SIGTERM and SIGKILL
+PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up here: nothing may be loaded between fork and exec
+
+
+def die_with_parent() -> None:
+    """Between fork and exec: SIGKILL for the program when the thread that started it ends, for example with a killed worker."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run(command: list[str], folder: Path, limit: float | None, environment: dict[str, str] | None = None) -> tuple[int, bool]:
+    """Run a command in a folder with a session of its own; its output goes to the files stdout and stderr there.
+
+    Returns its exit status, negative for a signal, and whether `limit` [s] was over; then its whole process group is ended.
+    OSError when it cannot be started.
+    """
+    with open(folder / "stdout", "wb") as output, open(folder / "stderr", "wb") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+            env=dict(os.environ, **(environment or {})),
+        )
+    try:
+        return process.wait(limit), False
+    except subprocess.TimeoutExpired:
+        return end_group(process), True
+    except BaseException:
+        end_group(process)
+        raise
+
+
+def end_group(process: subprocess.Popen) -> int:
+    """SIGTERM, then SIGKILL, for the process and all that it started. Returns its exit status."""
+    signal_group(process.pid, signal.SIGTERM)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        pass
+    signal_group(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def signal_group(group: int, number: int) -> None:
+    """A group that is gone is fine."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,69 @@
+"""The line that shows how far a campaign is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+INTERVAL = 0.5  # s between two lines
+
+
+class Progress:
+    """A line that is written over on a terminal; nothing where the output is no terminal. Times are of this machine's monotonic
+    clock, so that clocks of other machines, or their changes, have no effect."""
+
+    def __init__(self, total: int, before: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._total, self._before = total, before
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        self._start = clock()
+        self._last = -INTERVAL
+        self._width = 0
+        self._shown = self._stream.isatty()
+
+    def show(self, done: int, failed: int, running: int, workers: int) -> None:
+        """done: all done files, those of earlier runs too."""
+        now = self._clock()
+        if self._shown and now - self._last >= INTERVAL:
+            self._last = now
+            self._write(self.text(done, failed, running, workers))
+
+    def text(self, done: int, failed: int, running: int, workers: int) -> str:
+        """'120 of 1000 done, 1 failed, 8 running on 8 workers, 41.2 files/min, 22 min left'."""
+        parts = [f"{done} of {self._total} done"]
+        if failed:
+            parts.append(f"{failed} failed")
+        parts.append(f"{running} running on {workers} workers" if workers else "waiting for workers")
+        now = self._clock() - self._start
+        ended = done - self._before + failed
+        if ended and now > 0:
+            rate = ended / now
+            parts += [f"{60 * rate:.3g} files/min", f"{duration((self._total - done - failed) / rate)} left"]
+        return ", ".join(parts)
+
+    def say(self, text: str) -> None:
+        """A line that stays, also where there is no terminal."""
+        self.clear()
+        print(text, file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)
+
+
+def duration(seconds: float) -> str:
+    """'50 s', '22 min', '3.5 h', '2.1 days'."""
+    for limit, unit, size, digits in ((90, "s", 1, 0), (5400, "min", 60, 0), (172800, "h", 3600, 1)):
+        if seconds < limit:
+            return f"{seconds / size:.{digits}f} {unit}"
+    return f"{seconds / 86400:.1f} days"

@@ -1,0 +1,136 @@
+"""Publication: from an attempt's scratch folder to the final names, once, whoever else tries the same.
+
+Two attempts of one file may run at the same time, for a worker that is believed dead may be alive. The record decides:
+
+1. All products lie complete in the scratch folder, are on the disk, and the record with their checksums is beside them.
+2. The record gets its final name by link(2), which never replaces and is atomic on shared file systems too. Who succeeds has
+   won; who finds the name taken has lost and throws its work away.
+3. The products of the winner get their final names, by link(2) again, so that nothing else is ever overwritten.
+
+A crash between 2 and 3 leaves a record whose products are in the scratch folder under names that the record knows. settle()
+finishes such a publication; it may run at the same time as the attempt itself or another settle().
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import CampaignError
+from .layout import Layout
+
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+VISIBLE_AFTER = 4.0  # seconds until a change of another machine is seen on a network file system
+
+
+def link_first(source: Path, target: Path) -> bool:
+    """Give a file a second name unless that is taken. True: this call did it. Other failures are OSErrors.
+
+    NFS may answer that the name is taken although this very call took it, when the first answer was lost on its way.
+    """
+    try:
+        os.link(source, target)
+        return True
+    except FileExistsError:
+        return os.path.samefile(source, target)
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL or not path.is_dir():  # some network file systems know no fsync of folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def publish(layout: Layout, record: dict, attempt_folder: Path) -> bool:
+    """Publish an attempt's products. False when another attempt was first. OSError; FileExistsError when a product's name is
+    taken by a file that is not of this campaign."""
+    draft = attempt_folder / "record.json"
+    draft.write_text(json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+    for path in [draft, *(layout.root / product["scratch"] for product in record["products"])]:
+        sync(path)
+    sync(attempt_folder)
+    target = layout.record(record["name"])
+    if not link_first(draft, target):
+        return False
+    sync(target.parent)
+    try:
+        place_products(layout, record)
+    except FileExistsError:
+        withdraw(layout, record)
+        raise
+    return True
+
+
+def withdraw(layout: Layout, record: dict) -> None:
+    """Take back a publication of which a product could not get its name. The record goes last, as long as it is there nothing that
+    it names is taken for a foreign file."""
+    for product in record["products"]:
+        source, target = layout.root / product["scratch"], layout.root / product["path"]
+        if target.exists() and source.exists() and os.path.samefile(source, target):
+            target.unlink()
+    layout.record(record["name"]).unlink(missing_ok=True)
+
+
+def place_products(layout: Layout, record: dict) -> None:
+    """Give the products of a published record their names. FileNotFoundError when neither name of a product exists."""
+    for product in record["products"]:
+        source, target = layout.root / product["scratch"], layout.root / product["path"]
+        target.parent.mkdir(exist_ok=True)
+        try:
+            placed = link_first(source, target)
+        except FileNotFoundError:
+            if not target.exists():
+                raise
+            continue  # placed by another process that has already removed the name in the scratch folder
+        if not placed:
+            raise FileExistsError(errno.EEXIST, "a file of this name is there already", str(target))
+        sync(target.parent)
+    for product in record["products"]:
+        (layout.root / product["scratch"]).unlink(missing_ok=True)
+
+
+def settle(layout: Layout, record: dict, patience: float = VISIBLE_AFTER, sleep: Callable[[float], None] = time.sleep) -> bool:
+    """Finish the publication of a record. False when a product exists nowhere, also not after `patience` seconds."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            place_products(layout, record)
+            return True
+        except FileNotFoundError:
+            if time.monotonic() >= deadline:
+                return False
+            sleep(0.2)
+        except FileExistsError:
+            return False
+
+
+def require_links(layout: Layout) -> None:
+    """CampaignError unless the output folder can be written and has hard links."""
+    probe = layout.scratch / f".probe.{os.getpid()}"
+    second = layout.records / f".probe.{os.getpid()}"
+    try:
+        probe.write_bytes(b"probe")
+        os.link(probe, second)
+    except OSError as error:
+        if error.errno in NO_LINKS:
+            raise CampaignError(
+                "the file system of the output folder has no hard links",
+                str(layout.root),
+                error.strerror,
+                "a file system with link(2), by which an output is published once",
+                "choose an output folder on another file system",
+            ) from None
+        raise
+    finally:
+        probe.unlink(missing_ok=True)
+        second.unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+"""What a folder says about its campaign, read from the folder alone: for the end of a run and for the other commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import manifest, record, summary
+from .errors import CampaignError, WrongUse
+from .layout import INTERNAL, JOINED_PROFILE, PROFILES, Layout, read_json
+
+
+@dataclass
+class Standing:
+    """Names of outputs that a campaign is to make, its records and its failures."""
+
+    names: list[str]
+    records: dict[str, dict]
+    failures: list[dict]
+    settings: dict
+
+    @property
+    def left(self) -> list[str]:
+        """Neither done nor failed."""
+        failed = {failure["name"] for failure in self.failures}
+        return [name for name in self.names if name not in self.records and name not in failed]
+
+
+def open_folder(given: str) -> Layout:
+    """The layout of an existing campaign. WrongUse for a folder that is none."""
+    layout = Layout(Path(given).absolute())
+    if not layout.records.is_dir():
+        raise WrongUse("the folder holds no campaign", str(layout.root), f"no {INTERNAL} in it", "the --output of a run")
+    return layout
+
+
+def standing(layout: Layout) -> Standing:
+    """How things are. Failures of files that are done by now are left out."""
+    records = record.read_all(layout)
+    failures = [found for path in sorted(layout.failures.glob("*.json")) if isinstance(found := read_json(path), dict)]
+    failures = [failure for failure in failures if failure["name"] not in records]
+    names = read_json(layout.names)
+    settings = read_json(layout.settings)
+    return Standing(
+        names if isinstance(names, list) else sorted(records),
+        records,
+        failures,
+        settings if isinstance(settings, dict) else {},
+    )
+
+
+def write(layout: Layout) -> Standing:
+    """Write manifest, checksums and summary of what is in the folder."""
+    now = standing(layout)
+    manifest.write(layout, manifest.make(now.settings, now.records, [one["name"] for one in now.failures], now.left))
+    summary.write(layout, summary.make(now.records, now.failures))
+    return now
+
+
+def join_profiles(layout: Layout) -> Path:
+    """One profile of those of all files, through wirecell-profile merge. CampaignError when there is none or it fails."""
+    found = sorted((layout.root / PROFILES).glob("*.sqlite"))
+    if not found:
+        raise CampaignError("there are no profiles to join", str(layout.root / PROFILES), mend="wirecell-campaign run --record makes them")
+    target = layout.root / JOINED_PROFILE
+    command = [sys.executable, "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CampaignError("the profiles cannot be joined", seen=done.stderr.strip())
+    return target

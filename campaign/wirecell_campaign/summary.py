@@ -1,0 +1,92 @@
+"""Where the time of a campaign went: per node over all files, and per machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wirecell_profile.output import Result, as_table, columns
+
+from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
+from .progress import duration
+
+SCHEMA = "spng-campaign-summary-1"
+MS = 1e6  # ns
+
+
+def make(records: dict[str, dict], failures: list[dict]) -> dict:
+    """Statistics over the timings in records. Durations were measured on the machines themselves by clocks that only go on; start
+    and stop times of different machines are never subtracted."""
+    walls: dict[str, list[int]] = {}
+    cpu: dict[str, int] = {}
+    hosts: dict[str, dict] = {}
+    for record in records.values():
+        host = hosts.setdefault(record["host"], {"files": 0, "events": 0, "busy_seconds": 0.0, "peak_bytes": 0})
+        host["files"] += 1
+        host["events"] += record["events"]
+        host["busy_seconds"] += record["seconds"]
+        host["peak_bytes"] = max(host["peak_bytes"], record["timing"].get("process_peak_bytes") or 0)
+        for node, spent in record["timing"].get("nodes", {}).items():
+            walls.setdefault(node, []).extend(spent["wall_ns"])
+            cpu[node] = cpu.get(node, 0) + spent["cpu_ns"]
+    nodes = {node: statistics(values) | {"cpu_ns": cpu[node]} for node, values in walls.items() if values}
+    return {
+        "schema": SCHEMA,
+        "files": len(records),
+        "files_with_timing": sum(bool(record["timing"].get("nodes")) for record in records.values()),
+        "events": sum(record["events"] for record in records.values()),
+        "input_bytes": sum(record["input"]["size"] for record in records.values()),
+        "output_bytes": sum(product["size"] for record in records.values() for product in record["products"]),
+        "busy_seconds": round(sum(host["busy_seconds"] for host in hosts.values()), 6),
+        "seconds_per_file": statistics([record["seconds"] for record in records.values()]) if records else {},
+        "later_attempts": sum(record.get("number", 1) > 1 for record in records.values()),
+        "nodes": dict(sorted(nodes.items(), key=lambda item: -item[1]["total"])),
+        "hosts": {name: host | {"busy_seconds": round(host["busy_seconds"], 6)} for name, host in sorted(hosts.items())},
+        "failed": [{"name": one["name"], "block": one["block"]} for one in failures],
+    }
+
+
+def statistics(values: list[float]) -> dict[str, float]:
+    """Calls, mean, p50, p95 (linear between samples), total, in the unit of the values."""
+    array = np.asarray(values, dtype=np.float64)
+    p50, p95 = np.percentile(array, (50, 95))
+    return {"calls": len(values), "mean": float(array.mean()), "p50": float(p50), "p95": float(p95), "total": float(array.sum())}
+
+
+def as_text(summary: dict) -> str:
+    """The summary for a reader."""
+    lines = [
+        f"{summary['files']} files done, {summary['events']} events, {duration(summary['busy_seconds'])} of work, "
+        f"{summary['input_bytes'] / 1e6:.1f} MB in, {summary['output_bytes'] / 1e6:.1f} MB out"
+    ]
+    if summary["seconds_per_file"]:
+        spent = summary["seconds_per_file"]
+        lines.append(f"a file takes {spent['mean']:.2f} s on average, p50 {spent['p50']:.2f} s, p95 {spent['p95']:.2f} s")
+    if summary["later_attempts"]:
+        lines.append(f"{summary['later_attempts']} files were not done at the first attempt")
+    if summary["nodes"]:
+        whole = sum(node["total"] for node in summary["nodes"].values())
+        rows = [
+            (name, node["calls"], *(node[key] / MS for key in ("mean", "p50", "p95")), node["total"] / 1e9,
+             100 * node["total"] / whole if whole else 0.0)
+            for name, node in summary["nodes"].items()
+        ]
+        head = columns("node", "calls", "mean (ms):2", "p50 (ms):2", "p95 (ms):2", "total (s):2", "share (%):1")
+        lines += ["", as_table(Result(head, rows)).rstrip()]
+        lines.append("share: of the sum over nodes; a node that calls another one counts that time too")
+    if summary["hosts"]:
+        rows = [
+            (name, host["files"], host["events"], host["busy_seconds"], host["busy_seconds"] / host["files"], host["peak_bytes"] / 1e6)
+            for name, host in summary["hosts"].items()
+        ]
+        head = columns("machine", "files", "events", "work (s):1", "per file (s):2", "process peak (MB):0")
+        lines += ["", as_table(Result(head, rows)).rstrip()]
+    if summary["failed"]:
+        lines += ["", f"{len(summary['failed'])} files failed:"]
+        lines += [f"\n{one['name']}\n{one['block']}" for one in summary["failed"]]
+    return "\n".join(lines) + "\n"
+
+
+def write(layout: Layout, summary: dict) -> None:
+    """summary.json and summary.txt. OSError."""
+    write_json(layout.root / SUMMARY, summary)
+    write_whole(layout.root / SUMMARY_TEXT, as_text(summary))

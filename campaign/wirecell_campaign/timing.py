@@ -1,0 +1,24 @@
+"""What a campaign keeps of the timing files of wire-cell, and statistics over them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .layout import read_json
+
+SCHEMA = "spng-timing-1"
+
+
+def read(path: Path) -> dict:
+    """{} for an absent or foreign file; else the run's commit, wall_seconds, startup_seconds, process_peak_bytes, and nodes:
+    name -> wall times of all calls [ns] and processor time [ns]."""
+    found = read_json(path)
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        return {}
+    run = found.get("run", {})
+    nodes = {
+        node["name"]: {"wall_ns": [call["wall_ns"] for call in node["per_call"]], "cpu_ns": node["cpu_ns"]}
+        for node in found.get("nodes", [])
+    }
+    kept = {key: run[key] for key in ("wall_seconds", "startup_seconds", "process_peak_bytes", "device") if key in run}
+    return kept | {"commit": found.get("program", {}).get("commit", ""), "nodes": nodes}
