@@ -27,12 +27,12 @@ local pipeline = import 'pipeline.jsonnet';
 /// coherent   RMS in ADC counts of the noise that the channels of one front-end board share
 /// seed       of all random numbers
 /// nevents    events to generate, or to read at most; -1: all of the file
-/// detname    detector, a name in detectors/all.jsonnet
+/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description as those there
 /// tpcid      number of the anode
 /// device     auto, cpu, cuda, cuda:N
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
-/// precision  exact or fast (TF32 on CUDA)
+/// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
 /// dtype      float32 or float64
 /// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
 function(
@@ -64,13 +64,13 @@ function(
     verbosity=0,
 )
     local det =
-        if !std.objectHas(detectors, detname)
+        if !std.isObject(detname) && !std.objectHas(detectors, detname)
         then error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors))
         else
-            local found = detectors[detname];
+            local found = if std.isObject(detname) then detname else detectors[detname];
             local lacking = [key for key in ['drift_volumes', 'lar', 'noise_spectra', 'truth'] if !std.objectHasAll(found, key)];
             if lacking == [] then found
-            else error "the description of detector '" + detname + "' lacks what the simulation needs: " + std.join(', ', lacking);
+            else error "the description of detector '" + found.name + "' lacks what the simulation needs: " + std.join(', ', lacking);
     local sim = make_sim(det, args.whole('tpcid', tpcid), args.whole('seed', seed));
     local events(default) = if nevents == '' then default else args.whole('nevents', nevents);
 

@@ -15,6 +15,8 @@ local wc = import 'wirecell.jsonnet';
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.2 },
     digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 9595 },
+    // Windows of long readouts: a track along the drift, 2.33 ms, ends within `after` of where it began.
+    window: { core: 12000, before: 1000, after: 5000 },
 
     // Drift along x.
     lar: {

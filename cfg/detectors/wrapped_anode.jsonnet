@@ -5,6 +5,10 @@ local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 {
+    // Windows of long readouts: a track along the drift, 2.25 ms, ends within `after` of where it began
+    // (docs/decisions/long-readouts.md).
+    window: { core: 12000, before: 1000, after: 5000 },
+
     // Views of equal shape make one tensor. The blocks of the two faces are ordered such that neighbouring rows are
     // neighbouring wires, also across the wrap, so the axis of channels is cyclic.
     groups: [

@@ -20,7 +20,7 @@ const Registration<FrameFileSource> registration{{.type = "FrameFileSource",
 
 } // namespace
 
-TensorSetPtr set_from(Frame frame, std::uint64_t index) {
+TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWindow> window) {
     const TaggedTraces& first = frame.traces.front();
     auto event = std::make_shared<EventInfo>();
     event->index = index;
@@ -30,6 +30,7 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index) {
     event->first_tick = first.first_tick;
     event->ticks = first.samples.size(1);
     event->masks = std::move(frame.channel_masks);
+    event->window = window;
     std::vector<NamedTensor> tensors;
     for (auto& traces : frame.traces) {
         auto channels = std::make_shared<ChannelTable>();
@@ -47,7 +48,22 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index) {
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
 }
 
+void FrameFileSource::configured() {
+    const WindowGrid& grid = config().window;
+    for (const auto& [key, ticks] : {std::pair{"core", grid.core}, std::pair{"before", grid.before}}) {
+        if (ticks % grid.align != 0) {
+            refuse("window." + std::string(key), std::to_string(ticks) + " ticks",
+                   "a multiple of " + std::to_string(grid.align) + " ticks, a sample of the images");
+        }
+    }
+    if (grid.core > 0 && grid.after > grid.core) {
+        refuse("window.after", std::to_string(grid.after) + " ticks",
+               "at most the " + std::to_string(grid.core) + " ticks of the core");
+    }
+}
+
 void FrameFileSource::prepare_node(Environment&) {
+    m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
     std::vector<std::filesystem::path> files{find_data_file(config().inname)};
     for (const auto& file : config().further_files) {
         files.push_back(find_data_file(file));
@@ -56,32 +72,41 @@ void FrameFileSource::prepare_node(Environment&) {
                                      [](const auto& file) { return std::filesystem::is_regular_file(file); });
     m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(
         std::make_unique<JoinedFrameReader>(files, config().tags), config().read_ahead && regular,
-        config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit : static_cast<std::uint64_t>(config().nevents));
+        config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit
+                             : static_cast<std::uint64_t>(config().nevents));
 }
 
 Ports FrameFileSource::process(const Ports&) {
-    if (has_given_enough()) {
-        return {nullptr};
-    }
     ++m_asked;
-    auto frame = m_reader->next();
-    if (!frame) {
-        // Only the first question may find the file empty; later ones come after events that were there but
-        // could not be used.
-        if (m_reader->frames_read() == 0 && m_asked == 1) {
-            throw Error(
-                ErrorKind::Input,
-                {.what = "the file holds no event",
-                 .where = config().inname,
-                 .seen = m_reader->other_members().empty() ? "an empty archive"
-                                                           : "members " + joined(m_reader->other_members()),
-                 .expected =
-                     "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
-                 .mend = "is it a frame file?"});
+    while (!has_given_enough()) {
+        if (auto event = m_stream->pop()) {
+            return {set_from(std::move(event->frame), m_events++, event->window)};
         }
-        return {nullptr};
+        auto frame = m_reader->next();
+        if (frame) {
+            m_stream->push(std::move(*frame));
+        } else if (!m_stream->empty()) {
+            m_stream->end();
+        } else if (m_reader->frames_read() == 0 && m_asked == 1) {
+            refuse_empty_file();
+        } else {
+            break;
+        }
     }
-    return {set_from(std::move(*frame), m_events++)};
+    return {nullptr};
+}
+
+/// Only the first question may find the file empty; later ones come after events that were there but could
+/// not be used.
+void FrameFileSource::refuse_empty_file() const {
+    throw Error(
+        ErrorKind::Input,
+        {.what = "the file holds no event",
+         .where = config().inname,
+         .seen = m_reader->other_members().empty() ? "an empty archive"
+                                                   : "members " + joined(m_reader->other_members()),
+         .expected = "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+         .mend = "is it a frame file?"});
 }
 
 } // namespace spng

@@ -1,18 +1,31 @@
 #pragma once
 // How a long readout is cut into overlapping windows of one shape (docs/decisions/long-readouts.md).
 
+#include "spng/core/field.h"
+
 #include <cstdint>
 #include <optional>
 
 namespace spng {
 
-/// All in ticks. `before` and `core` are multiples of `align`; `after` is at most `core`, so that what one
-/// window sees beyond its core ends within the core of the next.
+/// `before` and `core` are multiples of `align`, and `after` is at most `core`, so that what one window sees
+/// beyond its core ends within the core of the next.
 struct WindowGrid {
-    std::int64_t core = 0;   ///< from one window to the next; 0: readouts are never cut
-    std::int64_t before = 0; ///< read in front of a core
-    std::int64_t after = 0;  ///< read behind a core
-    std::int64_t align = 1;  ///< windows begin at multiples of this: samples of coarser images
+    std::int64_t core = 0;
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+    std::int64_t align = 1;
+    static constexpr auto fields() {
+        using C = WindowGrid;
+        return std::make_tuple(
+            field(&C::core, "core", "ticks", at_least(0),
+                  "from one window to the next, and what a window answers for; 0: readouts are never cut"),
+            field(&C::before, "before", "ticks", at_least(0), "read in front of a core"),
+            field(&C::after, "after", "ticks", at_least(0),
+                  "read behind a core, at most as many as the core has"),
+            field(&C::align, "align", "ticks", at_least(1),
+                  "windows begin at multiples of this, a sample of the coarser images"));
+    }
 
     /// Ticks of a window; readouts of at most as many are not cut.
     std::int64_t length() const { return core + before + after; }

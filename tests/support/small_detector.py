@@ -1,0 +1,99 @@
+"""A detector of 156 channels with ProtoDUNE-HD's responses and numbers, so that long readouts are cheap.
+
+One face of vertical W wires and of U and V wires at 35.7 degrees on either side, 192 mm by 200 mm, nothing wrapped.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from tests.support import wire_cell
+from tests.support.synthetic import Detector, View
+
+WIDTH_MM, HEIGHT_MM = 192.0, 200.0  # along z and y
+DRIFT_X_MM = (-3522.19, -3527.11, -3532.02)  # of the planes U, V, W: those of ProtoDUNE-HD's anode 0
+ANGLES = (math.radians(35.7), math.radians(-35.7), 0.0)  # of the wires from the vertical towards z
+PITCHES_MM = (4.669, 4.669, 4.79)
+SHORTEST_MM = 8.0
+
+DESCRIPTION = """// A face of 156 channels, with everything else as in ProtoDUNE-HD.
+(import 'detectors/pdhd.jsonnet') {
+    name: 'small',
+    anodes: [0],
+    wires: '%(wires)s',
+    groups: [
+        {
+            name: 'induction', kind: 'induction', cyclic: false, channels: %(induction)d, board_channels: %(induction)d,
+            views: [{ name: 'U', plane: 0, faces: [0], order: [1] }, { name: 'V', plane: 1, faces: [0], order: [1] }],
+        },
+        {
+            name: 'collection', kind: 'collection', cyclic: false, channels: %(collection)d, board_channels: %(collection)d,
+            views: [{ name: 'W', plane: 2, faces: [0], order: [1] }],
+        },
+    ],
+    model(anode):: 'none',
+}
+"""
+
+
+def wires_of_plane(plane: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Ends (z, y) of the wires inside the face, by rising pitch."""
+    along = np.array([math.sin(ANGLES[plane]), math.cos(ANGLES[plane])])
+    across = np.array([along[1], -along[0]])
+    corners = np.array([[z, y] for z in (0, WIDTH_MM) for y in (0, HEIGHT_MM)]) @ across
+    wires = []
+    for position in np.arange(corners.min() + PITCHES_MM[plane] / 2, corners.max(), PITCHES_MM[plane]):
+        low, high = -np.inf, np.inf
+        for axis, size in enumerate((WIDTH_MM, HEIGHT_MM)):
+            if abs(along[axis]) > 1e-9:
+                reach = np.sort((np.array([0.0, size]) - position * across[axis]) / along[axis])
+                low, high = max(low, reach[0]), min(high, reach[1])
+        if high - low > SHORTEST_MM:
+            wires.append((position * across + low * along, position * across + high * along))
+    return wires
+
+
+def wire_schema() -> dict:
+    """The face as a wire schema document; channels count through U, V and W."""
+    planes, wires, points = [], [], []
+    for plane in range(3):
+        members = []
+        for tail, head in wires_of_plane(plane):
+            for z, y in (tail, head):
+                points.append({"Point": {"x": DRIFT_X_MM[plane], "y": float(y), "z": float(z)}})
+            members.append(len(wires))
+            wires.append({"Wire": {"ident": len(wires), "channel": len(wires), "segment": 0, "tail": len(points) - 2,
+                                   "head": len(points) - 1}})
+        planes.append({"Plane": {"ident": plane, "wires": members}})
+    return {"Store": {"anodes": [{"Anode": {"ident": 0, "faces": [0]}}], "faces": [{"Face": {"ident": 0, "planes": [0, 1, 2]}}],
+                      "planes": planes, "wires": wires, "points": points}}
+
+
+def channels_of_planes() -> list[np.ndarray]:
+    """Channel numbers of U, V and W."""
+    counts = [len(wires_of_plane(plane)) for plane in range(3)]
+    ends = np.cumsum([0, *counts])
+    return [np.arange(ends[plane], ends[plane + 1]) for plane in range(3)]
+
+
+def write_description(folder: Path) -> list[str]:
+    """Put the detector's files into `folder`; the flags with which jobs find it."""
+    u, _, w = channels_of_planes()
+    wires = folder / "small-wires.json.bz2"
+    wires.write_bytes(bz2.compress(json.dumps(wire_schema()).encode()))
+    names = {"wires": wires, "induction": len(u), "collection": len(w)}
+    (folder / "small.jsonnet").write_text(DESCRIPTION % names, encoding="utf-8")
+    return ["-P", str(folder), "--tla-code", "detname=import 'small.jsonnet'"]
+
+
+def small_detector(folder: Path) -> Detector:
+    """For frames of known charge; write_description(folder) comes first."""
+    views = tuple(View(name, plane, channels, False)
+                  for plane, (name, channels) in enumerate(zip("UVW", channels_of_planes(), strict=True)))
+    return Detector("small", 0, folder / "small-wires.json.bz2", wire_cell.description("dune-garfield-1d565", folder), views,
+                    1.4 / 2**14, 14, 1.0, 100 / 1.565)
