@@ -1,0 +1,286 @@
+"""Several anodes in one job give what a job for each gives: from one file or one each, batched or not, on either engine.
+
+The anodes' frames are cuts of the default event with the channel numbers of each anode. Anode 1, whose V plane collects, has
+another response and no network.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+from tests.support.wire_cell import Arrays, difference
+
+pytestmark = wire_cell.needs_program
+
+CHANNELS = 2560
+TICKS = 600
+ANODES = (0, 1, 2)
+EVENT_STARTS = {4: (900, 2000, 3000), 0: (4500, 3000, 900)}  # event number: first tick of each anode's cut
+DEAD = {anode: CHANNELS * anode + 300 + anode for anode in ANODES}
+SATURATED = 2 * CHANNELS + 1700
+MASKS = ("mp2", "mp3", "roi")
+WAVEFORMS = ("signal", "gauss", "wiener", "loose")
+TAGS = ",".join(WAVEFORMS + MASKS)
+BATCH_LIMIT = 1e-6  # of the RMS
+LABELS = {"true": ("anodes0+2", "anode1"), "false": ("anode0", "anode1", "anode2")}  # of batches, by batch_anodes
+
+
+def run_job(folder: Path, *flags: str | Path, **arguments: Any) -> None:
+    """The main job, to its good end."""
+    given = {"device": "cpu", "threads": 1, **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def run_all(folder: Path, *flags: str | Path, **arguments: Any) -> Arrays:
+    """The job over all anodes; the arrays of its output."""
+    run_job(folder, *flags, output="all.npz", tpcid="0,1,2", **arguments)
+    return wire_cell.read_arrays(folder / "all.npz")
+
+
+def frame_of(anode: int, ident: int) -> Arrays:
+    """One anode's part of an event, with a dead channel."""
+    samples, channels, _ = wire_cell.default_adc()
+    first = EVENT_STARTS[ident][anode]
+    cut = np.ascontiguousarray(samples[:, first:first + TICKS])
+    own = channels + CHANNELS * anode
+    if SATURATED in own and ident == 4:
+        cut[SATURATED - own[0], 100:103] = 2**14 - 1
+    dead = np.array([[DEAD[anode], 0, TICKS]], dtype=np.int32)
+    return wire_cell.event(cut, own, ident) | {f"chanmask_bad_{ident}": dead}
+
+
+def joined(parts: list[Arrays]) -> Arrays:
+    """Frames of one event with the channels of all parts, row by row in turn: no anode's rows stand together."""
+    result = {}
+    for name in parts[0]:
+        if name.startswith("tickinfo"):
+            result[name] = parts[0][name]
+        elif name.startswith("chanmask"):
+            result[name] = np.concatenate([part[name] for part in parts])
+        else:
+            result[name] = np.stack([part[name] for part in parts], axis=1).reshape(-1, *parts[0][name].shape[1:])
+    return result
+
+
+@pytest.fixture(name="inputs", scope="module")
+def fixture_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with adc-N.npz of each anode and all.npz, two events each."""
+    folder = tmp_path_factory.mktemp("inputs")
+    for anode in ANODES:
+        arrays = {name: array for ident in EVENT_STARTS for name, array in frame_of(anode, ident).items()}
+        wire_cell.write_arrays(folder / f"adc-{anode}.npz", arrays)
+    together: Arrays = {}
+    for ident in EVENT_STARTS:
+        together |= joined([frame_of(anode, ident) for anode in ANODES])
+    wire_cell.write_arrays(folder / "all.npz", together)
+    return folder
+
+
+@pytest.fixture(name="singles", scope="module")
+def fixture_singles(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with single-N.npz, each by a job of its own."""
+    folder = tmp_path_factory.mktemp("singles")
+    for anode in ANODES:
+        run_job(folder, input=inputs / f"adc-{anode}.npz", output=f"single-{anode}.npz", tpcid=anode, tags=TAGS)
+    return folder
+
+
+def rows_of(arrays: Arrays, name: str, anode: int) -> np.ndarray:
+    """The rows of one anode of an array (channel, ...) of all of them."""
+    return arrays[name][CHANNELS * anode:CHANNELS * (anode + 1)]
+
+
+def check_same_as_singles(arrays: Arrays, singles: Path, limit: float = 0.0) -> None:
+    """Each anode's rows are what its own job gives: the same bits for a limit of 0, else waveforms within it and equal masks."""
+    for anode in ANODES:
+        expected = wire_cell.read_arrays(singles / f"single-{anode}.npz")
+        for ident in EVENT_STARTS:
+            for tag in WAVEFORMS + MASKS:
+                name = f"{tag}_{ident}"
+                np.testing.assert_array_equal(rows_of(arrays, f"channels_{name}", anode), expected[f"channels_{name}"])
+                np.testing.assert_array_equal(arrays[f"tickinfo_{name}"], expected[f"tickinfo_{name}"])
+                seen, frame = rows_of(arrays, f"frame_{name}", anode), expected[f"frame_{name}"]
+                assert seen.dtype == frame.dtype
+                if limit == 0 or tag in MASKS:
+                    np.testing.assert_array_equal(seen, frame, err_msg=f"{name}, anode {anode}")
+                elif frame.any():
+                    found = difference(seen, frame)
+                    assert found < limit, f"{name}, anode {anode}: max|difference|/RMS = {found:.2e}"
+            noise = f"summary_wiener_{ident}"
+            np.testing.assert_allclose(rows_of(arrays, noise, anode), expected[noise], rtol=limit)
+
+
+class TestSameAsSingleJobs:
+    """Byte for byte."""
+
+    def test_there_is_something_to_compare(self, singles: Path) -> None:
+        for anode in ANODES:
+            arrays = wire_cell.read_arrays(singles / f"single-{anode}.npz")
+            for ident in EVENT_STARTS:
+                assert np.count_nonzero(arrays[f"frame_signal_{ident}"][:1600]) > 1000, (anode, ident)
+                assert (f"notes_{ident}" in arrays) == (anode != 1)
+        others = [wire_cell.read_arrays(singles / f"single-{anode}.npz")["frame_signal_4"] for anode in (0, 2)]
+        assert difference(others[0], others[1]) > 1
+
+    def test_one_file_for_all(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
+        arrays = run_all(tmp_path, input=inputs / "all.npz", tags=TAGS)
+        assert [name for name in arrays if name.startswith("frame_signal")] == [f"frame_signal_{ident}" for ident in EVENT_STARTS]
+        np.testing.assert_array_equal(arrays["channels_signal_4"], np.arange(CHANNELS * len(ANODES)))
+        check_same_as_singles(arrays, singles)
+        np.testing.assert_array_equal(np.sort(arrays["chanmask_bad_4"][:, 0]), sorted(DEAD.values()))
+        np.testing.assert_array_equal(arrays["chanmask_saturated_4"], [[SATURATED, 100, 103]])
+        for channel in DEAD.values():
+            assert not arrays["frame_signal_4"][channel].any()
+
+    def test_a_file_for_each(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
+        """Whole files: channel masks and notes too are those of the anode. On the parallel engine."""
+        run_job(tmp_path, input=inputs / "adc-%d.npz", output="part-%d.npz", tpcid="0,1,2", tags=TAGS, engine="TbbFlow")
+        assert sorted(path.name for path in tmp_path.iterdir()) == [f"part-{anode}.npz" for anode in ANODES]
+        for anode in ANODES:
+            assert (tmp_path / f"part-{anode}.npz").read_bytes() == (singles / f"single-{anode}.npz").read_bytes(), anode
+
+    def test_one_anode_of_a_file(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
+        """The channels of the others are left out when asked; the masks of the file are passed on whole. Edges are written under
+        the names of the anode's own job.
+        """
+        run_job(tmp_path, input=inputs / "all.npz", output="part-%d.npz", tpcid="1", other_anodes="ignore", tags=TAGS,
+                dump="regions")
+        assert {path.name for path in tmp_path.iterdir()} == (
+            {"part-1.npz"} | {f"part-1-regions-{group}.npz" for group in ("collection", "induction")})
+        arrays, expected = (wire_cell.read_arrays(path) for path in (tmp_path / "part-1.npz", singles / "single-1.npz"))
+        for name in expected:
+            if not name.startswith("chanmask"):
+                np.testing.assert_array_equal(arrays[name], expected[name])
+
+
+@pytest.fixture(name="timings", scope="module")
+def fixture_timings(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict, Arrays]]:
+    """With and without batches: what --timing wrote, and the output. Coherent noise is removed, anode by anode."""
+    timings = {}
+    for choice in ("true", "false"):
+        folder = tmp_path_factory.mktemp(choice)
+        arrays = run_all(folder, "--timing", "timing.json", input=inputs / "all.npz", model="none", batch_anodes=choice,
+                         noise_filter="coherent", dump="regions", nevents=1)
+        timings[choice] = json.loads((folder / "timing.json").read_text(encoding="utf-8")), arrays
+        assert {path.name for path in folder.glob("all-*")} == {
+            f"all-regions-{label}-{group}.npz" for label in LABELS[choice] for group in ("collection", "induction")}
+    return timings
+
+
+class TestBatch:
+    """Anodes with equal responses and networks in one tensor."""
+
+    def test_same_within_rounding(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
+        check_same_as_singles(run_all(tmp_path, input=inputs / "all.npz", tags=TAGS, batch_anodes="true"), singles, BATCH_LIMIT)
+
+    def test_boards_of_each_anode(self, timings: dict[str, tuple[dict, Arrays]], inputs: Path, tmp_path: Path) -> None:
+        """Coherent noise is that of an anode's own boards."""
+        expected = wire_cell.job(tmp_path, input=inputs / "adc-2.npz", tpcid=2, model="none", noise_filter="coherent", nevents=1,
+                                 threads=1)["frame_signal_4"]
+        np.testing.assert_array_equal(rows_of(timings["false"][1], "frame_signal_4", 2), expected)
+        seen = rows_of(timings["true"][1], "frame_signal_4", 2)
+        np.testing.assert_array_equal(seen != 0, expected != 0)
+        assert difference(seen, expected) < BATCH_LIMIT
+
+    def test_fewer_nodes_and_operations(self, timings: dict[str, tuple[dict, Arrays]]) -> None:
+        """A batch of two costs the operations of one anode."""
+        nodes, operations = {}, {}
+        for choice, (timing, _) in timings.items():
+            nodes[choice] = {node["name"] for node in timing["nodes"] if node["type"] == "SPNGDecon"}
+            operations[choice] = sum(node["leaf_operations"] for node in timing["nodes"])
+            assert nodes[choice] == {f"SPNGDecon:{label}-{group}" for label in LABELS[choice]
+                                     for group in ("collection", "induction")}
+            assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
+        assert operations["true"] < 0.75 * operations["false"], operations
+
+
+def test_one_anode_after_the_other(tmp_path: Path) -> None:
+    """A serial job calls nodes in the order of its components: all of an anode before the next, so that memory is that of one."""
+    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", "tpcid=all", "-A", "tags=signal,wiener", "--check", "--dot", "graph.dot",
+                         folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    order = re.findall(r'label="SPNG\w+\\n([^"]*)"', (tmp_path / "graph.dot").read_text(encoding="utf-8"))
+    of_anode = [[i for i, name in enumerate(order) if f"anode{anode}-" in name] for anode in range(4)]
+    assert len(order) > 90 and min(map(len, of_anode)) > 20
+    for before, after in zip(of_anode, of_anode[1:]):
+        assert max(before) < min(after), order
+
+
+def refused(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
+    """The block that the job ends with."""
+    given = {"device": "cpu", "output": "output.npz", "tpcid": "all", "model": "none", **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    return wire_cell.refused("-c", wire_cell.PIPELINE, *flags, *words, folder=folder, status=status)
+
+
+class TestFaults:
+    """What a user may do wrong."""
+
+    @pytest.mark.parametrize("tpcid, words", [
+        ("0,7", ["pdhd has no anode 7", "0, 1, 2, 3"]),
+        ("-1", ["pdhd has no anode -1"]),
+        ("0,x", ["argument 'tpcid'", "whole number", "'x'"]),
+        ("1,0,1", ["names an anode twice", "1, 0, 1"]),
+        (",", ["names no anode", "0, 1, 2, 3"]),
+    ])
+    def test_wrong_anodes(self, tmp_path: Path, tpcid: str, words: list[str]) -> None:
+        block = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path)
+        assert block.returncode == 2
+        for word in words:
+            assert word in block.stderr
+
+    def test_wrong_choices(self, tmp_path: Path) -> None:
+        for argument, word in (("batch_anodes=maybe", "true or false"), ("other_anodes=drop", "other_anodes drop")):
+            done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path)
+            assert done.returncode == 2 and word in done.stderr, done.stderr
+
+    def test_an_anode_that_is_not_in_the_file(self, inputs: Path, tmp_path: Path) -> None:
+        block = refused(tmp_path, 1, input=inputs / "adc-2.npz", tpcid="1,2")
+        assert "no channel of anode 1" in block and "2560 channels, of anodes 2" in block and "2560 to 5119" in block
+
+    def test_channels_of_other_anodes(self, inputs: Path, tmp_path: Path) -> None:
+        block = refused(tmp_path, 1, input=inputs / "all.npz", tpcid="0,2")
+        assert "belong to none of the anodes" in block and "2560 of 7680" in block and "anodes 0, 2" in block
+        assert "other_anodes=ignore" in block
+
+    def test_a_file_that_is_not_there(self, inputs: Path, tmp_path: Path) -> None:
+        (tmp_path / "adc-0.npz").symlink_to(inputs / "adc-0.npz")
+        block = refused(tmp_path, 2, input="adc-%d.npz", tpcid="0,1")
+        assert "'adc-1.npz' not found" in block
+
+    def test_a_channel_in_two_files(self, inputs: Path, tmp_path: Path) -> None:
+        for anode in (0, 1):
+            (tmp_path / f"adc-{anode}.npz").symlink_to(inputs / "adc-0.npz")
+        block = refused(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
+        assert "a channel is in two files" in block and "channel 0 in" in block and "adc-1.npz" in block
+
+    def test_files_with_other_numbers_of_events(self, inputs: Path, tmp_path: Path) -> None:
+        """The events that all files have are kept."""
+        (tmp_path / "adc-0.npz").symlink_to(inputs / "adc-0.npz")
+        wire_cell.write_arrays(tmp_path / "adc-1.npz", frame_of(1, 4))
+        block = refused(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
+        assert "fewer events" in block and "adc-1.npz" in block and "adc-0.npz" in block
+        assert "frame_signal_4" in wire_cell.read_arrays(tmp_path / "output.npz")
+
+    def test_an_event_that_fails_in_one_anode_is_left_out_of_all(self, inputs: Path, tmp_path: Path) -> None:
+        """No file has it, all have the others."""
+        (tmp_path / "adc-1.npz").symlink_to(inputs / "adc-1.npz")
+        damaged = frame_of(2, 4)
+        wire_cell.write_arrays(tmp_path / "adc-2.npz", damaged | {"channels_*_4": damaged["channels_*_4"][:-1]} | frame_of(2, 0))
+        done = wire_cell.run("--on-error", "skip", "-c", wire_cell.PIPELINE, "-A", "input=adc-%d.npz", "-A", "output=out-%d.npz",
+                             "-A", "tpcid=1,2", "-A", "device=cpu", "-A", "model=none", "-A", "engine=TbbFlow", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "adc-2.npz" in done.stderr and "event 4" in done.stderr
+        for anode in (1, 2):
+            arrays = wire_cell.read_arrays(tmp_path / f"out-{anode}.npz")
+            assert {name for name in arrays if name.startswith("frame")} == {"frame_signal_0"}
+            np.testing.assert_array_equal(arrays["channels_signal_0"], np.arange(CHANNELS) + CHANNELS * anode)
