@@ -82,7 +82,7 @@ def test_components(tmp_path: Path, components: list[dict], expected: list[str])
     ("dump=decn", ["decn", "decon"]),
     ("detname=pdhdd", ["'pdhdd'", "pdhd"]),
     ("filters=smoth", ["'smoth'", "smooth"]),
-    ("tpcid=-1", ["AnodePlane", "key ident", "-1"]),
+    ("tpcid=-1", ["pdhd has no anode -1", "0, 1, 2, 3"]),
     ("tpcid=1.5", ["argument 'tpcid'", "whole number", "1.5"]),
     ("tpcid=x", ["argument 'tpcid'", "whole number"]),
     ("nevents=-5", ["FrameFileSource", "key nevents", "-5"]),
