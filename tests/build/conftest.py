@@ -96,3 +96,11 @@ def made_up_torch(torch_folder, tmp_path):
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory) -> Path:
+    """A bundle of what is built, in a folder with a space. Tests leave it as it is."""
+    from tests.build.bundle_support import made
+
+    return made(tmp_path_factory.mktemp("bundle") / "the bundle")

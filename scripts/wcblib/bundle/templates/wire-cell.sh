@@ -82,7 +82,7 @@ release=$(sed -n "s/^__version__ *= *'\(.*\)'.*/\1/p" "$torch/version.py" 2>/dev
 [ -n "$release" ] || release=$(cat "$torch/build-version" 2>/dev/null)
 [ "${release%%+*}" = '@TORCH@' ] || refuse 'LibTorch is of another release' "${release:-no version.py} in $torch" \
     'torch @TORCH@: the C++ interface of LibTorch changes with every release' "$install"
-if grep -q _ZN3c105ErrorC1ENS_14SourceLocationESs "$torch/lib/libc10.so"; then
+if grep -q _ZN3c105ErrorC1ENS_14SourceLocationESs "$torch/lib/libc10.so" 2>/dev/null; then
     refuse 'LibTorch was built for another C++ ABI' "the old std::string in $torch/lib/libc10.so" \
         '_GLIBCXX_USE_CXX11_ABI=1, as in every torch wheel' "$install"
 fi

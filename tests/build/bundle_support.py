@@ -1,0 +1,82 @@
+"""Making a bundle of the present build, and reading one by other means than the product's."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from wcblib.checkout import build_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program() -> Path:
+    """The built program, whose outputs a bundle's must equal."""
+    folder = build_folder()
+    if folder is None or not (folder / "lib" / "libWireCellSpng.so").exists():
+        pytest.skip("wire-cell is not built")
+    if '"release"' not in (folder / "include" / "spng" / "build_info.h").read_text():
+        pytest.skip("a bundle is made of a release build")
+    return folder / "bin" / "wire-cell"
+
+
+def wcb_bundle(target: Path | str, *options: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
+    """./wcb bundle of what is built."""
+    return subprocess.run([sys.executable, str(ROOT / "wcb"), "bundle", str(target), "--no-build", *options], cwd=folder,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def made(target: Path) -> Path:
+    """A new bundle."""
+    program()
+    done = wcb_bundle(target)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def torch_folder() -> Path:
+    """LibTorch of the virtual environment."""
+    from wcblib import virtual_environment
+
+    folder = virtual_environment.torch_folder()
+    if not (folder / "lib" / "libtorch_cpu.so").exists():
+        pytest.skip("no LibTorch in .venv")
+    return folder
+
+
+def fingerprint(folder: Path) -> dict[str, tuple]:
+    """Rights, time and checksum of all that is in a folder, by path."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        state = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path.relative_to(folder))] = (state.st_mode, int(state.st_mtime), content)
+    return found
+
+
+def elf_files(folder: Path) -> list[Path]:
+    """Programs and libraries."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+
+
+def readelf(path: Path) -> dict[str, list[str]]:
+    """What binutils reads of the dynamic section: {'NEEDED': [...], 'RPATH': [...], ...}."""
+    text = subprocess.run(["readelf", "-dW", str(path)], capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[str]] = {}
+    for kind, value in re.findall(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]", text):
+        found.setdefault(kind, []).append(value)
+    return found
+
+
+def refusal(done: subprocess.CompletedProcess) -> dict[str, str]:
+    """The one readable block that a launcher ends with, by label; status 2 and nothing else."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    labels = [line.split(":")[0].strip() for line in lines]
+    assert labels == ["error", "where", "seen", "expected", "mend"], done.stderr
+    return {label: line.split(":", 1)[1].strip() for label, line in zip(labels, lines)}

@@ -1,0 +1,248 @@
+"""bin/wire-cell and the other commands of a bundle: how LibTorch is found, what is refused, what is passed on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from wcblib.bundle import contents
+
+from tests.build.bundle_support import fingerprint, program, refusal, torch_folder
+
+OLD_ABI = b"_ZN3c105ErrorC1ENS_14SourceLocationESs"
+SHELL = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture(scope="module")
+def echo(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle whose program says what it was given: process, search path of libraries, arguments between brackets."""
+    folder = tmp_path_factory.mktemp("echo") / "bundle"
+    shutil.copytree(bundle, folder)
+    (folder / "libexec" / "wire-cell").write_text(
+        "#!/bin/sh\necho \"$$\"\necho \"$LD_LIBRARY_PATH\"\nprintf '[%s]' \"$@\"\necho\n[ \"${1:-}\" = wait ] && exec sleep 60\nexit 7\n")
+    return folder
+
+
+def run(bundle: Path, *words: str | Path, **variables: str) -> subprocess.CompletedProcess:
+    """bin/wire-cell with few variables."""
+    return subprocess.run([bundle / "bin" / "wire-cell", *words], env=SHELL | variables, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+
+
+def made_up_torch(folder: Path, release: str = "2.11.0+cpu", **replaced: bytes) -> Path:
+    """The folder of a torch package with links to the real CPU libraries."""
+    (folder / "lib").mkdir(parents=True)
+    for name in ("libtorch_cpu.so", "libc10.so", "libgomp.so.1"):
+        stem = name.split(".")[0]
+        if stem in replaced:
+            (folder / "lib" / name).write_bytes(replaced[stem])
+        else:
+            (folder / "lib" / name).symlink_to(torch_folder() / "lib" / name)
+    (folder / "version.py").write_text(f"__version__ = '{release}'\ndebug = False\n")
+    return folder
+
+
+def python_with(folder: Path, site: Path) -> str:
+    """A PATH on which python3 has the packages of `site` and no others."""
+    folder.mkdir()
+    python = folder / "python3"
+    python.write_text(f"#!/bin/sh\nPYTHONPATH='{site}' exec {sys.executable} -S \"$@\"\n")
+    python.chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
+
+
+def test_arguments_status_and_process_are_passed_through(echo: Path) -> None:
+    words = ["-c", "a b", "", "*", "-A", "x=--torch", "two\nlines", "$HOME", "--torch-profiler", "d"]
+    with subprocess.Popen([echo / "bin" / "wire-cell", *words, f"--torch={torch_folder()}"], env=SHELL, text=True,
+                          stdout=subprocess.PIPE) as process:
+        out = process.stdout.read()
+        assert process.wait() == 7
+    number, _, given = out.split("\n", 2)
+    assert int(number) == process.pid
+    assert given == "".join(f"[{word}]" for word in words) + "\n"
+
+
+def test_signals_reach_the_program(echo: Path) -> None:
+    with subprocess.Popen([echo / "bin" / "wire-cell", "wait", "--torch", torch_folder()], env=SHELL, text=True,
+                          stdout=subprocess.PIPE) as process:
+        assert int(process.stdout.readline()) == process.pid
+        process.stdout.readline()
+        assert process.stdout.readline() == "[wait]\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == -signal.SIGTERM
+
+
+def test_where_torch_is_found(echo: Path, tmp_path: Path) -> None:
+    """Option before variable before python3; the package's folder, the folder it is in, or that of an environment."""
+    option = made_up_torch(tmp_path / "option" / "torch")
+    variable = made_up_torch(tmp_path / "variable" / "lib" / "python3.12" / "site-packages" / "torch")
+    package = made_up_torch(tmp_path / "site" / "torch")
+    (package / "__init__.py").write_text("raise RuntimeError('never imported')\n")
+    python = python_with(tmp_path / "python", tmp_path / "site")
+
+    def folder_used(*words: str | Path, **variables: str) -> str:
+        done = run(echo, *words, **variables)
+        assert done.returncode == 7, done.stderr
+        return done.stdout.splitlines()[1].split(":")[0]
+
+    assert folder_used(PATH=python) == f"{package}/lib"
+    assert folder_used(PATH=python, SPNG_TORCH=str(tmp_path / "variable")) == f"{variable}/lib"
+    assert folder_used("--torch", option.parent, PATH=python, SPNG_TORCH=str(tmp_path / "variable")) == f"{option}/lib"
+    assert folder_used("--torch", option) == f"{option}/lib"
+    os.symlink(echo / "bin" / "wire-cell", tmp_path / "link")
+    linked = subprocess.run([tmp_path / "link", f"--torch={option}"], env=SHELL, capture_output=True, text=True, check=False)
+    assert linked.returncode == 7, linked.stderr
+
+
+def test_the_archive_of_libtorch_does_too(echo: Path, tmp_path: Path) -> None:
+    """It has no Python, and its release in another file."""
+    folder = made_up_torch(tmp_path / "libtorch")
+    (folder / "version.py").unlink()
+    (folder / "build-version").write_text("2.11.0+cpu\n")
+    assert run(echo, "--torch", folder).returncode == 7
+
+
+def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> None:
+    """CUDA's folders of the wheel too; what the user has comes last, and our OpenMP runtime only where torch has none."""
+    folder = made_up_torch(tmp_path / "site" / "torch")
+    (tmp_path / "site" / "nvidia" / "cu13" / "lib").mkdir(parents=True)
+    paths = run(echo, "--torch", folder, LD_LIBRARY_PATH="/mine").stdout.splitlines()[1].split(":")
+    assert [os.path.normpath(path) for path in paths] == [f"{folder}/lib", f"{tmp_path}/site/nvidia/cu13/lib", "/mine"]
+    (folder / "lib" / "libgomp.so.1").unlink()
+    paths = run(echo, "--torch", folder, LD_LIBRARY_PATH="/mine").stdout.splitlines()[1].split(":")
+    assert paths[-2:] == [f"{echo}/lib/openmp", "/mine"]
+
+
+def test_no_torch(bundle: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("readlink", "dirname", "uname", "getconf"):
+        (tools / name).symlink_to(shutil.which(name))
+    block = refusal(run(bundle, PATH=str(tools)))
+    assert block["error"] == "LibTorch is not found" and block["seen"] == "no python3 on the path"
+
+    python = python_with(tmp_path / "python", tmp_path / "site")
+    (tmp_path / "torch").mkdir()  # in the current folder: no package
+    done = subprocess.run([bundle / "bin" / "wire-cell"], env={"PATH": python}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    block = refusal(done)
+    assert block["error"] == "LibTorch is not found"
+    assert block["seen"] == f"no package torch in {tmp_path}/python/python3"
+    assert block["mend"].startswith("python3 -m pip install torch==2.11.0, or give the folder")
+
+    (tmp_path / "site" / "torch").mkdir(parents=True)
+    (tmp_path / "site" / "torch" / "__init__.py").touch()
+    assert refusal(run(bundle, PATH=python))["error"] == "the torch package of python3 has no LibTorch"
+
+
+def test_a_folder_that_is_no_torch(bundle: Path, tmp_path: Path) -> None:
+    """What was asked for is never replaced by something else."""
+    for words, variables, source in (((f"--torch={tmp_path}",), {}, "the option --torch"),
+                                     ((), {"SPNG_TORCH": str(tmp_path)}, "the variable SPNG_TORCH")):
+        block = refusal(run(bundle, *words, **variables))
+        assert block["error"] == f"{source} names no LibTorch" and block["seen"] == f"no lib/libtorch_cpu.so in {tmp_path}"
+    assert refusal(run(bundle, "-c", "x", "--torch"))["error"] == "the option --torch needs a folder"
+
+
+@pytest.mark.parametrize("release", ["2.10.0", "2.11.1+cu130", "2.110.0", "2.11.0a0+git1", ""])
+def test_another_release(bundle: Path, tmp_path: Path, release: str) -> None:
+    folder = made_up_torch(tmp_path / "torch", release)
+    block = refusal(run(bundle, "--torch", folder))
+    assert block["error"] == "LibTorch is of another release"
+    assert block["seen"] == f"{release or 'no version.py'} in {folder}" and block["expected"].startswith("torch 2.11.0")
+
+
+def test_another_abi(bundle: Path, tmp_path: Path) -> None:
+    block = refusal(run(bundle, "--torch", made_up_torch(tmp_path / "torch", libc10=b"\x7fELF\0" + OLD_ABI + b"\0")))
+    assert block["error"] == "LibTorch was built for another C++ ABI" and "_GLIBCXX_USE_CXX11_ABI=1" in block["expected"]
+
+
+def test_an_incomplete_torch(bundle: Path, tmp_path: Path) -> None:
+    folder = made_up_torch(tmp_path / "torch")
+    (folder / "lib" / "libc10.so").unlink()
+    block = refusal(run(bundle, "--torch", folder))
+    assert block["error"] == "libraries are missing or too old" and "libc10.so" in block["seen"].split()
+
+
+def test_a_broken_torch(bundle: Path, tmp_path: Path) -> None:
+    """A download that was cut off; the program itself says it then."""
+    done = run(bundle, "--torch", made_up_torch(tmp_path / "torch", libtorch_cpu=b"\x7fELF"))
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("error: the library of wire-cell does not load\n") and "libtorch_cpu.so" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "answer", "error", "seen"), [
+    ("getconf", "glibc 2.17", "the C library of this system is too old", "glibc 2.17"),
+    ("uname", "riscv64", "this bundle is for other processors", "riscv64"),
+])
+def test_another_machine(bundle: Path, tmp_path: Path, name: str, answer: str, error: str, seen: str) -> None:
+    """As the system's own commands tell it."""
+    (tmp_path / name).write_text(f"#!/bin/sh\necho {answer}\n")
+    (tmp_path / name).chmod(0o755)
+    block = refusal(run(bundle, "--torch", torch_folder(), PATH=f"{tmp_path}:/usr/bin:/bin"))
+    assert block["error"] == error and block["seen"] == seen
+
+
+@pytest.mark.parametrize("answer", ["glibc 2.36", "glibc 2.41", "glibc 2.100", "glibc 2.99.9000"])
+def test_a_c_library_that_is_new_enough(echo: Path, tmp_path: Path, answer: str) -> None:
+    (tmp_path / "getconf").write_text(f"#!/bin/sh\necho {answer}\n")
+    (tmp_path / "getconf").chmod(0o755)
+    assert run(echo, "--torch", torch_folder(), PATH=f"{tmp_path}:/usr/bin:/bin").returncode == 7
+
+
+def test_a_colon_in_a_folder(bundle: Path, tmp_path: Path) -> None:
+    block = refusal(run(bundle, "--torch", made_up_torch(tmp_path / "a:b" / "torch")))
+    assert block["error"] == "a folder with a colon or a semicolon in its name"
+
+
+def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, tmp_path: Path) -> None:
+    """Moved, in another folder, read-only; LD_LIBRARY_PATH names files of the same names that are not even libraries."""
+    moved = tmp_path / "moved here"
+    shutil.copytree(bundle, moved)
+    before = fingerprint(moved)
+    others = tmp_path / "others"
+    others.mkdir()
+    for library in bundle.glob("lib/*.so*"):
+        if library.name != "libacl.so.1":  # of the system's own commands
+            (others / library.name).write_bytes(b"")
+    words = ["-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "model=none", "-A", "threads=1", "-A"]
+    done = subprocess.run([moved / "bin" / "wire-cell", *words, "output=moved.npz", "--torch", torch_folder()], cwd=tmp_path,
+                          env=SHELL | {"LD_LIBRARY_PATH": str(others)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([program(), *words, "output=built.npz"], cwd=tmp_path, capture_output=True, check=True)
+    assert (tmp_path / "moved.npz").read_bytes() == (tmp_path / "built.npz").read_bytes()
+    assert fingerprint(moved) == before
+
+
+def test_python_tools(bundle: Path, tmp_path: Path) -> None:
+    """They run with an environment that has what they need, write nothing into the bundle, and else say what is missing."""
+    before = fingerprint(bundle)
+    tool = bundle / "bin" / "wirecell-profile"
+    done = subprocess.run([tool, "--help"], env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}, cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "usage: wirecell-profile" in done.stdout, done.stderr
+    assert fingerprint(bundle) == before
+
+    (tmp_path / "numpy").mkdir()  # an empty folder is not the package
+    bare = python_with(tmp_path / "python", tmp_path / "site")
+    block = refusal(subprocess.run([tool, "--help"], env={"PATH": bare}, cwd=tmp_path, capture_output=True, text=True, check=False))
+    assert block["error"] == "wirecell-profile cannot run with this Python" and "no package numpy in" in block["seen"]
+    assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["mend"].startswith("python3 -m pip install numpy")
+
+    contents.put_script("python-tool.sh", tmp_path / "bin" / "tool",
+                        {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"})
+    (tmp_path / "bin" / "tool").chmod(0o755)
+    block = refusal(subprocess.run([tmp_path / "bin" / "tool"], env={"PATH": bare}, capture_output=True, text=True, check=False))
+    assert block["seen"].startswith(f"Python {sys.version.split()[0]} in") and "99.0 or newer" in block["expected"]
+
+
+def test_the_demo_says_what_it_does(bundle: Path, tmp_path: Path) -> None:
+    done = subprocess.run([bundle / "bin" / "spng-demo", "--help"], env=SHELL, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("spng-demo [DIR]") and not list(tmp_path.iterdir())
+    refused = subprocess.run([bundle / "bin" / "spng-demo", "out", "--torch", "/nowhere"], env=SHELL, cwd=tmp_path,
+                             capture_output=True, text=True, check=False)
+    assert refused.returncode == 2 and "error: the option --torch names no LibTorch" in refused.stderr
