@@ -1,0 +1,32 @@
+#include "spng/frame/channel_ranges.h"
+
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+TEST(ChannelRanges, MergedWhereTheyTouch) {
+    const auto merged = merged_by_channel({{2, 5, 9}, {1, 3, 6}, {1, 0, 3}, {1, 8, 9}, {2, 7, 8}, {3, 4, 4}});
+    EXPECT_EQ(merged.at(1), (std::vector<ChannelRange>{{1, 0, 6}, {1, 8, 9}}));
+    EXPECT_EQ(merged.at(2), (std::vector<ChannelRange>{{2, 5, 9}}));
+    EXPECT_TRUE(merged.at(3).empty());
+}
+
+TEST(ChannelRanges, WithinTicksTheyAreCutAndMoved) {
+    const ChannelMasks masks{{"bad", {{7, 15, 30}, {7, 0, 12}, {5, 18, 100}}}, {"noisy", {{7, 0, 10}}}};
+    const ChannelMasks expected{{"bad", {{5, 8, 10}, {7, 0, 2}, {7, 5, 10}}}};
+    EXPECT_EQ(masks_within(masks, 10, 20), expected);
+}
+
+TEST(ChannelRanges, ResultDoesNotDependOnEarlierCuts) {
+    const ChannelMasks whole{{"bad", {{7, 3, 40}, {8, 0, 40}}}};
+    ChannelMasks pieces;
+    for (std::int64_t begin = 0; begin < 40; begin += 8) {
+        add_masks(pieces, masks_within(whole, begin, begin + 8), begin);
+    }
+    EXPECT_EQ(masks_within(pieces, 0, 40), masks_within(whole, 0, 40));
+    EXPECT_EQ(masks_within(pieces, 5, 29), masks_within(whole, 5, 29));
+}
+
+} // namespace
+} // namespace spng
