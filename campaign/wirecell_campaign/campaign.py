@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import input_list, lock, program, report, resume, settings
-from .cluster import BATCH, ClusterOptions, connected, job_script
+from .cluster import BATCH, ClusterOptions, connected, job_script, security
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
 from .errors import CampaignError, WrongUse, disk_error
@@ -63,6 +63,7 @@ class Plan:
 
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and settle the settings. WrongUse and CampaignError before anything is written."""
+    security(options.cluster)
     entries = input_list.read_entries(options.list, options.suffix)
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)

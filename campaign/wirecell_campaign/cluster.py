@@ -122,8 +122,14 @@ def split_directive(word: str) -> tuple[str, str]:
 
 def job_script(options: ClusterOptions, layout: Layout) -> str:
     """What would be submitted for each worker. WrongUse as of batch_cluster()."""
-    with dask.config.set(CONFIGURATION), made(lambda: batch_cluster(options, layout)) as cluster:
-        return cluster.job_script()
+    absent = [folder for folder in (layout.logs, layout.internal, layout.root) if not folder.exists()]
+    try:
+        with dask.config.set(CONFIGURATION), made(lambda: batch_cluster(options, layout)) as cluster:
+            return cluster.job_script()
+    finally:
+        for folder in absent:  # dask-jobqueue makes the folder of its logs at once
+            if folder.exists():
+                folder.rmdir()
 
 
 @contextmanager

@@ -55,9 +55,10 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def check_tar_end(archive: tarfile.TarFile, path: Path) -> None:
-    """A tar without its end mark was cut between two members, which the reader of tarfile takes for the end."""
+    """A tar without its end mark was cut between two members, which the reader of tarfile takes for the end. What follows is read
+    too, for compression has its checksum last."""
     archive.fileobj.seek(archive.offset)
-    if len(archive.fileobj.read(tarfile.BLOCKSIZE)) < tarfile.BLOCKSIZE:
+    if drain(archive.fileobj) < tarfile.BLOCKSIZE:
         raise Unreadable(f"{path.name} ends without the mark of its end")
 
 

@@ -1,0 +1,164 @@
+"""The command line: wrong use, job scripts of batch systems, verify and summary, and what is open on the network."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from campaign_support import COMMAND, Bench, children, environment
+from wirecell_campaign import cli
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--cluster", "pbs"], "--cluster is not understood"),
+    (["--cluster", "tcp://127.0.0.1:1", "--workers", "2"], "has its own workers"),
+    (["--queue", "gpu"], "options of batch systems do not go"),
+    (["--cluster", "htcondor", "--directive", "x", "--dry-run"], "has no value"),
+    (["--cluster", "htcondor", "--queue", "x", "--dry-run"], "HTCondor has no queues"),
+    (["-A", "typo=1"], "the job has no argument 'typo'"),
+    (["-A", "input=x"], "set for each file by the campaign"),
+    (["--bundle", "nowhere"], "both say which program"),
+    (["--config", "nowhere.jsonnet"], "the configuration was not found"),
+    (["--tls-ca", "x"], "TLS needs three files"),
+])
+def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
+    bench.make(2)
+    assert bench.run(*words) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: ") and said in shown and "Traceback" not in shown
+
+
+@pytest.mark.parametrize("words", [["--workers", "0"], ["--retries", "-1"], ["--timeout", "0"], ["--on-error", "pray"], ["--patience", "nan"]])
+def test_bad_values(bench: Bench, words: list[str]) -> None:
+    bench.make(1)
+    with pytest.raises(SystemExit) as stopped:
+        bench.run(*words)
+    assert stopped.value.code == 2
+
+
+def test_a_program_that_is_none(bench: Bench, capsys) -> None:
+    bench.make(1)
+    bench.program.chmod(0o644)
+    assert bench.run() == 2 and "the program cannot be run" in capsys.readouterr().err
+    bench.program.write_text("#!/bin/sh\necho something else\n")
+    bench.program.chmod(0o755)
+    assert bench.run() == 1 and "the program does not run on this machine" in capsys.readouterr().err
+
+
+def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
+    names = bench.make(1)
+    (bench.folder / "bundle" / "bin").mkdir(parents=True)
+    shutil.copy(bench.program, bench.folder / "bundle" / "bin" / "wire-cell")
+    bench.program.unlink()
+    words = ["run", str(bench.list), "--output", str(bench.output), "--config", str(bench.config), "--bundle", "bundle"]
+    assert cli.main([*words, "--cluster", cluster_address]) == 0
+    bench.check(names)
+
+
+def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
+    bench.make(3)
+    assert bench.run("--cluster", "slurm", "--dry-run", "--workers", "7", "--queue", "gpu", "--account", "dune", "--memory", "8GB", "--cores", "3",
+                     "--walltime", "02:00:00", "--directive=--gres=gpu:1", "--prologue", "module load cuda", "--interface", "lo") == 0
+    shown = capsys.readouterr().out
+    script = shown[shown.index("#!"):]
+    for line in ("#SBATCH -J wirecell-campaign", "#SBATCH -p gpu", "#SBATCH -A dune", "#SBATCH -n 1", "#SBATCH --cpus-per-task=3", "#SBATCH --mem=8G",
+                 "#SBATCH -t 02:00:00", "#SBATCH --gres=gpu:1", "module load cuda"):
+        assert line in script.splitlines(), line
+    assert "the script of each of 7 jobs" in shown
+    worker = script.strip().splitlines()[-1]
+    assert worker.startswith(f"{sys.executable} -m distributed.cli.dask_worker tcp://127.0.0.1:")
+    assert re.findall(r"--nthreads (\d+)", worker)[-1] == "1" and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"
+    assert "--no-dashboard" in worker and "--interface lo" in worker
+    assert not bench.output.exists(), "a dry run writes nothing"
+
+
+def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
+    bench.make(3)
+    assert bench.run("--cluster", "htcondor", "--dry-run", "--account", "group_dune", "--memory", "4GB", "--disk", "9GB", "--directive",
+                     "requirements=(OpSys == \"LINUX\")", "--walltime", "7200", "--interface", "lo", "--prologue", "export A=1") == 0
+    shown = capsys.readouterr().out
+    for line in ("MY.DaskWorkerCores = 1", "MY.DaskWorkerMemory = 4000000000", "MY.DaskWorkerDisk = 9000000000", "accounting_group = group_dune",
+                 "+MaxRuntime = 7200", 'requirements = (OpSys == "LINUX")'):
+        assert line in shown.splitlines(), line
+    assert "export A=1; " in shown and "distributed.cli.dask_worker" in shown and "\nQueue\n" in shown
+
+
+def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsys) -> None:
+    bench.make(4)
+    assert bench.run("--cluster", cluster_address) == 0
+    assert cli.main(["verify", str(bench.output)]) == 0
+    assert "4 of 4 files are as the manifest says" in capsys.readouterr().out
+    (bench.output / "f000.npz").unlink()
+    (bench.output / "f001.npz").write_bytes(b"x")
+    (bench.output / "stray.npz").write_bytes(b"x")
+    assert cli.main(["verify", str(bench.output)]) == 1
+    assert capsys.readouterr().out == ("missing: f000.npz\nnot what the manifest says: f001.npz\nnot in the manifest: stray.npz\n"
+                                       "2 of 4 files are as the manifest says\n")
+
+
+def test_summary_is_made_again_from_the_records(bench: Bench, cluster_address: str, capsys) -> None:
+    bench.make(5)
+    assert bench.run("--cluster", cluster_address) == 0
+    before = (bench.output / "summary.json").read_text()
+    (bench.output / "summary.json").unlink()
+    capsys.readouterr()
+    assert cli.main(["summary", str(bench.output)]) == 0
+    assert (bench.output / "summary.json").read_text() == before
+    shown = capsys.readouterr().out
+    assert shown == (bench.output / "summary.txt").read_text() and "5 files done, 10 events" in shown
+    node = json.loads(before)["nodes"]["FrameFileSource"]
+    assert node == {"calls": 10, "mean": 2e6, "p50": 2e6, "p95": 3e6, "total": 2e7, "cpu_ns": 20_000_000}
+    assert cli.main(["summary", "--profiles", str(bench.output)]) == 1
+    assert "there are no profiles to join" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["status", "verify", "summary"])
+def test_a_folder_that_is_no_campaign(tmp_path: Path, capsys, command: str) -> None:
+    assert cli.main([command, str(tmp_path)]) == 2
+    assert "the folder holds no campaign" in capsys.readouterr().err
+
+
+def listening(pid: int) -> set[str]:
+    """Addresses on which a process accepts connections."""
+    import psutil
+
+    return {one.laddr.ip for one in psutil.Process(pid).net_connections("inet") if one.status == psutil.CONN_LISTEN}
+
+
+def test_a_local_cluster_is_open_to_this_machine_only(bench: Bench) -> None:
+    bench.make(30, "sleep 0.2")
+    process = bench.start("--workers", "2")
+    try:
+        bench.wait_for_outputs(1, process)
+        workers = children(process.pid, "multiprocessing.spawn")
+        assert len(workers) == 2
+        for pid in (process.pid, *workers):
+            assert listening(pid) == {"127.0.0.1"}
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates")
+def test_connections_can_be_encrypted(bench: Bench) -> None:
+    names = bench.make(3)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"],
+                   cwd=bench.folder, check=True, capture_output=True)
+    words = ["--tls-ca", "cert.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
+    assert bench.run("--workers", "1", *words) == 0
+    bench.check(names)
+    record = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
+    assert record["worker"].startswith("tls://127.0.0.1:")
+
+
+def test_a_reader_that_has_seen_enough(bench: Bench, cluster_address: str) -> None:
+    bench.make(2)
+    assert bench.run("--cluster", cluster_address) == 0
+    shown = subprocess.run(f"{' '.join(COMMAND)} summary {bench.output} | head -1", shell=True, env=environment(), capture_output=True, text=True, check=True)
+    assert "2 files done" in shown.stdout and shown.stderr == ""

@@ -1,0 +1,208 @@
+"""Decisions of the dispatcher, with an engine that is written down: what it is given, and what it answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fake_wire_cell
+from campaign_support import Bench
+from test_publish import task_of
+from wirecell_campaign import attempt
+from wirecell_campaign.dispatch import Dispatcher
+from wirecell_campaign.engine import Ended
+from wirecell_campaign.errors import CampaignError
+from wirecell_campaign.layout import Layout
+from wirecell_campaign.progress import Progress
+from wirecell_campaign.task import Fault, Outcome, Result, Task
+
+Answer = Callable[[Task], Ended]
+
+
+class ScriptedEngine:
+    """Answers at once: for each file by the next answer of its script, after that by a real attempt."""
+
+    def __init__(self, scripts: dict[str, list[Answer]], workers: tuple[str, ...] = ("w1", "w2")) -> None:
+        self.scripts, self.workers = scripts, dict.fromkeys(workers, 1)
+        self.changed = threading.Event()
+        self.submitted: list[tuple[str, int, set[str]]] = []
+        self.retired: list[str] = []
+        self.most_at_once = 0
+        self._ended: list[Ended] = []
+        self._running: list[Task] = []
+
+    def submit(self, task: Task, avoided: set[str]) -> None:
+        self.submitted.append((task.name, task.number, set(avoided)))
+        self._running.append(task)
+        self.most_at_once = max(self.most_at_once, len(self._running))
+        script = self.scripts.get(task.name, [])
+        self._ended.append(script.pop(0)(task) if script else Ended(task, attempt.run_attempt(task, "w1")))
+        self.changed.set()
+
+    def ended(self) -> list[Ended]:
+        found, self._ended, self._running = self._ended, [], []
+        return found
+
+    def running(self) -> list[Task]:
+        return list(self._running)
+
+    def cancel(self, task: Task) -> None:
+        self._running.remove(task)
+        self._ended = [one for one in self._ended if one.task is not task]
+
+    def look_at_workers(self) -> dict[str, int]:
+        return dict(self.workers)
+
+    def retire(self, worker: str) -> None:
+        self.retired.append(worker)
+
+    def is_connected(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+
+def failed(fault: Fault, worker: str = "w1") -> Answer:
+    """The answer of an attempt that failed."""
+    return lambda task: Ended(task, Result(Outcome.FAILED, "host", worker, 0.1, fault, "error: told to fail"))
+
+
+def lost_scheduler(task: Task) -> Ended:
+    """The scheduler went away."""
+    return Ended(task, None)
+
+
+def lost_worker(task: Task) -> Ended:
+    """The worker was killed."""
+    return Ended(task, None, lost_worker=True)
+
+
+@pytest.fixture
+def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
+    """Makes one for an engine; settings are those of task_of()."""
+    Layout(bench.output).make()
+
+    def make(engine: ScriptedEngine, retries: int = 3, stop: bool = False, interrupts: Callable[[], int] = lambda: 0) -> Dispatcher:
+        def prepare(name: str, identity: str, number: int) -> Task:
+            return Task(**(vars(task_of(bench, name, identity)) | {"number": number}))
+
+        return Dispatcher(Layout(bench.output), engine, prepare, "s", retries, stop, 5.0, Progress(1, 0, io.StringIO()), interrupts,
+                          lambda name: (bench.inputs / name).exists())
+
+    return make
+
+
+def test_a_lost_scheduler_is_no_failure_of_a_file(bench: Bench, dispatcher) -> None:
+    """However often it happens."""
+    names = bench.make(2)
+    engine = ScriptedEngine({"f000.npz": [lost_scheduler] * 20})
+    outcomes = dispatcher(engine, retries=0).run(names, {})
+    assert sorted(outcomes.done) == names and not outcomes.failed
+
+
+def test_lost_workers_are_counted(bench: Bench, dispatcher) -> None:
+    names = bench.make(2)
+    outcomes = dispatcher(ScriptedEngine({"f000.npz": [lost_worker] * 9})).run(names, {})
+    assert sorted(outcomes.done) == names
+    bench.make(2)
+    (bench.inputs / "f002.npz").write_text("")
+    outcomes = dispatcher(ScriptedEngine({"f002.npz": [lost_worker] * 10})).run(["f002.npz"], {})
+    assert list(outcomes.failed) == ["f002.npz"]
+    assert "10 workers ended while they worked on this file" in json.loads(Layout(bench.output).failure("f002.npz").read_text())["block"]
+
+
+def test_another_attempt_avoids_the_worker(bench: Bench, dispatcher) -> None:
+    names = bench.make(1)
+    engine = ScriptedEngine({names[0]: [failed(Fault.FILE, "w2"), failed(Fault.WORKER, "w1")]})
+    dispatcher(engine).run(names, {})
+    assert engine.submitted == [(names[0], 1, set()), (names[0], 2, {"w2"}), (names[0], 3, {"w1", "w2"})]
+
+
+def test_a_faulty_worker_is_retired_and_avoided_by_all(bench: Bench, dispatcher) -> None:
+    names = bench.make(6)
+    engine = ScriptedEngine({name: [failed(Fault.WORKER, "w2")] for name in names[:2]})
+    outcomes = dispatcher(engine).run(names, {})
+    assert sorted(outcomes.done) == names and engine.retired == ["w2"]
+    assert all("w2" in avoided for _, _, avoided in engine.submitted[4:])
+
+
+def test_the_last_worker_is_not_retired_but_ends_the_run(bench: Bench, dispatcher) -> None:
+    names = bench.make(9)
+    engine = ScriptedEngine({name: [failed(Fault.WORKER, "w1")] * 9 for name in names}, workers=("w1",))
+    outcomes = dispatcher(engine).run(names, {})
+    assert not engine.retired and "no worker is left" in outcomes.stopped_by and "told to fail" in outcomes.stopped_by
+    assert not outcomes.failed, "it was no fault of the files"
+
+
+def test_an_input_that_vanished_is_no_fault_of_workers(bench: Bench, dispatcher) -> None:
+    names = bench.make(4)
+    for name in names[:3]:
+        (bench.inputs / name).unlink()
+    engine = ScriptedEngine({name: [failed(Fault.WORKER, "w1")] for name in names[:3]})
+    outcomes = dispatcher(engine).run(names, {})
+    assert sorted(outcomes.failed) == names[:3] and not engine.retired
+    assert len(engine.submitted) == 4
+
+
+def test_few_tasks_wait_at_the_engine(bench: Bench, dispatcher) -> None:
+    """What waits there cannot be kept from a bad worker."""
+    engine = ScriptedEngine({})
+    dispatcher(engine).run(bench.make(12), {})
+    assert engine.most_at_once == 4
+
+
+def test_a_forgotten_attempt_with_other_settings_does_not_count(bench: Bench, dispatcher) -> None:
+    """It published while this run was on its way; its output is replaced."""
+    names = bench.make(1)
+
+    def overtaken(task: Task) -> Ended:
+        assert attempt.run_attempt(Task(**(vars(task) | {"settings": "old", "attempt": "zombie"}))).outcome is Outcome.PUBLISHED
+        return Ended(task, attempt.run_attempt(task, "w1"))
+
+    engine = ScriptedEngine({names[0]: [overtaken]})
+    outcomes = dispatcher(engine).run(names, {})
+    assert outcomes.done[names[0]]["settings"] == "s"
+    assert [number for _, number, _ in engine.submitted] == [1, 2]
+    assert (bench.output / names[0]).read_bytes() == fake_wire_cell.output_of((bench.inputs / names[0]).read_bytes())
+
+
+def test_a_success_without_anything_to_show_is_not_believed(bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wirecell_campaign.dispatch.VISIBLE_AFTER", 0.3)
+    names = bench.make(1)
+    engine = ScriptedEngine({names[0]: [lambda task: Ended(task, Result(Outcome.PUBLISHED, "host", "w1", 0.1))]})
+    outcomes = dispatcher(engine).run(names, {})
+    assert len(engine.submitted) == 2 and outcomes.done[names[0]]["number"] == 2
+
+
+def test_an_error_of_the_engine_is_tried_elsewhere_and_then_told(bench: Bench, dispatcher) -> None:
+    names = bench.make(1)
+    broken = [lambda task: Ended(task, None, error="ModuleNotFoundError: no module")] * 5
+    outcomes = dispatcher(ScriptedEngine({names[0]: broken})).run(names, {})
+    assert list(outcomes.failed) == names
+    assert "ModuleNotFoundError" in json.loads(Layout(bench.output).failure(names[0]).read_text())["block"]
+
+
+def test_an_interrupt_starts_nothing_more(bench: Bench, dispatcher) -> None:
+    level = [0]
+
+    def interrupting(task: Task) -> Ended:
+        level[0] = 1
+        return Ended(task, attempt.run_attempt(task, "w1"))
+
+    names = bench.make(12)
+    outcomes = dispatcher(ScriptedEngine({names[0]: [interrupting]}), interrupts=lambda: level[0]).run(names, {})
+    assert outcomes.stopped_by == "stopped" and 1 <= len(outcomes.done) <= 4
+
+
+def test_no_workers_for_too_long(bench: Bench, dispatcher) -> None:
+    made = dispatcher(ScriptedEngine({}, workers=()))
+    made._patience = 0.5
+    with pytest.raises(CampaignError, match="no worker for 0.5 s"):
+        made.run(bench.make(1), {})
+    assert Path(bench.output).is_dir()
