@@ -66,7 +66,9 @@ po::options_description other_options() {
         ("describe", text("TYPE"), "ports and configuration of a type; all: every type, in Markdown") //
         ("schema", text("TYPE"), "JSON schema of a type's configuration; all: every type")            //
         ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")      //
-        ("version,v", "version of the program and its parts")                                         //
+        ("permits", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),
+         "jobs that hold or wait for memory (-A share=); =FOLDER: those that meet there") //
+        ("version,v", "version of the program and its parts")                             //
         ("help,h", "this text");
     return options;
 }
@@ -158,9 +160,9 @@ bool skip_failed(const po::variables_map& values) {
 /// The action asked for; at most one of them.
 Action choose_action(const po::variables_map& values) {
     const std::vector<std::pair<const char*, Action>> actions{
-        {"help", Action::help},         {"version", Action::version},       {"list", Action::list},
-        {"describe", Action::describe}, {"schema", Action::schema},         {"dot", Action::draw},
-        {"check", Action::check},       {"recover-record", Action::recover}};
+        {"help", Action::help},         {"version", Action::version},        {"list", Action::list},
+        {"describe", Action::describe}, {"schema", Action::schema},          {"dot", Action::draw},
+        {"check", Action::check},       {"recover-record", Action::recover}, {"permits", Action::permits}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check beside it asks for nothing more.
@@ -201,6 +203,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
     line.timing_file = text(values, "timing");
     line.part_file = text(values, "recover-record");
+    line.permit_folder = text(values, "permits");
     line.states_file = states_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);

@@ -11,7 +11,7 @@
 
 namespace spng::app {
 
-enum class Action { run, check, draw, list, describe, schema, recover, help, version };
+enum class Action { run, check, draw, list, describe, schema, recover, permits, help, version };
 
 struct CommandLine {
     Action action = Action::run;
@@ -29,6 +29,7 @@ struct CommandLine {
     std::string nvtx_level;                            ///< --nvtx-level
     std::string timing_file;                           ///< --timing
     std::string torch_profiler;                        ///< --torch-profiler
+    std::string permit_folder;                         ///< of --permits; empty: the user's own
     std::string part_file;                             ///< --recover-record
     bool skip_failed = false;                          ///< --on-error skip
     bool synchronised_timing = false;                  ///< --sync-timing

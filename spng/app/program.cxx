@@ -3,6 +3,7 @@
 #include "spng/app/command_line.h"
 #include "spng/app/configuration.h"
 #include "spng/app/describe.h"
+#include "spng/app/job_permits.h"
 #include "spng/app/plugins.h"
 #include "spng/app/run_job.h"
 #include "spng/app/version.h"
@@ -65,6 +66,9 @@ int act(const CommandLine& line) {
         return 0;
     case Action::recover:
         print(instrument::recover_recording(line.part_file, "") + " recovered\n");
+        return 0;
+    case Action::permits:
+        print(permits_text(permit_root(line.permit_folder.empty() ? "auto" : line.permit_folder)));
         return 0;
     case Action::run:
     case Action::check:

@@ -1,6 +1,7 @@
 #include "spng/app/run_job.h"
 
 #include "spng/app/configuration.h"
+#include "spng/app/job_permits.h"
 #include "spng/app/plugins.h"
 #include "spng/app/signals.h"
 #include "spng/app/version.h"
@@ -76,7 +77,7 @@ nlohmann::json given_bindings(const CommandLine& line) {
 }
 
 instrument::RunReport report(const CommandLine& line, const Job& job, const RunOptions& options,
-                             double wall_seconds) {
+                             const JobPermits& permits, double wall_seconds) {
     const BuildInfo& build = build_info();
     nlohmann::json settings = job.settings(options);
     instrument::RunDescription description;
@@ -93,6 +94,7 @@ instrument::RunReport report(const CommandLine& line, const Job& job, const RunO
     description.mode = options.meter_mode;
     description.wall_seconds = wall_seconds;
     settings["arguments"] = given_bindings(line);
+    settings["permits"] = json_of(permits);
     description.settings = std::move(settings);
     return {std::move(description), job.meters()};
 }
@@ -217,6 +219,13 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         trace.emplace();
     }
     const RunOptions options = run_options(line, job);
+    const JobPermits permits =
+        take_permits(job, job.settings(options), configuration.file.string(), stop_signal());
+    if (permits.was_stopped) {
+        RunSummary nothing_done;
+        nothing_done.stopped_by = stop_signal();
+        return outcome(nothing_done);
+    }
     const instrument::Stopwatch preparation;
     job.prepare(options);
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
@@ -227,7 +236,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     const instrument::Stopwatch running;
     const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();
-    const auto measured = report(line, job, options, seconds);
+    const auto measured = report(line, job, options, permits, seconds);
     print(stdout, measured.table());
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
@@ -269,7 +278,8 @@ int run_job(const CommandLine& line) {
         return 0;
     case Action::check:
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
-                          " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n");
+                          " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
+                          job.memory_text());
         return 0;
     default:
         return run(line, configuration, job, recording);

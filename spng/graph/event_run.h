@@ -22,9 +22,12 @@ namespace spng {
 /// What a run knows about failures and its end. Thread-safe.
 class RunState {
 public:
-    explicit RunState(const RunOptions& options) : m_options(options) {}
+    /// @param memory_plan  in a few words, for the error when memory ran out all the same
+    explicit RunState(const RunOptions& options, std::string memory_plan = {})
+        : m_options(options), m_memory_plan(std::move(memory_plan)) {}
 
     const RunOptions& options() const { return m_options; }
+    const std::string& memory_plan() const { return m_memory_plan; }
 
     /// The signal that stopped the run, or 0.
     int stop_signal() const {
@@ -49,6 +52,7 @@ public:
 private:
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     RunOptions m_options;
+    std::string m_memory_plan;
     std::atomic<std::uint64_t> m_done{0};
     std::atomic<std::uint64_t> m_first_failed{none};
     mutable std::mutex m_mutex;

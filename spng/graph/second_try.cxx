@@ -15,7 +15,7 @@ std::string free_text(c10::Device device) {
 }
 
 std::string what_was_there(c10::Device device, const RunState& state) {
-    const std::string plan = state.options().memory_plan;
+    const std::string& plan = state.memory_plan();
     return "; tried again " + std::to_string(most_tries) + " times with less at the same time; free on " +
            device.str() + ": " + free_text(device) + (plan.empty() ? "" : "; planned: " + plan);
 }

@@ -1,0 +1,63 @@
+#include "spng/app/job_permits.h"
+
+#include "spng/core/log.h"
+#include "spng/device/byte_size.h"
+#include "spng/device/device_identity.h"
+#include "spng/instrument/clock.h"
+
+#include <map>
+#include <utility>
+
+namespace spng::app {
+
+std::filesystem::path permit_root(const std::string& share) {
+    return share == "auto" ? PermitFolder::default_root() : std::filesystem::path(share);
+}
+
+JobPermits take_permits(const Job& job, const nlohmann::json& settings, const std::string& purpose,
+                        const std::atomic<int>& stop_signal) {
+    JobPermits permits;
+    const std::string share = settings.at("share");
+    if (share == "none") {
+        return permits;
+    }
+    const auto& memory = settings.at("memory");
+    const std::int64_t bytes =
+        memory.at("budget_bytes").is_null() ? memory.at("total_bytes") : memory.at("budget_bytes");
+    std::map<std::string, PermitRequest> requests;
+    for (const auto& device : job.asked_devices()) {
+        const DeviceIdentity identity = identity_of(device);
+        auto& request = requests[identity.name];
+        request.device = identity.name;
+        request.bytes += bytes; // two lanes may be on one device
+        request.capacity = identity.total_memory;
+        request.purpose = purpose;
+        request.since = instrument::utc_time();
+    }
+    const PermitWait wait{.timeout_seconds = settings.at("share_timeout"), .stop_signal = &stop_signal};
+    const instrument::Stopwatch waiting;
+    for (const auto& [name, request] : requests) {
+        auto permit = wait_for_permit(permit_root(share), request, wait);
+        if (permit == nullptr) {
+            permits.was_stopped = true;
+            break;
+        }
+        permits.held.push_back(std::move(permit));
+        log::info("permit", [&, &asked = request] {
+            return "holds " + bytes_text(asked.bytes) + " on " + asked.device + " after " +
+                   std::to_string(waiting.seconds()) + " s";
+        });
+    }
+    permits.waited_seconds = waiting.seconds();
+    return permits;
+}
+
+nlohmann::json json_of(const JobPermits& permits) {
+    nlohmann::json held = nlohmann::json::array();
+    for (const auto& permit : permits.held) {
+        held.push_back({{"device", permit->request().device}, {"bytes", permit->request().bytes}});
+    }
+    return {{"held", std::move(held)}, {"waited_seconds", permits.waited_seconds}};
+}
+
+} // namespace spng::app
