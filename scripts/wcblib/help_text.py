@@ -28,6 +28,8 @@ Set-up:
   shell       start your shell with that environment
   bench       measure every step and the chain
   physics     simulate events, compare what the chain makes of them with the truth: JSON and one HTML page
+  bundle DIR  a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
+                --no-build       take what is built
 
 The field's way:
   ./wcb configure --prefix=DIR --with-nvtx ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -233,11 +234,24 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
     assert block["error"] == "wirecell-profile cannot run with this Python" and "no package numpy in" in block["seen"]
     assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["mend"].startswith("python3 -m pip install numpy")
 
-    contents.put_script("python-tool.sh", tmp_path / "bin" / "tool",
+    contents.put_filled("python-tool.sh", tmp_path / "bin" / "tool",
                         {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"})
     (tmp_path / "bin" / "tool").chmod(0o755)
     block = refusal(subprocess.run([tmp_path / "bin" / "tool"], env={"PATH": bare}, capture_output=True, text=True, check=False))
     assert block["seen"].startswith(f"Python {sys.version.split()[0]} in") and "99.0 or newer" in block["expected"]
+
+
+def test_the_demo_with_matplotlib(bundle: Path, tmp_path: Path) -> None:
+    """Pictures and page too, with an environment that can make them."""
+    done = subprocess.run([bundle / "bin" / "spng-demo", "shown", "-A", "model=none", "-A", "device=cpu", "-A", "threads=1"],
+                          env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}, cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"W: signal .* ([01]\.\d+) of the true charge", done.stdout)
+    recording = ["report.html", "run.sqlite"] if (bundle / "lib" / "libSpngRecorder.so").exists() else []
+    pictures = ["plane-u.png", "plane-v.png", "plane-w.png", "waveforms.png"]
+    assert sorted(path.name for path in (tmp_path / "shown").iterdir()) == sorted(
+        [*pictures, *recording, "timing.json", "tracks10-signal.npz"])
 
 
 def test_the_demo_says_what_it_does(bundle: Path, tmp_path: Path) -> None:

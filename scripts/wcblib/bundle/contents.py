@@ -35,7 +35,6 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
     for page in tracked("docs"):
         if page.parent == ROOT / "docs" and page.suffix == ".md":
             put(page, stage / "share" / "doc" / page.name)
-    put(ROOT / "docs" / "bundle.md", stage / "README.md")
     put(ROOT / "scripts" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
     for folder, package in python_tools().items():
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
@@ -48,14 +47,15 @@ def python_tools() -> dict[str, str]:
 
 
 def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
-    """bin/: scripts that check the machine and become the program or tool."""
+    """bin/: scripts that check the machine and become the program or tool; and the page that says so."""
     machine = platform.machine()
     if machine not in LOADERS:
         fail(f"bundles are made for {' and '.join(LOADERS)}; this machine is {machine}")
     values = {"MACHINE": machine, "LOADER": LOADERS[machine], "GLIBC": glibc, "TORCH": facts.torch_release,
               "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"]}
-    put_script("wire-cell.sh", stage / "bin" / "wire-cell", values)
-    put_script("spng-demo.sh", stage / "bin" / "spng-demo", {})
+    put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
+    put_filled("wire-cell.sh", stage / "bin" / "wire-cell", values)
+    put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
     tools = python_tools()
     commands = {package: package.replace("_", "-") for package in tools.values()}
     for folder, package in tools.items():
@@ -63,11 +63,11 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
         others = [name for name in project["dependencies"] if name not in commands.values()]
         values = {"NAME": commands[package], "PACKAGE": package, "PYTHON": project["requires-python"].removeprefix(">="),
                   "MODULES": " ".join(others)}
-        put_script("python-tool.sh", stage / "bin" / commands[package], values)
+        put_filled("python-tool.sh", stage / "bin" / commands[package], values)
 
 
-def put_script(template: str, target: Path, values: dict[str, str]) -> None:
-    """A template with its @NAME@s filled in, executable."""
+def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
+    """A template with its @NAME@s filled in."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
