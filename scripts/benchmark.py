@@ -2,8 +2,9 @@
 
 Set-up and build if needed. Then, in turn, the chain's yardstick (one real two-dimensional transform there and back of
 the same planes) and the main job on copies of the frame in data/, one event in flight; then the programs of
-build/bench. Prints tables and writes out/bench/bench.json. Times never decide about success: the exit status is 0
-when all ran.
+build/bench. Prints tables and writes out/bench/bench.json. --all also varies what the cost depends on and writes the pages
+of docs/benchmarks; --check compares with a reference. Without --check times never decide about success: the exit status
+is 0 when all ran.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import shlex
 import sys
 from pathlib import Path
 
-from benchlib import cold, machine_load, programs
+from benchlib import cold, machine_load, options as options_of, programs, roofline
 from benchlib.frames import copies_of_frame
 from benchlib.page import write_page
+from benchlib.points import Setting
 from benchlib.result import Measurements, result_of
 from benchlib.tables import print_result
 from wcblib import setup
@@ -25,38 +27,6 @@ from wcblib.checkout import OUT, ROOT, build_folder, fail, say, wcb
 
 FOLDER = OUT / "bench"
 FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
-
-
-def command_line() -> argparse.Namespace:
-    """What the user wants."""
-    parser = argparse.ArgumentParser(prog="wcb bench", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", type=int, default=6, help="events of a run of the chain (default 6)")
-    parser.add_argument("--runs", type=int, default=3,
-                        help="runs of the chain, each after one of the yardstick (default 3)")
-    parser.add_argument("--quick", action="store_true", help="one run of three events, no operators")
-    parser.add_argument("--cold", action="store_true",
-                        help="instead: what a new process pays once, its compile caches (the driver's too) in an empty folder. "
-                             "Today nothing is compiled at run time, so this is first use of libraries and memory")
-    parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or auto (default cpu)")
-    parser.add_argument("--dtype", default="float32", help="float32 or float64 (default float32)")
-    parser.add_argument("--model", default="none", help="none, standin or a model file (default none)")
-    parser.add_argument("--engine", default="Pgrapher", help="Pgrapher or TbbFlow (default Pgrapher)")
-    parser.add_argument("--only", metavar="WORD", default="",
-                        help="only operators with WORD in their name, and no chain")
-    parser.add_argument("--page", type=Path, help="also write this page (Markdown), such as docs/benchmarks/cpu.md")
-    parser.add_argument("--build", type=Path, metavar="FOLDER",
-                        help="measure the programs of this build folder as they are; no set-up, no build")
-    setup.add_options(parser)
-    options = parser.parse_args()
-    if options.events < 1 or options.runs < 1 or options.cores < 0:
-        parser.error("--events and --runs are at least 1, --cores at least 0")
-    if options.quick:
-        options.events, options.runs = 3, 1
-    if options.cold and options.events < 2:
-        parser.error("--cold compares the first event with later ones: --events is at least 2")
-    return options
 
 
 def ready_build(options: argparse.Namespace) -> Path:
@@ -115,6 +85,8 @@ def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: M
             (times,) = programs.google_benchmark(yardstick, "", 3, threads).values()
             found.yardsticks.append(times)
         found.timings.append(programs.run_chain(found.command))
+        if options.check is None:
+            found.peaks = roofline.measured_machine(build, cores, found.peaks)
         say(f"  run {number + 1} of {options.runs}")
     found.start_up = {
         "the program alone (wire-cell -v)": programs.wall_seconds([str(program), "-v"]),
@@ -126,28 +98,78 @@ def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: M
 def measure_operators(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
     """The other programs of build/bench."""
     for program in sorted((build / "bench").glob("*_bench")):
-        if program.name != programs.YARDSTICK or options.only:
+        if program.name not in (programs.YARDSTICK, roofline.PROGRAM) or options.only:
             say(f"  {program.name}")
             times = programs.google_benchmark(program, options.only, 3, {"OMP_NUM_THREADS": str(cores)})
             found.operators.update({f"{program.name}/{name}": values for name, values in times.items()})
 
 
+def measure_all(options: argparse.Namespace, build: Path, cores: int, result: dict) -> None:
+    """The series, and the pages with their pictures."""
+    from benchlib import all_pages  # draws: needs matplotlib, which a slim set-up does not have
+
+    rounds = 1 if options.quick else options.runs
+    arguments = {name: getattr(options, name) for name in ("device", "dtype", "model", "engine")} | {"threads": str(cores)}
+    setting = Setting(build, FOLDER, FRAME, arguments)
+    series, load = all_pages.measured_series(setting, options.quick, cores, rounds)
+    scaling = {"rounds": rounds, "load_text": load, "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds)}
+    all_pages.print_series(series)
+    for path in all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER):
+        say(f"Written: {path}")
+
+
+def check(options: argparse.Namespace, build: Path, cores: int) -> int:
+    """Against the reference; the exit status."""
+    from benchlib import regression  # needs numpy
+
+    if not (build / "bench" / programs.YARDSTICK).exists():
+        fail("the check needs the yardstick, build/bench/fft_yardstick_bench, which needs Google Benchmark")
+    reference = []
+    try:
+        if not options.update:
+            reference = regression.read_reference(options.check)
+    except ValueError as error:
+        fail(f"{options.check} is no reference: {error}. ./wcb bench --check --update makes one")
+    found = Measurements(cores=cores, own_command=own_command())
+    start = machine_load.now()
+    measure_chain(options, build, cores, found)
+    say(f"The machine meanwhile: {machine_load.since(start).text()}.")
+    runs = regression.measured_runs(found.timings, [[time.wall for time in times] for times in found.yardsticks])
+    if options.update:
+        regression.write_reference(runs, own_command(), options.check)
+        say(f"Written: {options.check}")
+        return 0
+    try:
+        verdict = regression.check(reference, runs)
+    except ValueError as error:
+        fail(f"{options.check} is the reference of another job: {error}")
+    say(verdict.text())
+    return 1 if verdict.failures else 0
+
+
+def own_command() -> str:
+    """As it was typed."""
+    return shlex.join(["./wcb", "bench", *sys.argv[1:]])
+
+
 def main() -> int:
     """The command."""
-    options = command_line()
+    options = options_of.command_line(__doc__)
     build = ready_build(options)
     FOLDER.mkdir(parents=True, exist_ok=True)
     cores = use_cores(options.cores)
     if options.cold:
         measure_cold(options, build, cores)
         return 0
-    found = Measurements(cores=cores, own_command=shlex.join(["./wcb", "bench", *sys.argv[1:]]))
+    if options.check is not None:
+        return check(options, build, cores)
+    found = Measurements(cores=cores, own_command=own_command())
     if not options.only:
         say(f"\nChain, {options.runs} x {options.events} events on {cores} cores")
         start = machine_load.now()
         measure_chain(options, build, cores, found)
         found.load = machine_load.since(start)
-    if not options.quick:
+    if not options.quick or options.only:
         say("\nOperators")
         measure_operators(options, build, cores, found)
 
@@ -156,6 +178,8 @@ def main() -> int:
     path = FOLDER / "bench.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     say(f"\nWritten: {path}")
+    if options.all:
+        measure_all(options, build, cores, result)
     if options.page is not None:
         if options.only:
             fail("a page needs the chain: leave out --only")

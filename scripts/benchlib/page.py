@@ -26,11 +26,13 @@ Written by `{result['command']}` (see [README.md](README.md)); do not edit.
 """
 
 
-def write_page(result: dict, path: Path) -> None:
-    """Write the page; its folder is made if needed."""
+def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
+    """Write the page; its folder is made if needed. The picture is that of plots.plot_steps, where it was made."""
     parts = [heading(result)]
     for table in chain_tables(result):
         parts.append(f"## {table.title}\n\n{table.markdown()}\n")
+        if table.title == "Steps" and picture_of_steps:
+            parts.append(f"![Steps]({picture_of_steps})\n")
         if table.title == "Summary":
             parts.append("\n\n".join(notes(result)) + "\n")
     if result["operators"]:

@@ -23,21 +23,26 @@ class Time:
     cpu: float
 
 
-def google_benchmark(program: Path, only: str, repetitions: int, environment: dict[str, str],
-                     seconds: float = 0.2) -> dict[str, list[Time]]:
-    """Run a program of build/bench; name -> its repetitions of at least `seconds` each."""
+def benchmark_entries(program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2) -> list[dict]:
+    """Run a program of build/bench; Google Benchmark's entries of its repetitions of at least `seconds` each."""
     command = [str(program), f"--benchmark_filter={only or '.'}", "--benchmark_format=json",
                f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
                           env={**os.environ, **environment})
     if done.returncode:
         fail(f"{program} ended with status {done.returncode}\n{done.stderr}", 1)
+    entries = json.loads(done.stdout)["benchmarks"] if done.stdout.strip() else []
+    return [entry for entry in entries if entry["run_type"] == "iteration"]
+
+
+def google_benchmark(program: Path, only: str, repetitions: int, environment: dict[str, str],
+                     seconds: float = 0.2) -> dict[str, list[Time]]:
+    """Run a program of build/bench; name -> its repetitions of at least `seconds` each."""
     times: dict[str, list[Time]] = {}
-    for entry in json.loads(done.stdout)["benchmarks"] if done.stdout.strip() else []:
-        if entry["run_type"] == "iteration":
-            scale = MILLISECONDS[entry["time_unit"]]
-            name = entry["run_name"].removesuffix("/real_time").removesuffix("/process_time")
-            times.setdefault(name, []).append(Time(entry["real_time"] * scale, entry["cpu_time"] * scale))
+    for entry in benchmark_entries(program, only, repetitions, environment, seconds):
+        scale = MILLISECONDS[entry["time_unit"]]
+        name = entry["run_name"].removesuffix("/real_time").removesuffix("/process_time")
+        times.setdefault(name, []).append(Time(entry["real_time"] * scale, entry["cpu_time"] * scale))
     return times
 
 
@@ -47,11 +52,18 @@ def chain_command(program: Path, arguments: dict[str, str], timing: Path) -> lis
     return [str(program), "-c", "cfg/pipeline.jsonnet", *words, "--timing", str(timing)]
 
 
+def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """Exit status and standard error of a command with these variables on top of the environment."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, **environment})
+    return done.returncode, done.stderr
+
+
 def run_chain(command: list[str]) -> dict:
     """Run the main job; what --timing wrote."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        fail(f"the main job failed with status {done.returncode}\n{done.stderr}", 1)
+    status, errors = run_quietly(command, {})
+    if status:
+        fail(f"the main job failed with status {status}\n{errors}", 1)
     return json.loads(Path(command[-1]).read_text(encoding="utf-8"))
 
 

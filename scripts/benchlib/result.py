@@ -1,4 +1,4 @@
-"""From measurements to the result that is printed, stored as JSON (schema "spng-bench-2") and put on a page."""
+"""From measurements to the result that is printed, stored as JSON (schema "spng-bench-3") and put on a page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field
 
 from .machine_load import Load
 from .programs import Time
-from .roofline import BOUNDS, MACHINES
+from .roofline import Machine, work_of_nodes
 from .statistics_of_calls import FILE_NODES, NodeFigures, chain_figures, node_figures, spread
 
 # What the program promises for one ProtoDUNE-HD anode of 6000 ticks on two cores, float32, without a model.
-BARS = {"chain_ms": 600.0, "chain_over_yardstick": 6.0, "coincidence_per_target_ms": 15.0, "process_peak_gb": 1.5,
+BARS = {"chain_ms": 400.0, "chain_over_yardstick": 6.0, "coincidence_per_target_ms": 15.0, "process_peak_gb": 1.0,
         "start_up_s": 3.0, "operations_per_event": 300.0}
+BARS_WITH_MODEL = {"chain_ms": 2000.0, "start_up_s": 3.0}
 WORDS = {"chain_ms": "chain without file input and output, wall time of an event [ms]",
          "chain_cpu_ms": "  the same, CPU time of all threads [ms]",
          "first_event_ms": "  the same, first event [ms]",
@@ -25,7 +26,8 @@ WORDS = {"chain_ms": "chain without file input and output, wall time of an event
          "operations_per_event": "leaf operations of an event, without files",
          "process_peak_gb": "process peak [GB]",
          "start_up_s": "start-up to first event [s]",
-         "with_files_ms": "an event with file input and output (not compressed) [ms]"}
+         "with_files_ms": "an event with file input and output (not compressed), from end to end [ms]",
+         "page_faults": "minor page faults of an event after the first"}
 TARGET_PLANES = 2  # induction planes of an anode, for each of which coincidences are sought
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")  # how OpenMP's threads wait decides much on a shared machine
 
@@ -42,6 +44,7 @@ class Measurements:
     operators: dict[str, list[Time]] = field(default_factory=dict)
     start_up: dict[str, float] = field(default_factory=dict)  # s
     load: Load | None = None
+    peaks: Machine | None = None  # None where the program that measures them was not built
 
 
 def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float]:
@@ -61,29 +64,34 @@ def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float
         "operations_per_event": chain.operations,
         "process_peak_gb": max(run["process_peak_bytes"] for run in runs) * 1e-9,
         "start_up_s": statistics.median(run["startup_seconds"] for run in runs),
-        "with_files_ms": chain.wall.median + sum(node.wall.median for node in nodes if node.type in FILE_NODES),
+        "with_files_ms": 1e-6 * statistics.median(run["event_with_files_ns"] for run in runs),
+        "page_faults": statistics.median(run["page_faults_per_later_event"] for run in runs),
     }
 
 
-def type_rows(nodes: list[NodeFigures], on_cuda: bool) -> list[dict]:
-    """One row per node type: what its nodes take together and the least time for it."""
+def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> list[dict]:
+    """One row per node type: what its nodes take together, what they cannot avoid, and the least time for that."""
+    works = work_of_nodes(timing)
     rows: dict[str, dict] = {}
     for node in nodes:
-        row = rows.setdefault(node.type, {"type": node.type, "nodes": 0, "wall_ms": 0.0, "cpu_ms": 0.0})
+        row = rows.setdefault(node.type, {"type": node.type, "nodes": 0, "wall_ms": 0.0, "cpu_ms": 0.0, "operations": 0.0,
+                                          "moved_mb": 0.0, "transforms_gflop": 0.0, "roofline_ms": None})
+        work = works[node.name]
         row["nodes"] += 1
         row["wall_ms"] += node.wall.median
         row["cpu_ms"] += node.cpu
-    for row in rows.values():
-        bound = BOUNDS.get(row["type"])
-        row["roofline_ms"] = None if bound is None else bound.cuda if on_cuda else bound.cpu
-        row["roofline_of"] = None if bound is None else bound.what
+        row["operations"] += node.operations
+        row["moved_mb"] += work.bytes * 1e-6
+        row["transforms_gflop"] += (work.real + work.complex) * 1e-9
+        if peaks is not None and timing["run"]["device"] == "cpu" and node.type not in FILE_NODES:
+            row["roofline_ms"] = (row["roofline_ms"] or 0.0) + work.least_ms(peaks)
     return sorted(rows.values(), key=lambda row: -row["wall_ms"])
 
 
 def result_of(found: Measurements) -> dict:
     """Everything, as it goes into the JSON file."""
     result: dict = {
-        "schema": "spng-bench-2",
+        "schema": "spng-bench-3",
         "command": found.own_command,
         "cores": found.cores,
         "environment": {name: os.environ[name] for name in WAITING if name in os.environ},
@@ -100,12 +108,13 @@ def result_of(found: Measurements) -> dict:
             "load": asdict(found.load),
             "load_text": found.load.text(),
             "summary": summary_of(found, nodes),
-            "bars": BARS,
+            "bars": BARS if last["settings"]["arguments"].get("model") == "none" else BARS_WITH_MODEL,
             "start_up_s": found.start_up,
             "chain": chain_figures(found.timings).json(),
             "nodes": [node.json() for node in nodes],
-            "types": type_rows(nodes, last["run"]["device"].startswith("cuda")),
-            "roofline_machines": MACHINES,
+            "types": type_rows(nodes, last, found.peaks),
+            "peaks": None if found.peaks is None else found.peaks.json(),
+            "peaks_text": "not measured" if found.peaks is None else found.peaks.text(),
             "runs": [chain_figures([timing]).wall.median for timing in found.timings],
             "yardstick_runs": [statistics.median(time.wall for time in times) for times in found.yardsticks],
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from wcblib.checkout import say
 
 from .result import WORDS
+from .statistics_of_calls import FILE_NODES
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,19 @@ def summary_table(result: dict) -> Table:
 
 
 def type_table(result: dict) -> Table:
-    """Steps beside the least time for them."""
-    rows = [[row["type"], str(row["nodes"]), number(row["wall_ms"]), number(row["cpu_ms"]), number(row["roofline_ms"]),
-             number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None)]
-            for row in result["types"] if row["wall_ms"] >= 0.05]
-    return Table("Steps", ["step", "nodes", "wall [ms]", "CPU [ms]", "roofline [ms]", "wall / roofline"], rows)
+    """Steps beside what they cannot avoid and the least time for it on this machine; all but file input and output together last."""
+    def cells(name: str, row: dict) -> list[str]:
+        return [name, str(row["nodes"]), number(row["wall_ms"]), number(row["cpu_ms"]), number(row["operations"], 0),
+                number(row["moved_mb"], 0), number(row["transforms_gflop"] or None, 2), number(row["roofline_ms"]),
+                number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None)]
+
+    bounded = [row for row in result["types"] if row["type"] not in FILE_NODES]
+    total = {key: sum(row[key] or 0.0 for row in bounded)
+             for key in ("nodes", "wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop", "roofline_ms")}
+    rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= 0.05]
+    rows.append(cells("all without files", total))
+    return Table("Steps", ["step", "nodes", "wall [ms]", "CPU [ms]", "operations", "in and out [MB]", "transforms [GFLOP]",
+                           "roofline [ms]", "wall / roofline"], rows)
 
 
 def node_table(result: dict) -> Table:
@@ -90,7 +99,8 @@ def notes(result: dict) -> list[str]:
              + (", ".join(number(value, 0) for value in result["yardstick_runs"]) or "not measured") + " ms.",
              "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
              "first event of each run out. Memory is the growth of tensor memory during a call.",
-             f"Roofline: computed, not measured, for {result['roofline_machines']}; for all nodes of a step together."]
+             f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
+             f"measured in the same run: {result['peaks_text']}."]
     if result["environment"]:
         lines.append("Set in the environment: " + ", ".join(f"{k}={v}" for k, v in result["environment"].items()) + ".")
     return lines
