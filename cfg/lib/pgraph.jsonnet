@@ -36,24 +36,32 @@ local concatenated(lists) = [element for list in lists for element in list];
 /// What each component uses, before the component itself, recursively. A part stands for its components.
 local flattened(components) = concatenated([
     (if std.objectHasAll(component, 'uses') then flattened(component.uses) else [])
-    + (if component.type == 'Pnode' then [] else [bare(component)])
+    + (if component.type == 'Pnode' then [] else [component])
     for component in components
 ]);
 
 /// Refuse two components of one name and different contents: one would silently replace the other.
-local same_component(first, other) =
-    if std.toString(first) == std.toString(other) then true
-    else
-        local data(component) = if std.objectHas(component, 'data') then component.data else {};
-        local names = std.setUnion(std.objectFields(data(first)), std.objectFields(data(other)));
-        local value(component, name) =
-            if std.objectHas(data(component), name) then std.toString(data(component)[name]) else 'absent';
-        local different = [
-            name + ' (' + value(first, name) + ' and ' + value(other, name) + ')'
-            for name in names
-            if value(first, name) != value(other, name)
-        ];
-        error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different);
+local refuse_different(first, other) =
+    local data(component) = if std.objectHas(component, 'data') then component.data else {};
+    local names = std.setUnion(std.objectFields(data(first)), std.objectFields(data(other)));
+    local value(component, name) =
+        if std.objectHas(data(component), name) then std.toString(data(component)[name]) else 'absent';
+    local different = [
+        name + ' (' + value(first, name) + ' and ' + value(other, name) + ')'
+        for name in names
+        if value(first, name) != value(other, name)
+    ];
+    error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different);
+
+/// Each component once, without its uses. Most are used many times over, so names and contents are made once for each use.
+local unique_components(components) =
+    local all = flattened(components);
+    local names = [wc.tn(component) for component in all];
+    local contents = [std.toString(if std.objectHas(component, 'data') then component.data else {}) for component in all];
+    local kept = unique(indices(all),
+                        function(i) names[i],
+                        function(i, k) contents[i] == contents[k] || refuse_different(all[i], all[k]));
+    [bare(all[i]) for i in kept];
 
 local port_of(ports, number, which, pnode) =
     if number < std.length(ports) then ports[number]
@@ -204,7 +212,7 @@ local port_of(ports, number, which, pnode) =
         edge.tail.node + '\n' + edge.tail.port + '\n' + edge.head.node + '\n' + edge.head.port),
 
     /// All components of a part, each once, used ones before their users. Two of one name must be equal.
-    components(graph, uses=[]):: unique(flattened(uses + graph.uses), wc.tn, same_component),
+    components(graph, uses=[]):: unique_components(uses + graph.uses),
     uses(graph):: self.components(graph),
 
     /// The configuration of a job: the array that wire-cell takes.
