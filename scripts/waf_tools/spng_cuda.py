@@ -65,7 +65,7 @@ def choose(cfg, wanted):
     if release is None or release < (12, 8) or not runtime:
         # cudaLibraryLoadData came with that release.
         return "", "", "left out: no headers and library of a CUDA runtime 12.8 or newer"
-    cfg.env.LIB_CUDART = ["c10_cuda", ":" + os.path.basename(runtime)]
+    cfg.env.LIB_CUDART = ["torch_cuda", "c10_cuda", ":" + os.path.basename(runtime)]
     cfg.env.LIBPATH_CUDART = [cfg.env.LIBPATH_TORCH[0], os.path.dirname(runtime)]
     reasons = []
     for name, find in (("nvcc", find_nvcc), ("nvrtc", find_nvrtc)):

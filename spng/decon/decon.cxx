@@ -41,9 +41,8 @@ void Decon::prepare_node(Environment& environment) {
 }
 
 at::Tensor Decon::kernel_for(std::int64_t ticks) {
-    const std::lock_guard lock(m_mutex);
     const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
-    if (padded != m_kernel_ticks) {
+    return m_kernels.get(padded, context().device(), [&] {
         std::vector<at::Tensor> views;
         for (std::size_t view = 0; view < m_responses.size(); ++view) {
             const std::int64_t wires = m_responses[view]->kernel().size(0);
@@ -52,14 +51,13 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
             views.push_back(deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
                                                  m_wire_filters[view]->full(channels, 1)));
         }
-        m_kernel = at::stack(views).to(context().device(), context().complex());
-        m_kernel_ticks = padded;
+        at::Tensor kernel = at::stack(views).to(context().complex());
         log::debug(name().text(), [&] {
-            return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(m_kernel.size(1)) +
+            return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(kernel.size(1)) +
                    " x " + std::to_string(padded);
         });
-    }
-    return m_kernel;
+        return kernel;
+    });
 }
 
 Ports Decon::process(const Ports& inputs) {

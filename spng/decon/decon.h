@@ -1,12 +1,12 @@
 #pragma once
 // SPNGDecon: ADC waveforms of a group of views in, spectrum of the charge out.
 
+#include "spng/device/tensors_by_length.h"
 #include "spng/graph/node.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -40,15 +40,12 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// H of all views on the device for readouts of `ticks`; built when another padded length than the last
-    /// one comes.
+    /// H of all views on the device for readouts of `ticks`; built when a new padded length comes.
     at::Tensor kernel_for(std::int64_t ticks);
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;
-    std::mutex m_mutex;
-    std::int64_t m_kernel_ticks = 0; ///< padded
-    at::Tensor m_kernel;
+    TensorsByLength m_kernels; ///< by padded ticks
 };
 
 } // namespace spng

@@ -4,6 +4,7 @@
 
 #include "spng/dnn/torch_service.h"
 #include "spng/graph/node.h"
+#include "spng/graph/refuses_capture.h"
 
 #include <string>
 
@@ -34,7 +35,10 @@ struct DNNROIConfig {
 /// Inputs: the tensors that the service names as features, in either set, each (view, channel, tick) at the
 /// sampling of the network. Output: regions, bool (view, channel, tick), where the network is sure enough and
 /// the channel is good, with notes that say which model found them.
-class DNNROI : public NodeWith<DNNROIConfig> {
+class DNNROI : public NodeWith<DNNROIConfig>, public RefusesCapture {
+public:
+    std::string capture_refusal() const override { return m_service->capture_refusal(); }
+
 protected:
     /// Throws Error(Model) when the network was made for another scale.
     void prepare_node(Environment& environment) override;

@@ -125,6 +125,13 @@ void TorchService::try_out(c10::Device device) const {
     }
 }
 
+std::string TorchService::capture_refusal() const {
+    // Its compiled code launches kernels in its own ways, which were never recorded.
+    return std::filesystem::path(m_runner->model().file()).extension() == ".pt2"
+               ? "the network is an AOTInductor package"
+               : "";
+}
+
 std::map<std::string, std::string> TorchService::notes() const {
     std::map<std::string, std::string> notes{
         {"model", std::filesystem::path(m_runner->model().file()).filename().string()}};

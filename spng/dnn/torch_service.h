@@ -62,6 +62,8 @@ public:
     instrument::NodeMeter& meter() override { return *m_meter; }
 
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
+    /// Why forwards on a device cannot be recorded as a graph (RefusesCapture); empty when they can.
+    std::string capture_refusal() const;
     /// Provenance for the output: the name of the file, and that a stand-in is one.
     std::map<std::string, std::string> notes() const;
 

@@ -32,17 +32,14 @@ void Apply1DSpectrum::prepare_node(Environment& environment) {
 }
 
 at::Tensor Apply1DSpectrum::filter_for(std::int64_t padded_ticks) {
-    const std::lock_guard lock(m_mutex);
-    if (padded_ticks != m_filter_ticks) {
+    return m_filters.get(padded_ticks, context().device(), [&] {
         std::vector<at::Tensor> views;
         for (const auto* spectrum : m_spectra) {
             const at::Tensor values = spectrum->half(padded_ticks, m_response->config().readout_period);
             views.push_back(time_filter(values, padded_ticks, m_response->roll_ticks(), config().rebin));
         }
-        m_filter = at::stack(views).unsqueeze(1).to(context().device(), context().complex());
-        m_filter_ticks = padded_ticks;
-    }
-    return m_filter;
+        return at::stack(views).unsqueeze(1).to(context().complex());
+    });
 }
 
 Ports Apply1DSpectrum::process(const Ports& inputs) {

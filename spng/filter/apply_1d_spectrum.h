@@ -1,11 +1,11 @@
 #pragma once
 // SPNGApply1DSpectrum: a filter along ticks and the return to time.
 
+#include "spng/device/tensors_by_length.h"
 #include "spng/graph/node.h"
 
 #include <ATen/core/Tensor.h>
 
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,14 +39,12 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// (view or 1, 1, frequency) on the device; built when another length than the last one comes.
+    /// (view or 1, 1, frequency) on the device; built when a new length comes.
     at::Tensor filter_for(std::int64_t padded_ticks);
 
     const TorchFRERSpectrum* m_response = nullptr;
     std::vector<const Torch1DSpectrum*> m_spectra;
-    std::mutex m_mutex;
-    std::int64_t m_filter_ticks = 0;
-    at::Tensor m_filter;
+    TensorsByLength m_filters; ///< by padded ticks
 };
 
 } // namespace spng

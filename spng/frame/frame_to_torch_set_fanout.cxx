@@ -5,6 +5,8 @@
 #include "spng/device/context.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
@@ -122,6 +124,45 @@ at::Tensor FrameToTorchSetFanout::rows_of(const ViewGroup& group,
     return rows;
 }
 
+NamedTensor FrameToTorchSetFanout::uploaded(const ViewGroup& group, const at::Tensor& waveforms,
+                                            const at::Tensor& good, const Axis& ticks) const {
+    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+    auto channels = std::make_shared<ChannelTable>();
+    channels->views = group.view_names;
+    for (const auto& view : group.views) {
+        channels->planes.push_back(view.plane);
+    }
+    channels->ids = group.ids;
+    channels->good = good.to(context().device(), /*non_blocking=*/true);
+    NamedTensor tensor;
+    tensor.name = group.name;
+    tensor.data = waveforms.to(context().device(), /*non_blocking=*/true);
+    tensor.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, ticks};
+    tensor.unit = "ADC";
+    tensor.channels = std::move(channels);
+    return tensor;
+}
+
+std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
+    if (config().default_nticks == 0) {
+        return {};
+    }
+    auto event = std::make_shared<EventInfo>();
+    event->tick = config().readout_period;
+    event->ticks = config().default_nticks;
+    const at::TensorOptions options = at::TensorOptions().pinned_memory(!context().device().is_cpu());
+    std::vector<TensorSetPtr> outputs;
+    for (const auto* group : m_groups) {
+        auto shape = group->ids.sizes().vec();
+        const at::Tensor good = at::ones(shape, options.dtype(at::kBool));
+        shape.push_back(event->ticks);
+        const at::Tensor waveforms = at::zeros(shape, options.dtype(at::kShort));
+        outputs.push_back(std::make_shared<const TensorSet>(
+            event, std::vector{uploaded(*group, waveforms, good, {"tick", "ns", 0, event->tick})}));
+    }
+    return outputs;
+}
+
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const NamedTensor& frame = chosen(*inputs[0]);
     const auto* channel = frame.channels->ids.const_data_ptr<std::int32_t>();
@@ -160,23 +201,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         append(event->masks, "missing", selected.missing);
         append(event->masks, "nan", selected.not_finite);
         append(event->masks, "saturated", selected.saturated);
-        auto channels = std::make_shared<ChannelTable>();
-        channels->views = group->view_names;
-        for (const auto& view : group->views) {
-            channels->planes.push_back(view.plane);
-        }
-        channels->ids = group->ids;
-        NamedTensor tensor;
-        tensor.name = group->name;
-        {
-            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
-            tensor.data = selected.waveforms.to(context().device(), /*non_blocking=*/true);
-            channels->good = selected.good.to(context().device(), /*non_blocking=*/true);
-        }
-        tensor.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, frame.axes[1]};
-        tensor.unit = "ADC";
-        tensor.channels = std::move(channels);
-        tensors.push_back(std::move(tensor));
+        tensors.push_back(uploaded(*group, selected.waveforms, selected.good, frame.axes[1]));
     }
     Ports outputs;
     for (auto& tensor : tensors) {

@@ -3,6 +3,7 @@
 
 #include "spng/frame/channel_selection.h"
 #include "spng/graph/node.h"
+#include "spng/graph/starts_device_work.h"
 
 #include <map>
 #include <string>
@@ -20,6 +21,8 @@ struct FrameToTorchSetFanoutConfig {
     std::vector<std::string> bad_masks = {"bad"};
     int adc_bits = 14;
     std::string other_channels = "refuse";
+    std::int64_t default_nticks = 0;
+    double readout_period = 500;
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
         return std::make_tuple(
@@ -32,7 +35,11 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
                   "integer samples at 0 or 2^bits - 1 are listed as saturated; 0: not looked for"),
             field(&C::other_channels, "other_channels", "", one_of("refuse", "ignore"),
-                  "what to do with channels of other anodes than those of the groups"));
+                  "what to do with channels of other anodes than those of the groups"),
+            field(&C::default_nticks, "default_nticks", "ticks", at_least(0),
+                  "expected length of a readout, with which the chain is tried on a device before the first "
+                  "event; 0: it is not tried"),
+            field(&C::readout_period, "readout_period", "ns", above(0), "expected sampling period"));
     }
 };
 
@@ -40,9 +47,13 @@ struct FrameToTorchSetFanoutConfig {
 /// (it becomes a real number on the device) or real. The masks "nan", "missing" and "saturated" are added to
 /// the event. The groups may be those of several anodes, whose channels are then all in the frame; an anode
 /// without a single channel in it is an error of the event.
-class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig> {
+///
+/// On a device, samples are gathered straight into page-locked memory, and copied to the device without
+/// waiting.
+class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>, public StartsDeviceWork {
 public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
+    std::vector<TensorSetPtr> example() const override;
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -50,6 +61,10 @@ protected:
 
 private:
     const NamedTensor& chosen(const TensorSet& frame) const;
+    /// @param waveforms  (view, channel, tick) on the host
+    /// @param good       (view, channel) bool on the host
+    NamedTensor uploaded(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good,
+                         const Axis& ticks) const;
     /// For each row of the group, the row of the frame with its channel or -1.
     at::Tensor rows_of(const ViewGroup& group, const std::map<int, std::int64_t>& row_of_channel) const;
     void require_no_others(const std::map<int, std::int64_t>& row_of_channel) const;

@@ -11,13 +11,6 @@
 namespace spng {
 namespace {
 
-std::int64_t position_of(int channel, const std::vector<int>& channels) {
-    const auto found = std::lower_bound(channels.begin(), channels.end(), channel);
-    require_argument(found != channels.end() && *found == channel, "scatter_rows", "channel", channel,
-                     "a channel of the anode");
-    return found - channels.begin();
-}
-
 template <class In, class Out>
 void fill_row(const In* in, std::int64_t samples, std::int64_t repeat, Out* out, std::int64_t ticks) {
     const std::int64_t used = std::min(ticks, samples * repeat);
@@ -66,6 +59,13 @@ void fill(const std::vector<RowBlock>& blocks, const std::vector<Origin>& origin
 
 } // namespace
 
+std::int64_t position_in(const std::vector<int>& channels, int channel) {
+    const auto found = std::lower_bound(channels.begin(), channels.end(), channel);
+    require_argument(found != channels.end() && *found == channel, "scatter_rows", "channel", channel,
+                     "a channel of the anode");
+    return found - channels.begin();
+}
+
 at::Tensor scatter_rows(const std::vector<RowBlock>& blocks, const std::vector<int>& channels,
                         std::int64_t ticks) {
     std::vector<Origin> origins(channels.size());
@@ -80,7 +80,7 @@ at::Tensor scatter_rows(const std::vector<RowBlock>& blocks, const std::vector<i
         masks = masks && data.scalar_type() == at::kBool;
         const auto* id = ids.const_data_ptr<std::int32_t>();
         for (std::int64_t row = 0; row < ids.numel(); ++row) {
-            origins[position_of(id[row], channels)] = {static_cast<std::int64_t>(block), row};
+            origins[position_in(channels, id[row])] = {static_cast<std::int64_t>(block), row};
         }
     }
     at::Tensor result =
@@ -100,7 +100,7 @@ void scatter_values(const at::Tensor& values, const at::Tensor& ids, const std::
     const auto* id = ids.const_data_ptr<std::int32_t>();
     auto* target = out.mutable_data_ptr<double>();
     for (std::int64_t i = 0; i < ids.numel(); ++i) {
-        target[position_of(id[i], channels)] = value[i];
+        target[position_in(channels, id[i])] = value[i];
     }
 }
 

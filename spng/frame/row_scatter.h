@@ -23,6 +23,9 @@ struct RowBlock {
 at::Tensor scatter_rows(const std::vector<RowBlock>& blocks, const std::vector<int>& channels,
                         std::int64_t ticks);
 
+/// Position of a channel in ascending channel numbers. Throws Error(Internal) when it is not among them.
+std::int64_t position_in(const std::vector<int>& channels, int channel);
+
 /// Place one value per channel.
 /// @param values  (view, channel) float64 on the host
 /// @param out     (channel) float64, changed where `ids` says

@@ -2,7 +2,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/detector/view_groups.h"
-#include "spng/frame/row_scatter.h"
+#include "spng/device/host_copy.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -45,7 +45,7 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
         auto table = std::make_shared<ChannelTable>();
         table->ids = at::tensor(channels, at::kInt).unsqueeze(0);
         table->good = at::ones(table->ids.sizes(), at::kBool);
-        m_frames.push_back({channels, std::move(table)});
+        m_frames.push_back({channels, std::move(table), std::make_shared<const RowPositions>(channels)});
     };
     for (const auto& wanted : config().anodes) {
         const auto& anode = environment.service<AnodePlane>(wanted, name().text() + ", key anodes");
@@ -98,10 +98,36 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
     return own;
 }
 
+at::Tensor TorchTensorSetToFrameFanin::frame_of(const std::vector<RowBlock>& blocks, const Rows& rows,
+                                                std::int64_t ticks) {
+    if (blocks.empty() || blocks.front().data.is_cpu()) {
+        return scatter_rows(blocks, rows.channels, ticks);
+    }
+    const bool masks = std::all_of(blocks.begin(), blocks.end(), [](const RowBlock& block) {
+        return block.data.scalar_type() == at::kBool;
+    });
+    return begin_copy_to_host(
+        scatter_rows_on_device(blocks, *rows.positions, ticks, masks ? at::kShort : at::kFloat));
+}
+
+at::Tensor TorchTensorSetToFrameFanin::summary_of(const std::vector<RowBlock>& blocks, const Rows& rows) {
+    if (blocks.empty()) {
+        return {};
+    }
+    if (!blocks.front().data.is_cpu()) {
+        return begin_copy_to_host(scatter_rows_on_device(blocks, *rows.positions, 1, at::kDouble)).squeeze(1);
+    }
+    at::Tensor summary = at::zeros(static_cast<std::int64_t>(rows.channels.size()), at::kDouble);
+    for (const auto& block : blocks) {
+        scatter_values(block.data.squeeze(-1).to(at::kDouble), block.ids, rows.channels, summary);
+    }
+    return summary;
+}
+
 NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs,
                                                const Rows& rows) const {
     const EventInfo& event = inputs[0]->event();
-    std::vector<RowBlock> blocks;
+    std::vector<RowBlock> blocks, summaries;
     NamedTensor out;
     out.name = tag;
     bool is_found = false;
@@ -114,14 +140,10 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
         out.unit = tensor->unit;
         for (const auto& part : parts_in(rows, *tensor)) {
             blocks.push_back(
-                {part.data.cpu(), part.channels->ids, std::llround(part.axes.back().period / event.tick)});
+                {part.data, part.channels->ids, std::llround(part.axes.back().period / event.tick)});
             out.notes.insert(part.notes.begin(), part.notes.end());
             if (part.summary.defined()) {
-                if (!out.summary.defined()) {
-                    out.summary = at::zeros(static_cast<std::int64_t>(rows.channels.size()), at::kDouble);
-                }
-                scatter_values(part.summary.cpu().to(at::kDouble), part.channels->ids, rows.channels,
-                               out.summary);
+                summaries.push_back({part.summary.unsqueeze(-1), part.channels->ids, 1});
             }
         }
     }
@@ -132,7 +154,8 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
                                           .expected = "a tensor called '" + tag + "' in one of them",
                                           .mend = "connect the node that makes it, or leave the tag out"});
     }
-    out.data = scatter_rows(blocks, rows.channels, event.ticks);
+    out.data = frame_of(blocks, rows, event.ticks);
+    out.summary = summary_of(summaries, rows);
     out.axes = {{"channel", "", 0, 1},
                 {"tick", "ns", event.start + event.first_tick * event.tick, event.tick}};
     out.channels = rows.table;
@@ -141,10 +164,14 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
 
 Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::pack");
+    std::vector<std::string> tags = config().tags;
+    if (inputs[0]->event().window) {
+        tags.insert(tags.end(), config().window_tags.begin(), config().window_tags.end());
+    }
     Ports frames;
     for (const auto& rows : m_frames) {
         std::vector<NamedTensor> tensors;
-        for (const auto& tag : config().tags) {
+        for (const auto& tag : tags) {
             tensors.push_back(gather(tag, inputs, rows));
         }
         frames.push_back(

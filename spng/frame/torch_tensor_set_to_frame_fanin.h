@@ -2,6 +2,8 @@
 // SPNGTorchTensorSetToFrameFanin: from the tensors of all groups back to a frame, or to one frame for each
 // anode, by channel number.
 
+#include "spng/frame/device_row_scatter.h"
+#include "spng/graph/asynchronous_output.h"
 #include "spng/graph/node.h"
 
 #include <ATen/core/Tensor.h>
@@ -15,6 +17,7 @@ struct TorchTensorSetToFrameFaninConfig {
     std::string groups = "SPNGViewGroups";
     int multiplicity = 1;
     std::vector<std::string> tags = {"signal"};
+    std::vector<std::string> window_tags;
     std::vector<std::string> anodes;
     static constexpr auto fields() {
         using C = TorchTensorSetToFrameFaninConfig;
@@ -23,6 +26,8 @@ struct TorchTensorSetToFrameFaninConfig {
             field(&C::multiplicity, "multiplicity", "ports", at_least(1), "number of inputs"),
             field(&C::tags, "tags", "", not_empty(),
                   "tags of the frame: the tensors of that name from all inputs"),
+            field(&C::window_tags, "window_tags", "", any(),
+                  "further tags of events that are windows of a long readout"),
             field(&C::anodes, "anodes", "", any(),
                   "names of AnodePlane components: a frame of its own, at an output port each, for each of "
                   "them; empty: one frame with the channels of all anodes of the groups"));
@@ -33,7 +38,10 @@ struct TorchTensorSetToFrameFaninConfig {
 /// anodes; those that no input has are zero. Tensors at a coarser sampling are repeated to ticks. Masks
 /// become int16 0 and 1, all else float32. Summaries are gathered the same way. The frame of one of several
 /// anodes has the channel masks and notes of that anode only.
-class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig> {
+///
+/// On a device, frames are put together there and copied back without waiting.
+class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig>,
+                                   public AsynchronousOutput {
 public:
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
@@ -47,7 +55,12 @@ private:
     struct Rows {
         std::vector<int> channels; ///< ascending
         std::shared_ptr<const ChannelTable> table;
+        std::shared_ptr<const RowPositions> positions;
     };
+    /// On the host, perhaps still arriving.
+    static at::Tensor frame_of(const std::vector<RowBlock>& blocks, const Rows& rows, std::int64_t ticks);
+    /// The same for one value per channel; undefined when there is none.
+    static at::Tensor summary_of(const std::vector<RowBlock>& blocks, const Rows& rows);
     bool is_split() const { return !config().anodes.empty(); }
     /// The parts of a tensor that belong to the frame.
     std::vector<NamedTensor> parts_in(const Rows& rows, const NamedTensor& tensor) const;

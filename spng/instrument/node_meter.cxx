@@ -8,6 +8,7 @@
 #include "spng/instrument/operator_traits.h"
 #include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recording.h"
+#include "spng/instrument/unmeasured.h"
 
 #include <ATen/record_function.h>
 #include <c10/util/Exception.h>
@@ -83,7 +84,7 @@ struct NodeMeter::Call::State {
     std::int64_t cpu_begin = 0;
     std::uint64_t recorded_call = 0; ///< number of this call in a recording; 0: it is not recorded
     int exceptions = std::uncaught_exceptions();
-    bool discarded = false;
+    bool discarded = Unmeasured::is_on();
 };
 
 namespace {
@@ -206,7 +207,7 @@ void NodeMeter::Call::State::end() {
         record.device_allocated = allocations.device().allocated;
         record.device_peak = allocations.device().peak;
     }
-    if (outer != nullptr) {
+    if (outer != nullptr && !discarded) {
         outer->record.nested_wall += record.wall;
     }
     if (recorded_call != 0) {

@@ -1,15 +1,53 @@
 #pragma once
 // Calls what a CUDA tensor would be given, on CPU tensors: the dispatcher is asked for the CUDA kernel of one
 // of our operators, which is its composite of ATen operations. So the composites are tested where there is no
-// device.
+// device, also that they would not make the host wait for one.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace spng::testing {
 
+/// While it lives, an operation of this thread that reads a value of a device, or whose output is as large as
+/// values say, is a failure of the test.
+class NothingWaits {
+public:
+    NothingWaits()
+        : m_handle(at::addThreadLocalCallback(
+              at::RecordFunctionCallback(&begins).scopes({at::RecordScope::FUNCTION}))) {}
+    ~NothingWaits() { at::removeCallback(m_handle); }
+    NothingWaits(const NothingWaits&) = delete;
+    NothingWaits& operator=(const NothingWaits&) = delete;
+
+private:
+    static std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& function) {
+        constexpr std::array<std::string_view, 15> waiting{"aten::item",          "aten::_local_scalar_dense",
+                                                           "aten::is_nonzero",    "aten::equal",
+                                                           "aten::nonzero",       "aten::argwhere",
+                                                           "aten::masked_select", "aten::unique_dim",
+                                                           "aten::_unique",       "aten::_unique2",
+                                                           "aten::bincount",      "aten::allclose",
+                                                           "aten::nonzero_numpy", "aten::unique_consecutive",
+                                                           "aten::histc"};
+        const std::string_view name = function.name();
+        if (std::find(waiting.begin(), waiting.end(), name) != waiting.end()) {
+            ADD_FAILURE() << name << " waits for the device";
+        }
+        return nullptr;
+    }
+    at::CallbackHandle m_handle;
+};
+
 template <class Result, class... Arguments>
 Result call_composite(const char* operation, Arguments... arguments) {
+    const NothingWaits watched;
     return c10::Dispatcher::singleton()
         .findSchemaOrThrow(operation, "")
         .typed<Result(Arguments...)>()

@@ -1,0 +1,25 @@
+#include "spng/device/device_graph.h"
+
+#include <array>
+#include <atomic>
+
+namespace spng {
+namespace {
+
+std::atomic<DeviceGraphMaker>& maker_for(c10::DeviceType type) {
+    static std::array<std::atomic<DeviceGraphMaker>, c10::COMPILE_TIME_MAX_DEVICE_TYPES> makers{};
+    return makers.at(static_cast<std::size_t>(type));
+}
+
+} // namespace
+
+void set_device_graph_maker(c10::DeviceType type, DeviceGraphMaker maker) {
+    maker_for(type) = maker;
+}
+
+std::unique_ptr<DeviceGraph> make_device_graph(c10::Device device) {
+    const DeviceGraphMaker maker = maker_for(device.type());
+    return maker == nullptr ? nullptr : maker(device);
+}
+
+} // namespace spng

@@ -1,0 +1,52 @@
+#pragma once
+// The lanes of a job as they run on their devices: tried before the first event, with bounded plans of
+// transforms, and with the device section as one node where that is asked for and can be done.
+
+#include "spng/core/component.h"
+#include "spng/device/fft_plans.h"
+#include "spng/graph/lanes.h"
+#include "spng/graph/section_node.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct DeviceLaneOptions {
+    std::string cuda_graph = "off"; ///< auto, on, off
+    instrument::MeterMode mode{};
+    int events_in_flight = 1; ///< of each lane
+};
+
+class DeviceLanes {
+public:
+    /// Work of preparing: after it, an event of the job's shape needs nothing that takes long once.
+    /// @param lanes         with prepared nodes; what they refer to must outlive this
+    /// @param environments  of the lanes, in the same order
+    /// Where the section cannot be one node, all goes on without; the log says why (a warning for `on`).
+    DeviceLanes(std::vector<Lane> lanes, const std::vector<Environment*>& environments,
+                const DeviceLaneOptions& options);
+    /// Frees the plans of transforms.
+    ~DeviceLanes();
+    DeviceLanes(const DeviceLanes&) = delete;
+    DeviceLanes& operator=(const DeviceLanes&) = delete;
+
+    /// What the engines run.
+    const std::vector<Lane>& lanes() const { return m_lanes; }
+    /// Of the nodes that were put in.
+    std::vector<instrument::NodeMeter*> meters() const;
+    /// Time that trying the chain took, on all devices together; 0 on the CPU.
+    double warm_up_seconds() const { return m_warm_up; }
+
+private:
+    void put_sections_in(const std::vector<Environment*>& environments, const DeviceLaneOptions& options);
+
+    std::vector<Lane> m_lanes;
+    std::vector<std::unique_ptr<SectionNode>> m_sections;
+    std::vector<std::unique_ptr<Graph>> m_graphs;
+    std::vector<std::unique_ptr<FftPlanCache>> m_plans;
+    double m_warm_up = 0;
+};
+
+} // namespace spng

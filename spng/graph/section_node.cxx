@@ -1,0 +1,197 @@
+#include "spng/graph/section_node.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log.h"
+#include "spng/device/context.h"
+#include "spng/instrument/unmeasured.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+
+namespace spng {
+namespace {
+
+const Registration<SectionNode> registration{
+    {.type = "SPNGDeviceSection",
+     .kind = "plumbing",
+     .inputs = {"*"},
+     .outputs = {"*"},
+     .text = "the nodes of a graph that work on the device, launched as one; made by cuda_graph, not by "
+             "configurations"}};
+
+constexpr const char* logger = "cuda_graph";
+
+std::vector<std::string> numbered(const char* name, std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        names.push_back(name + std::to_string(i));
+    }
+    return names;
+}
+
+c10::Stream current_stream(c10::Device device) {
+    return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
+} // namespace
+
+void SectionNode::enclose(const Graph& graph, DeviceSection section, instrument::MeterMode mode,
+                          std::size_t slots) {
+    m_graph = &graph;
+    m_section = std::move(section);
+    m_mode = mode;
+    m_slots = slots;
+}
+
+std::vector<std::string> SectionNode::input_ports() const {
+    return numbered("in", m_section.entering.size());
+}
+
+std::vector<std::string> SectionNode::output_ports() const {
+    return numbered("out", m_section.leaving.size());
+}
+
+void SectionNode::prepare_node(Environment&) {
+    if (m_graph == nullptr) {
+        throw Error(ErrorKind::Configuration, {.what = "this node is not for configurations",
+                                               .where = {},
+                                               .seen = registered().type,
+                                               .expected = "the nodes themselves",
+                                               .mend = "-A cuda_graph=on puts it in"});
+    }
+}
+
+Ports SectionNode::call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const {
+    std::vector<TensorSetPtr> on_edge(m_graph->edges().size());
+    for (std::size_t port = 0; port < inputs.size(); ++port) {
+        on_edge[m_section.entering[port]] = inputs[port];
+    }
+    const std::uint64_t event = instrument::current_call().event;
+    for (const std::size_t number : m_section.vertices) {
+        const auto& vertex = m_graph->vertices()[number];
+        Ports in;
+        for (const std::size_t edge : vertex.input_edges) {
+            in.push_back(std::move(on_edge[edge]));
+        }
+        Ports out = vertex.node->call(event, in, mode);
+        for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
+            on_edge[vertex.output_edges[port]] = std::move(out.at(port));
+        }
+    }
+    Ports outputs;
+    for (const std::size_t edge : m_section.leaving) {
+        outputs.push_back(std::move(on_edge[edge]));
+    }
+    return outputs;
+}
+
+std::unique_ptr<SectionNode::Recording> SectionNode::record(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("DeviceSection::record");
+    auto recording = std::make_unique<Recording>(inputs);
+    recording->graph = make_device_graph(context().device());
+    instrument::MeterMode mode = m_mode;
+    mode.device_events = false;
+    // The work may be kept, so it refers to nothing of this call.
+    const auto outputs = std::make_shared<Ports>();
+    recording->graph->capture([this, outputs, mode, source = recording.get()] {
+        const instrument::Unmeasured unmeasured;
+        *outputs = call_one_by_one(source->inputs.ports(), mode);
+        return tensors_of(*outputs);
+    });
+    recording->outputs.emplace(recording->inputs.ports(), *outputs);
+    if (!recording->outputs->refusal().empty()) {
+        throw Error(ErrorKind::Internal, {.what = recording->outputs->refusal()});
+    }
+    return recording;
+}
+
+SectionNode::Recording* SectionNode::free_recording(Shape& shape, bool is_idle) {
+    for (const auto& recording : shape.recordings) {
+        const bool idle = !recording->last_use || recording->last_use->query();
+        if (!recording->is_taken && (idle || !is_idle)) {
+            recording->is_taken = true;
+            return recording.get();
+        }
+    }
+    return nullptr;
+}
+
+SectionNode::Recording* SectionNode::take(const std::string& key, const Ports& inputs) {
+    // Held while an event is recorded, so that one is recorded at a time.
+    const std::lock_guard lock(m_mutex);
+    Shape& shape = m_shapes[key];
+    if (shape.is_refused || !shape.was_called) {
+        return nullptr;
+    }
+    Recording* const idle = free_recording(shape, true);
+    if (idle != nullptr || shape.recordings.size() == m_slots) {
+        return idle != nullptr ? idle : free_recording(shape, false);
+    }
+    try {
+        shape.recordings.push_back(record(inputs));
+        log::info(logger, [&] {
+            return "recorded " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
+                   std::to_string(shape.recordings.size()) + " of at most " + std::to_string(m_slots);
+        });
+        return shape.recordings.back().get();
+    } catch (const std::exception& error) {
+        shape.is_refused = true;
+        const std::string reason = error.what();
+        log::warn(logger, "events of this shape are not launched as one, since recording failed: " +
+                              reason.substr(0, reason.find("\nException raised")));
+        return nullptr;
+    }
+}
+
+void SectionNode::note_call(const std::string& key) {
+    const std::lock_guard lock(m_mutex);
+    m_shapes[key].was_called = true;
+}
+
+void SectionNode::give_back(Recording& recording) {
+    const std::lock_guard lock(m_mutex);
+    recording.is_taken = false;
+}
+
+Ports SectionNode::replay(Recording& recording, const Ports& inputs) {
+    NVTX_SCOPED_RANGE("DeviceSection::replay");
+    const c10::Device device = context().device();
+    if (recording.last_use) {
+        recording.last_use->block(current_stream(device));
+    }
+    recording.inputs.load(inputs);
+    recording.graph->replay();
+    Ports outputs = recording.outputs->fill(inputs);
+    if (!device.is_cpu()) {
+        if (!recording.last_use) {
+            recording.last_use.emplace(device.type());
+        }
+        recording.last_use->record(current_stream(device));
+    }
+    ++m_replays;
+    return outputs;
+}
+
+Ports SectionNode::process(const Ports& inputs) {
+    if (inputs.front()->event().window) {
+        return call_one_by_one(inputs, m_mode);
+    }
+    const std::string key = port_key(inputs);
+    Recording* const recording = take(key, inputs);
+    if (recording == nullptr) {
+        Ports outputs = call_one_by_one(inputs, m_mode);
+        note_call(key);
+        return outputs;
+    }
+    try {
+        Ports outputs = replay(*recording, inputs);
+        give_back(*recording);
+        return outputs;
+    } catch (...) {
+        give_back(*recording);
+        throw;
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,24 @@
+"""The chain with the network, counted: nothing between source and sink would make the host wait for a device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.endtoend.test_counts import FILE_NODES, HIDDEN_SYNCHRONISATIONS
+from tests.support import wire_cell
+
+pytestmark = wire_cell.needs_program
+
+
+@pytest.mark.parametrize("precision", ["exact", "fast"])
+def test_no_operation_waits(tmp_path: Path, precision: str) -> None:
+    """Also not inside of the network, whose operations are those of its service."""
+    wire_cell.job(tmp_path, "--timing", "timing.json", precision=precision)
+    nodes = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]
+    assert any(node["type"] == "SPNGTorchService" and node["leaf_operations"] > 20 for node in nodes)
+    for node in nodes:
+        if node["type"] not in FILE_NODES:
+            assert not HIDDEN_SYNCHRONISATIONS & set(node["operations"]), (node["name"], node["operations"])

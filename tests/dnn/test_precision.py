@@ -1,0 +1,47 @@
+"""precision=fast against exact on the default event: the bars are 99.5 % of the samples of the regions, and 0.1 % of the charge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+
+pytestmark = wire_cell.needs_program
+
+REGIONS_AGREE = 0.995
+CHARGE_OFF = 0.001
+VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
+
+
+def has_bfloat16() -> bool:
+    """Instructions for it, as the program asks for them."""
+    return any("avx512_bf16" in line.split() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture(name="runs", scope="module")
+def fixture_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, wire_cell.Arrays]:
+    """The default job with both."""
+    return {each: wire_cell.job(tmp_path_factory.mktemp(each), precision=each, tags="signal,roi") for each in ("exact", "fast")}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_regions_and_charge_agree(runs: dict[str, wire_cell.Arrays], view: str) -> None:
+    exact, fast = (runs[each]["frame_roi_0"][VIEWS[view]] != 0 for each in ("exact", "fast"))
+    assert exact.sum() > 1000
+    assert (exact & fast).sum() >= REGIONS_AGREE * (exact | fast).sum()
+    charges = {each: runs[each]["frame_signal_0"][VIEWS[view]].sum(dtype=np.float64) for each in runs}
+    assert abs(charges["fast"] - charges["exact"]) <= CHARGE_OFF * charges["exact"]
+
+
+def test_fast_is_another_arithmetic_where_the_processor_has_it(runs: dict[str, wire_cell.Arrays]) -> None:
+    """Else the same bytes: without instructions for bfloat16, fast means nothing on a CPU."""
+    same = all(np.array_equal(runs["exact"][name], runs["fast"][name]) for name in runs["exact"])
+    assert same == (not has_bfloat16())
+
+
+def test_collection_has_no_network(runs: dict[str, wire_cell.Arrays]) -> None:
+    """Its regions are those of the threshold, the same in both."""
+    np.testing.assert_array_equal(runs["exact"]["frame_signal_0"][VIEWS["W"]], runs["fast"]["frame_signal_0"][VIEWS["W"]])

@@ -1,0 +1,406 @@
+// The device section as one node: the same results as its nodes one by one, whatever the events bring.
+
+#include "spng/graph/section_node.h"
+
+#include "spng/graph/asynchronous_output.h"
+#include "spng/graph/refuses_capture.h"
+#include "spng/graph/starts_device_work.h"
+#include "tests/dnn/components.h"
+#include "tests/graph/standin_graph.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/where.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace spng {
+namespace {
+
+using Json = nlohmann::json;
+
+class SectionUpload : public NodeWith<NoConfig>, public StartsDeviceWork {
+public:
+    std::vector<TensorSetPtr> example() const override { return {}; }
+
+private:
+    Ports process(const Ports& inputs) override { return inputs; }
+};
+
+/// Twice the waveform where the channel is good, the largest sample as summary; every second sample as a
+/// second output.
+class SectionWork : public NodeWith<NoConfig> {
+    Ports process(const Ports& inputs) override {
+        NamedTensor waveform = inputs[0]->only();
+        waveform.name = "doubled";
+        waveform.data = at::where(waveform.channels->good.unsqueeze(-1), waveform.data.mul(2), 0);
+        waveform.summary = waveform.data.amax(-1);
+        waveform.axes[2].start = inputs[0]->event().start;
+        NamedTensor coarse = waveform;
+        coarse.name = "coarse";
+        coarse.data = waveform.data.slice(2, 0, std::nullopt, 2);
+        coarse.axes[2].period *= 2;
+        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{waveform}),
+                std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{coarse})};
+    }
+};
+
+struct MoreConfig {
+    std::string refusal;
+    bool shifts = false;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&MoreConfig::refusal, "refusal", "", any(), "why not"),
+                               field(&MoreConfig::shifts, "shifts", "", any(), "make up a time"));
+    }
+};
+class SectionMore : public NodeWith<MoreConfig>, public RefusesCapture {
+public:
+    std::string capture_refusal() const override { return config().refusal; }
+
+private:
+    Ports process(const Ports& inputs) override {
+        NamedTensor tensor = inputs[0]->only();
+        tensor.data = tensor.data.add(1);
+        tensor.axes[2].start += config().shifts ? 17 : 0;
+        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{tensor})};
+    }
+};
+
+class SectionPack : public NodeWith<NoConfig>, public AsynchronousOutput {
+    Ports process(const Ports& inputs) override { return {merge(inputs)}; }
+};
+
+class SectionSink : public NodeWith<NoConfig> {
+    Ports process(const Ports& inputs) override {
+        arrived.push_back(inputs[0]);
+        return {};
+    }
+
+public:
+    std::vector<TensorSetPtr> arrived;
+};
+
+class SectionTap : public NodeWith<NoConfig> {
+    Ports process(const Ports& inputs) override { return inputs; }
+};
+
+const Registration<SectionUpload> upload_type{
+    {.type = "TestSectionUpload", .kind = "frame", .inputs = {"a"}, .outputs = {"a"}, .text = "test"}};
+const Registration<SectionWork> work_type{
+    {.type = "TestSectionWork", .kind = "roi", .inputs = {"a"}, .outputs = {"a", "b"}, .text = "test"}};
+const Registration<SectionMore> more_type{
+    {.type = "TestSectionMore", .kind = "roi", .inputs = {"a"}, .outputs = {"a"}, .text = "test"}};
+const Registration<SectionPack> pack_type{
+    {.type = "TestSectionPack", .kind = "frame", .inputs = {"a", "b"}, .outputs = {"a"}, .text = "test"}};
+const Registration<SectionSink> sink_type{
+    {.type = "TestSectionSink", .kind = "sink", .inputs = {"a"}, .outputs = {}, .text = "test"}};
+const Registration<SectionTap> tap_type{{.type = "TestSectionTap",
+                                         .kind = "plumbing",
+                                         .inputs = {"a"},
+                                         .outputs = {"a"},
+                                         .concurrency = Concurrency::serial,
+                                         .text = "test"}};
+
+/// upload -> work -> (more | nothing) -> pack -> sink, with a tap between more and pack if asked for.
+class Section : public testing::Test {
+protected:
+    void build(const Json& more = Json::object(), bool with_tap = false) {
+        for (const char* name :
+             {"TestSectionUpload", "TestSectionWork", "TestSectionPack", "TestSectionSink"}) {
+            m_components.add(name, Json::object());
+        }
+        m_components.add("TestSectionMore", more);
+        std::vector<EdgeConfig> edges{{{"TestSectionUpload", 0}, {"TestSectionWork", 0}},
+                                      {{"TestSectionWork", 0}, {"TestSectionMore", 0}},
+                                      {{"TestSectionWork", 1}, {"TestSectionPack", 1}},
+                                      {{"TestSectionPack", 0}, {"TestSectionSink", 0}}};
+        if (with_tap) {
+            m_components.add("TestSectionTap", Json::object());
+            edges.push_back({{"TestSectionMore", 0}, {"TestSectionTap", 0}});
+            edges.push_back({{"TestSectionTap", 0}, {"TestSectionPack", 0}});
+        } else {
+            edges.push_back({{"TestSectionMore", 0}, {"TestSectionPack", 0}});
+        }
+        // A part of a graph: the upload's input is given by the test.
+        Graph whole = complete(edges);
+        m_graph = std::make_unique<Graph>(std::move(whole));
+        m_components.environment().prepare_all();
+    }
+
+    /// The whole graph with one node in place of its section.
+    void enclose(std::size_t slots = 1) {
+        DeviceSection section = find_device_section(*m_graph);
+        ASSERT_EQ(section.refusal, "");
+        m_section.set_name({"SPNGDeviceSection", ""});
+        m_section.configure(Json::object());
+        m_section.enclose(*m_graph, section, {}, slots);
+        m_section.prepare(m_components.environment());
+        m_short = std::make_unique<Graph>(with_section(*m_graph, section, m_section));
+    }
+
+    static TensorSetPtr event(int index, std::int64_t ticks, double start = 0, int first_tick = 0) {
+        auto info = std::make_shared<EventInfo>();
+        info->index = static_cast<std::uint64_t>(index);
+        info->ident = 100 + index;
+        info->start = start;
+        info->tick = 500;
+        info->first_tick = first_tick;
+        info->ticks = ticks;
+        info->masks["bad"] = {{index, 0, ticks}};
+        static const at::Tensor ids = at::arange(4, at::kInt).view({2, 2});
+        auto channels = std::make_shared<ChannelTable>();
+        channels->ids = ids;
+        channels->good = at::ones({2, 2}, at::kBool);
+        channels->good[index % 2][0] = false;
+        NamedTensor waveform;
+        waveform.name = "adc";
+        waveform.data = at::arange(4 * ticks, at::kFloat).view({2, 2, ticks}).add(1000 * index);
+        waveform.axes = {
+            {"view", "", 0, 1}, {"channel", "", 0, 1}, {"tick", "ns", start + first_tick * 500, 500}};
+        waveform.channels = std::move(channels);
+        return std::make_shared<const TensorSet>(std::move(info), std::vector{waveform});
+    }
+
+    /// What arrives at the sink for these events, through the short graph and node by node.
+    std::vector<TensorSetPtr> run(const std::vector<TensorSetPtr>& events, bool one_by_one = false) {
+        auto& sink = dynamic_cast<SectionSink&>(*m_components.environment().find("TestSectionSink"));
+        sink.arrived.clear();
+        const Graph& graph = one_by_one ? *m_graph : *m_short;
+        for (const auto& input : events) {
+            std::vector<TensorSetPtr> on_edge(graph.edges().size());
+            for (const auto& vertex : graph.vertices()) {
+                Ports in;
+                for (const std::size_t edge : vertex.input_edges) {
+                    in.push_back(on_edge[edge]);
+                }
+                if (in.empty()) {
+                    in.push_back(input);
+                }
+                const Ports out = vertex.node->call(input->event().index, in, {});
+                for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
+                    on_edge[vertex.output_edges[port]] = out.at(port);
+                }
+            }
+        }
+        return sink.arrived;
+    }
+
+    void expect_the_same(const std::vector<TensorSetPtr>& events) {
+        const auto seen = run(events);
+        const auto expected = run(events, true);
+        ASSERT_EQ(seen.size(), expected.size());
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            SCOPED_TRACE("event " + std::to_string(i));
+            EXPECT_EQ(seen[i]->event_ptr(), events[i]->event_ptr());
+            ASSERT_EQ(seen[i]->tensors().size(), expected[i]->tensors().size());
+            for (std::size_t j = 0; j < seen[i]->tensors().size(); ++j) {
+                const NamedTensor& a = seen[i]->tensors()[j];
+                const NamedTensor& b = expected[i]->tensors()[j];
+                EXPECT_EQ(a.name, b.name);
+                EXPECT_TRUE(a.data.equal(b.data));
+                EXPECT_TRUE(a.summary.equal(b.summary));
+                EXPECT_EQ(a.channels, events[i]->only().channels);
+                EXPECT_EQ(a.axes[2].start, b.axes[2].start);
+                EXPECT_EQ(a.axes[2].period, b.axes[2].period);
+            }
+        }
+    }
+
+    const test::WithStandInGraphs m_graphs;
+    test::Components m_components;
+    std::unique_ptr<Graph> m_graph, m_short;
+    SectionNode m_section;
+
+private:
+    /// Without a source: vertices in topological order by hand, since a Graph wants every port connected.
+    Graph complete(const std::vector<EdgeConfig>& wanted) {
+        std::vector<Graph::Vertex> vertices;
+        std::map<std::string, std::size_t> number;
+        for (const char* name : {"TestSectionUpload", "TestSectionWork", "TestSectionMore", "TestSectionTap",
+                                 "TestSectionPack", "TestSectionSink"}) {
+            if (auto* node = dynamic_cast<Node*>(m_components.environment().find(name))) {
+                number[name] = vertices.size();
+                const bool first = vertices.empty();
+                vertices.push_back({node,
+                                    std::vector<std::size_t>(first ? 0 : node->registered().inputs.size()),
+                                    std::vector<std::size_t>(node->registered().outputs.size())});
+            }
+        }
+        std::vector<Graph::Edge> edges;
+        for (const auto& edge : wanted) {
+            const Graph::Target tail{number.at(edge.tail.node), static_cast<std::size_t>(edge.tail.port)};
+            const Graph::Target head{number.at(edge.head.node), static_cast<std::size_t>(edge.head.port)};
+            vertices[tail.node].output_edges[tail.port] = edges.size();
+            vertices[head.node].input_edges[head.port] = edges.size();
+            edges.push_back({tail, head});
+        }
+        return {std::move(vertices), std::move(edges)};
+    }
+};
+
+TEST_F(Section, IsWhatStandsBetweenUploadAndPack) {
+    build();
+    const DeviceSection section = find_device_section(*m_graph);
+    EXPECT_EQ(section.vertices, (std::vector<std::size_t>{1, 2}));
+    EXPECT_EQ(section.entering.size(), 1u);
+    EXPECT_EQ(section.leaving.size(), 2u);
+    enclose();
+    ASSERT_EQ(m_short->vertices().size(), 4u);
+    EXPECT_EQ(m_short->edges().size(), 4u);
+    EXPECT_EQ(m_short->vertices()[1].node, &m_section);
+}
+
+TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
+    build();
+    enclose();
+    expect_the_same({event(0, 8), event(1, 8), event(2, 8), event(3, 8), event(4, 8)});
+    EXPECT_EQ(m_section.replays(), 4u); // all but the first
+    EXPECT_EQ(test::StandInGraph::captures(), 1);
+}
+
+TEST_F(Section, ResultsOfEarlierEventsStay) {
+    build();
+    enclose();
+    const auto results = run({event(0, 8), event(1, 8), event(2, 8)});
+    EXPECT_EQ(results[1]->at("doubled").data[1][1][7].item<float>(), 2 * (1000 + 31) + 1);
+    EXPECT_EQ(results[2]->at("doubled").data[1][1][7].item<float>(), 2 * (2000 + 31) + 1);
+}
+
+TEST_F(Section, ShapesAlternate) {
+    build();
+    enclose();
+    expect_the_same({event(0, 8), event(1, 12), event(2, 8), event(3, 12), event(4, 8), event(5, 6)});
+    EXPECT_EQ(m_section.replays(), 3u);
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+}
+
+TEST_F(Section, TimesOfEachEvent) {
+    build();
+    enclose();
+    // Start 0 is told apart from other starts, since a constant 0 would look the same.
+    expect_the_same({event(0, 8, 1e9, 3), event(1, 8, 2e9, 3), event(2, 8, 0), event(3, 8, 5e8, 3),
+                     event(4, 8, 7e8), event(5, 8, 8e8), event(6, 8, 9e8)});
+    EXPECT_EQ(m_section.replays(), 4u);
+}
+
+TEST_F(Section, TimeThatIsNotOfTheInputIsNotReplayed) {
+    build({{"shifts", true}});
+    enclose();
+    expect_the_same({event(0, 8, 100), event(1, 8, 200), event(2, 8, 300)});
+    EXPECT_EQ(m_section.replays(), 0u);
+    EXPECT_EQ(test::StandInGraph::captures(), 1); // and is not tried again
+}
+
+TEST_F(Section, RefusedCaptureFallsBack) {
+    build();
+    enclose();
+    test::StandInGraph::refuses() = 1;
+    expect_the_same({event(0, 8), event(1, 8), event(2, 8)});
+    EXPECT_EQ(m_section.replays(), 0u);
+    EXPECT_EQ(test::StandInGraph::captures(), 1);
+}
+
+TEST_F(Section, WindowsOfALongReadoutGoOneByOne) {
+    build();
+    enclose();
+    std::vector<TensorSetPtr> windows;
+    for (int i = 0; i < 3; ++i) {
+        auto info = std::make_shared<EventInfo>(event(i, 8)->event());
+        info->window = ReadoutWindow{};
+        windows.push_back(std::make_shared<const TensorSet>(info, event(i, 8)->tensors()));
+    }
+    run(windows);
+    EXPECT_EQ(test::StandInGraph::captures(), 0);
+}
+
+TEST_F(Section, FailedReplayIsTheEventsFailureAndTheNextOneWorks) {
+    build();
+    enclose();
+    run({event(0, 8), event(1, 8)});
+    test::StandInGraph::fails_at() = 2;
+    const Error error = test::error_of([&] { run({event(2, 8)}); });
+    EXPECT_NE(std::string(error.what()).find("a kernel failed"), std::string::npos) << error.what();
+    expect_the_same({event(3, 8), event(4, 8)});
+    EXPECT_EQ(m_section.replays(), 3u);
+}
+
+TEST_F(Section, RecordedCallsAreNotMeasuredAndReplaysAreOneCall) {
+    build();
+    enclose();
+    run({event(0, 8), event(1, 8), event(2, 8)});
+    auto* work = dynamic_cast<Node*>(m_components.environment().find("TestSectionWork"));
+    // The stand-in's replays call the nodes, unmeasured as while recording.
+    EXPECT_EQ(work->meter().calls().size(), 1u);
+    EXPECT_EQ(m_section.meter().calls().size(), 3u);
+}
+
+TEST_F(Section, ThreadsShareTheRecordings) {
+    build();
+    enclose(2);
+    run({event(0, 8)});
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([&, thread] {
+            for (int i = 0; i < 50; ++i) {
+                const int index = 10 * thread + i % 10;
+                const Ports out = m_section.call(static_cast<std::uint64_t>(index), {event(index, 8)}, {});
+                const auto last = out[1]->at("doubled").data[1][1][7].item<float>();
+                wrong += last != 2 * (1000 * index + 31) + 1;
+            }
+        });
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_LE(test::StandInGraph::captures(), 2);
+    EXPECT_GT(m_section.replays(), 0u);
+}
+
+TEST_F(Section, TapRefuses) {
+    build(Json::object(), true);
+    EXPECT_EQ(find_device_section(*m_graph).refusal, "TestSectionTap sees one event at a time");
+}
+
+TEST_F(Section, NodeThatRefusesSaysWhy) {
+    build({{"refusal", "it waits"}});
+    EXPECT_EQ(find_device_section(*m_graph).refusal, "TestSectionMore: it waits");
+}
+
+TEST(SectionNode, IsNotForConfigurations) {
+    test::Components components;
+    components.add("SPNGDeviceSection", Json::object());
+    const Error error = test::error_of([&] { components.environment().prepare_all(); });
+    EXPECT_EQ(error.exit_status(), 2);
+}
+
+TEST(PortKey, TellsShapesTypesAndTablesApart) {
+    auto info = std::make_shared<EventInfo>();
+    info->tick = 500;
+    const auto set = [&](at::ScalarType type, std::int64_t ticks, const at::Tensor& ids) {
+        NamedTensor tensor;
+        tensor.name = "adc";
+        tensor.data = at::ones({1, 2, ticks}, type);
+        auto channels = std::make_shared<ChannelTable>();
+        channels->ids = ids;
+        channels->good = at::ones({1, 2}, at::kBool);
+        tensor.channels = channels;
+        return Ports{std::make_shared<const TensorSet>(info, std::vector{tensor})};
+    };
+    const at::Tensor ids = at::arange(2, at::kInt).view({1, 2});
+    const std::string key = port_key(set(at::kShort, 8, ids));
+    EXPECT_EQ(key, port_key(set(at::kShort, 8, ids)));
+    EXPECT_NE(key, port_key(set(at::kFloat, 8, ids)));
+    EXPECT_NE(key, port_key(set(at::kShort, 9, ids)));
+    EXPECT_NE(key, port_key(set(at::kShort, 8, ids.clone())));
+    info->ident = 5;
+    info->masks["bad"] = {{1, 0, 8}};
+    EXPECT_EQ(key, port_key(set(at::kShort, 8, ids)));
+    info->tick = 512;
+    EXPECT_NE(key, port_key(set(at::kShort, 8, ids)));
+}
+
+} // namespace
+} // namespace spng
