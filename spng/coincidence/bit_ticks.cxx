@@ -11,6 +11,8 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 namespace spng {
 
 namespace {
@@ -70,21 +72,42 @@ SPNG_MULTIVERSION void compare_row(const Sample* row, std::int64_t ticks, Sample
     }
 }
 
+/// Each operation rounds to the type of the samples, so that the composition and the kernel for CUDA agree.
+/// Not in a SPNG_MULTIVERSION function, where the compiler would fuse them.
 template <class Sample>
-void compare_rows(const at::Tensor& rows, const at::Tensor& threshold, at::Tensor& packed) {
+Sample threshold_of_row(Sample rms, double factor, const Sample* pedestal, double nominal) {
+    Sample threshold = rms * static_cast<Sample>(factor);
+    if (pedestal) {
+        threshold += *pedestal;
+    }
+    return threshold + static_cast<Sample>(nominal);
+}
+
+template <class Sample>
+void compare_rows(const at::Tensor& rows, const at::Tensor& rms, double factor, const at::Tensor& pedestal,
+                  double nominal, const bool* good, at::Tensor& packed) {
     const std::int64_t ticks = rows.size(1);
+    const std::int64_t words = words_for(ticks);
     const std::int64_t stride = rows.stride(0);
     const auto* from = rows.const_data_ptr<Sample>();
-    const auto* level = threshold.const_data_ptr<Sample>();
+    const auto* unit = rms.const_data_ptr<Sample>();
+    const auto* zero = pedestal.defined() ? pedestal.const_data_ptr<Sample>() : nullptr;
     auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
     at::parallel_for(0, rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end; ++row) {
-            compare_row(from + row * stride, ticks, level[row], to + row * words_for(ticks));
+            if (good && !good[row]) {
+                std::fill_n(to + row * words, words, 0);
+                continue;
+            }
+            const Sample level = threshold_of_row(unit[row], factor, zero ? zero + row : nullptr, nominal);
+            compare_row(from + row * stride, ticks, level, to + row * words);
         }
     });
 }
 
-at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& threshold) {
+at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& rms, double factor,
+                          const std::optional<at::Tensor>& pedestal, double nominal,
+                          const std::optional<at::Tensor>& good) {
     auto shape = waveform.sizes().vec();
     shape.back() = words_for(waveform.size(-1));
     auto packed = at::empty(shape, waveform.options().dtype(at::kLong));
@@ -94,14 +117,26 @@ at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& threshol
     // A crop in time leaves rows apart but evenly so, which flattening keeps as a view.
     at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
     rows = rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
-    const at::Tensor levels = threshold.contiguous();
-    waveform.scalar_type() == at::kFloat ? compare_rows<float>(rows, levels, packed)
-                                         : compare_rows<double>(rows, levels, packed);
+    const at::Tensor noise = rms.contiguous();
+    const at::Tensor zero = pedestal ? pedestal->contiguous() : at::Tensor();
+    const at::Tensor flags = good ? good->contiguous() : at::Tensor();
+    const auto compare = waveform.scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
+    compare(rows, noise, factor, zero, nominal, good ? flags.const_data_ptr<bool>() : nullptr, packed);
     return packed;
 }
 
-at::Tensor pack_above_composite(const at::Tensor& waveform, const at::Tensor& threshold) {
-    return pack_ticks(waveform.gt(threshold.unsqueeze(-1)));
+at::Tensor pack_above_composite(const at::Tensor& waveform, const at::Tensor& rms, double factor,
+                                const std::optional<at::Tensor>& pedestal, double nominal,
+                                const std::optional<at::Tensor>& good) {
+    at::Tensor threshold = rms.mul(factor);
+    if (pedestal) {
+        threshold = threshold.add(*pedestal);
+    }
+    at::Tensor above = waveform.gt(threshold.add(nominal).unsqueeze(-1));
+    if (good) {
+        above = above.logical_and(good->unsqueeze(-1));
+    }
+    return pack_ticks(above);
 }
 
 at::Tensor bit_numbers(const at::Tensor& like) {
@@ -133,16 +168,28 @@ at::Tensor pack_ticks(const at::Tensor& mask) {
     return operation.call(mask);
 }
 
-at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& threshold) {
+at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold) {
     require_tensor(is_real(waveform) && waveform.dim() >= 1, "pack_above", "waveform", waveform,
                    "float32 or float64 (..., row, tick)");
-    require_tensor(threshold.defined() && threshold.scalar_type() == waveform.scalar_type() &&
-                       threshold.sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
-                   "pack_above", "threshold", threshold, "(..., row), type of the waveform");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::pack_above", "")
-                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
-    return operation.call(waveform, threshold);
+    const auto require_one_for_each_row = [&](const char* name, const at::Tensor& seen, at::ScalarType type) {
+        require_tensor(seen.defined() && seen.scalar_type() == type &&
+                           seen.sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
+                       "pack_above", name, seen, "one for each row of " + describe_tensor(waveform));
+    };
+    require_one_for_each_row("RMS", threshold.rms, waveform.scalar_type());
+    if (threshold.pedestal) {
+        require_one_for_each_row("pedestal", *threshold.pedestal, waveform.scalar_type());
+    }
+    if (threshold.good) {
+        require_one_for_each_row("mask of good rows", *threshold.good, at::kBool);
+    }
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::pack_above", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, double, const std::optional<at::Tensor>&,
+                              double, const std::optional<at::Tensor>&)>();
+    return operation.call(waveform, threshold.rms, threshold.factor, threshold.pedestal, threshold.nominal,
+                          threshold.good);
 }
 
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
@@ -160,7 +207,8 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("pack_ticks(Tensor mask) -> Tensor");
-    library.def("pack_above(Tensor waveform, Tensor threshold) -> Tensor");
+    library.def("pack_above(Tensor waveform, Tensor rms, float factor, Tensor? pedestal, float nominal, "
+                "Tensor? good) -> Tensor");
     library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
 }
 

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace spng {
 
@@ -15,12 +16,21 @@ namespace spng {
 /// Throws Error(Internal) when mask is not bool or has no axis. One operator call: spng::pack_ticks.
 at::Tensor pack_ticks(const at::Tensor& mask);
 
-/// Compare and pack in one pass: bit t is set where waveform(row, t) > threshold(row).
-/// @param waveform   float32 or float64 (..., row, tick); rows may lie apart in memory
-/// @param threshold  (..., row) of the same type; +Inf gives an empty row
+/// What a sample must exceed: (factor rms + pedestal) + nominal, in the type of the waveform.
+struct Threshold {
+    at::Tensor rms = {};                     ///< (..., row), type of the waveform
+    double factor = 1;                       ///< of the RMS
+    std::optional<at::Tensor> pedestal = {}; ///< as rms; none is 0
+    double nominal = 0;                      ///< the same for all rows
+    std::optional<at::Tensor> good =
+        {}; ///< bool (..., row): rows that are not good exceed nothing; none: all are
+};
+
+/// Compare and pack in one pass: bit t is set where waveform(row, t) is above the row's threshold.
+/// @param waveform  float32 or float64 (..., row, tick); rows may lie apart in memory
 /// @return int64 (..., row, ceil(tick / 64))
 /// Throws Error(Internal) when shapes or types differ. One operator call: spng::pack_above.
-at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& threshold);
+at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold);
 
 /// The inverse of pack_ticks.
 /// @param words  int64 (..., row, word)

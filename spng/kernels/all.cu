@@ -1,3 +1,9 @@
 // All kernels as one unit: one compilation and one image for each kind of device.
 
 #include "spng/kernels/baseline.cu"
+#include "spng/kernels/bit_ticks.cu"
+#include "spng/kernels/coincidence.cu"
+#include "spng/kernels/noise.cu"
+#include "spng/kernels/rebaseline.cu"
+#include "spng/kernels/region_growth.cu"
+#include "spng/kernels/running_sum.cu"

@@ -20,6 +20,10 @@ constexpr unsigned block_warps = block_threads / warp_threads;
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int word_bits = 64;
 
+/// Four blocks to a multiprocessor leave each thread 64 registers; left to itself the compiler spills some to
+/// have eight.
+#define SPNG_KERNEL extern "C" __global__ void __launch_bounds__(::spng::kernels::block_threads, 4)
+
 SPNG_DEVICE unsigned lane_number() {
     return threadIdx.x % warp_threads;
 }

@@ -6,9 +6,6 @@
 #include "spng/roi/region_growth.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/where.h>
-
-#include <limits>
 
 namespace spng {
 
@@ -20,15 +17,12 @@ at::Tensor above(const NamedTensor& image, double factor, double nominal) {
                                           .expected = "its RMS as summary",
                                           .mend = "put an SPNGChannelRMS node before this one"});
     }
-    at::Tensor threshold = image.summary * factor;
+    Threshold threshold{
+        .rms = image.summary, .factor = factor, .nominal = nominal, .good = image.channels->good};
     if (image.pedestal.defined()) {
-        threshold = threshold + image.pedestal;
+        threshold.pedestal = image.pedestal;
     }
-    if (nominal != 0) {
-        threshold = threshold + nominal;
-    }
-    return pack_above(image.data,
-                      at::where(image.channels->good, threshold, std::numeric_limits<double>::infinity()));
+    return pack_above(image.data, threshold);
 }
 
 namespace {

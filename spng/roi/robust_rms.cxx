@@ -34,21 +34,6 @@ std::int64_t rank_of(double fraction, std::int64_t ticks) {
     return static_cast<std::int64_t>(fraction * static_cast<double>(ticks - 1));
 }
 
-/// The three ranks for a row length.
-struct Ranks {
-    std::int64_t low, median, high;
-    explicit Ranks(std::int64_t ticks)
-        : low(rank_of(low_fraction, ticks)), median(rank_of(median_fraction, ticks)),
-          high(rank_of(high_fraction, ticks)) {}
-};
-
-/// RMS of a unit Gaussian whose tails beyond `cut` are gone: integral of x^2 phi(x) by parts over that of
-/// phi(x).
-double rms_of_cut_gaussian(double cut) {
-    const double density = std::exp(-cut * cut / 2) / std::sqrt(2 * std::numbers::pi);
-    return std::sqrt(1 - 2 * cut * density / std::erf(cut / std::numbers::sqrt2));
-}
-
 template <class Sample>
 struct RowNoise {
     Sample low, median;
@@ -56,7 +41,7 @@ struct RowNoise {
 };
 
 template <class Sample>
-SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t ticks, Ranks ranks,
+SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t ticks, NoiseRanks ranks,
                                                 double cut, OrderedKey<Sample>* keys) {
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
         keys[tick] = ordered_key(row[tick]);
@@ -95,7 +80,7 @@ at::Tensor zero_of_every_row(const at::Tensor& waveforms) {
 template <class Sample>
 void noise_of_rows(const at::Tensor& waveforms, double cut, Noise& noise) {
     const std::int64_t ticks = waveforms.size(-1);
-    const Ranks ranks(ticks);
+    const NoiseRanks ranks(ticks);
     const double gaussian = rms_of_cut_gaussian(cut);
     const auto* from = waveforms.const_data_ptr<Sample>();
     auto* low = std::get<0>(noise).mutable_data_ptr<Sample>();
@@ -152,7 +137,7 @@ Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
         return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
-    const Ranks ranks(waveforms.size(-1));
+    const NoiseRanks ranks(waveforms.size(-1));
     const auto sorted = std::get<0>(at::sort(waveforms, -1));
     const auto median = sorted.narrow(-1, ranks.median, 1);
     const auto low = sorted.narrow(-1, ranks.low, 1);
@@ -180,6 +165,16 @@ void require_waveforms(const char* name, const at::Tensor& waveforms) {
 }
 
 } // namespace
+
+NoiseRanks::NoiseRanks(std::int64_t ticks)
+    : low(rank_of(low_fraction, ticks)), median(rank_of(median_fraction, ticks)),
+      high(rank_of(high_fraction, ticks)) {}
+
+// Integral of x^2 phi(x) by parts over that of phi(x).
+double rms_of_cut_gaussian(double cut) {
+    const double density = std::exp(-cut * cut / 2) / std::sqrt(2 * std::numbers::pi);
+    return std::sqrt(1 - 2 * cut * density / std::erf(cut / std::numbers::sqrt2));
+}
 
 ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     require_waveforms("robust_noise", waveforms);

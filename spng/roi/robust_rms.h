@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace spng {
 
 /// Zero and unit of a channel's noise, each (..., channel), in the unit and type of the waveforms.
@@ -24,6 +26,15 @@ struct ChannelNoise {
 /// @return zeros when there are no ticks
 /// Throws Error(Internal) for another type or cut. One operator call: spng::robust_noise.
 ChannelNoise robust_noise(const at::Tensor& waveforms, double cut = 5.0);
+
+/// Which samples of a sorted row robust_noise takes: floor(p (ticks - 1)) for p = 0.16, 0.50, 0.84.
+struct NoiseRanks {
+    std::int64_t low, median, high;
+    explicit NoiseRanks(std::int64_t ticks);
+};
+
+/// RMS of a unit Gaussian whose tails beyond `cut` are gone, by which robust_noise divides.
+double rms_of_cut_gaussian(double cut);
 
 /// The RMS of robust_noise.
 at::Tensor robust_rms(const at::Tensor& waveforms, double cut = 5.0);

@@ -29,7 +29,8 @@ void run_launch(const kernels::Launch& launch) {
     }
     const auto body = found->second(launch);
     const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_most_blocks));
-    BlockRunner runner(kernels::threads_of_block, static_cast<std::size_t>(launch.shared_bytes), current_seed);
+    BlockRunner runner(kernels::threads_of_block, static_cast<std::size_t>(launch.shared_bytes),
+                       current_seed);
     for (unsigned block = 0; block < blocks; ++block) {
         runner.run(body, {block, 0, 0}, {blocks, 1, 1});
     }
@@ -42,9 +43,31 @@ const std::map<std::string, Binding>& emulated_kernels() {
 #define KERNEL(name)                                                                                         \
     { #name, binding_of(kernels::name) }
     static const std::map<std::string, Binding> kernels_by_name{
-        KERNEL(subtract_baseline_int16_float32),   KERNEL(subtract_baseline_int16_float64),
-        KERNEL(subtract_baseline_float32_float32), KERNEL(subtract_baseline_float32_float64),
-        KERNEL(subtract_baseline_float64_float32), KERNEL(subtract_baseline_float64_float64),
+        KERNEL(subtract_baseline_int16_float32),
+        KERNEL(subtract_baseline_int16_float64),
+        KERNEL(subtract_baseline_float32_float32),
+        KERNEL(subtract_baseline_float32_float64),
+        KERNEL(subtract_baseline_float64_float32),
+        KERNEL(subtract_baseline_float64_float64),
+        KERNEL(pack_ticks),
+        KERNEL(unpack_ticks),
+        KERNEL(pack_above_float32),
+        KERNEL(pack_above_float64),
+        KERNEL(coincidence),
+        KERNEL(or_neighbours),
+        KERNEL(multi_plane),
+        KERNEL(robust_noise_float32),
+        KERNEL(robust_noise_float64),
+        KERNEL(plain_rms_float32),
+        KERNEL(plain_rms_float64),
+        KERNEL(apply_regions_linear_float32),
+        KERNEL(apply_regions_linear_float64),
+        KERNEL(apply_regions_restored_float32),
+        KERNEL(apply_regions_restored_float64),
+        KERNEL(grow_regions),
+        KERNEL(confirmed_runs),
+        KERNEL(clipped_running_sum_float32),
+        KERNEL(clipped_running_sum_float64),
     };
 #undef KERNEL
     return kernels_by_name;

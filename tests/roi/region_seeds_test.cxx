@@ -106,8 +106,23 @@ TEST(ConfirmedRuns, CompositeAgreesWithTheKernel) {
 TEST(PackAbove, IsTheComparisonOfEachRowWithItsThreshold) {
     at::manual_seed(7);
     const at::Tensor waveform = at::rand({2, 5, 150}).narrow(2, 0, 130);
-    const at::Tensor threshold = at::rand({2, 5});
-    EXPECT_TRUE(unpack_ticks(pack_above(waveform, threshold), 130).equal(waveform > threshold.unsqueeze(-1)));
+    const at::Tensor rms = at::rand({2, 5});
+    const at::Tensor pedestal = at::rand({2, 5}) - 0.5;
+    at::Tensor good = at::ones({2, 5}, at::kBool);
+    good[1][3] = false;
+    EXPECT_TRUE(unpack_ticks(pack_above(waveform, {.rms = rms}), 130).equal(waveform > rms.unsqueeze(-1)));
+    const at::Tensor above = waveform > (rms * 0.7 + pedestal + 0.1).unsqueeze(-1);
+    const Threshold threshold{.rms = rms, .factor = 0.7, .pedestal = pedestal, .nominal = 0.1, .good = good};
+    const at::Tensor packed = pack_above(waveform, threshold);
+    EXPECT_TRUE(unpack_ticks(packed, 130).equal(above & good.unsqueeze(-1)));
+    const auto composite = spng::testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
+                                                         double, const std::optional<at::Tensor>&, double,
+                                                         const std::optional<at::Tensor>&>(
+        "spng::pack_above", waveform, rms, 0.7, pedestal, 0.1, good);
+    EXPECT_TRUE(composite.equal(packed));
+    EXPECT_THROW(pack_above(waveform, {.rms = rms.to(at::kDouble)}), Error);
+    EXPECT_THROW(pack_above(waveform, {.rms = rms, .pedestal = pedestal[0]}), Error);
+    EXPECT_THROW(pack_above(waveform, {.rms = rms, .good = rms}), Error);
 }
 
 TEST(LongPulses, RunningSumOfClippedSamplesEndsAtTheRow) {

@@ -13,7 +13,7 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define threadIdx (::spng::emulation::running->thread().index)
 #define blockIdx (::spng::emulation::running->block_index())
 #define blockDim (::spng::emulation::running->size())

@@ -1,0 +1,70 @@
+// Masks to words and back (spng/coincidence/bit_ticks.h): a warp for each word, whose 64 flags are two
+// ballots.
+
+#include "spng/kernels/bit_words.cuh"
+
+namespace spng::kernels {
+
+/// The rows of a block in turn: flags_of(row) gives a function of the tick, asked for ticks of the row only.
+template <class FlagsOf>
+SPNG_DEVICE void pack_words(Index rows, Index ticks, Word* packed, FlagsOf flags_of) {
+    const Index words = words_for(ticks);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        const auto is_set = flags_of(row);
+        for (Index word = warp_number(); word < words; word += block_warps) {
+            const Index first = word * word_bits + lane_number();
+            const Index second = first + warp_threads;
+            const Word flagged =
+                word_of_flags(first < ticks && is_set(first), second < ticks && is_set(second));
+            if (lane_number() == 0) {
+                packed[row * words + word] = flagged;
+            }
+        }
+    }
+}
+
+SPNG_KERNEL pack_ticks(const bool* mask, Index rows, Index ticks, Word* packed) {
+    pack_words(rows, ticks, packed, [=](Index row) {
+        const bool* flags = mask + row * ticks;
+        return [=](Index tick) { return flags[tick]; };
+    });
+}
+
+SPNG_KERNEL unpack_ticks(const Word* packed, Index rows, Index ticks, bool* mask) {
+    const Index words = words_for(ticks);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+            mask[row * ticks + tick] =
+                (packed[row * words + tick / word_bits] >> (tick % word_bits) & 1) != 0;
+        }
+    }
+}
+
+/// x > pedestal + factor rms + nominal, in the order of operations that the CPU has; never for rows that are
+/// not good.
+template <class Real>
+SPNG_DEVICE void pack_above(const Real* waveforms, Index rows, Index row_stride, Index ticks, const Real* rms,
+                            Real factor, const Real* pedestal, Real nominal, const bool* good, Word* packed) {
+    pack_words(rows, ticks, packed, [=](Index row) {
+        const bool wanted = good == nullptr || good[row];
+        Real threshold = rms[row] * factor;
+        if (pedestal != nullptr) {
+            threshold = threshold + pedestal[row];
+        }
+        threshold = threshold + nominal;
+        const Real* samples = waveforms + row * row_stride;
+        return [=](Index tick) { return wanted && samples[tick] > threshold; };
+    });
+}
+
+#define SPNG_PACK_ABOVE(suffix, Real)                                                                        \
+    SPNG_KERNEL pack_above_##suffix(const Real* waveforms, Index rows, Index row_stride, Index ticks,        \
+                                    const Real* rms, Real factor, const Real* pedestal, Real nominal,        \
+                                    const bool* good, Word* packed) {                                        \
+        pack_above(waveforms, rows, row_stride, ticks, rms, factor, pedestal, nominal, good, packed);        \
+    }
+
+SPNG_PACK_ABOVE(float32, float)
+SPNG_PACK_ABOVE(float64, double)
+
+} // namespace spng::kernels

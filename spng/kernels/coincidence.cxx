@@ -1,0 +1,58 @@
+#include "spng/core/bit_words.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/kernels/launch.h"
+#include "spng/kernels/operators.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+namespace spng::kernels {
+
+at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                       std::int64_t /*most_cells*/) {
+    const std::int64_t targets = offsets.size(0) - 1;
+    at::Tensor crossing = at::empty({targets, packed.size(1)}, packed.options());
+    if (crossing.numel() > 0) {
+        const at::Tensor input = packed.contiguous();
+        constexpr std::int64_t shared_bytes = threads_of_block * sizeof(std::uint64_t);
+        launch("coincidence", packed.device(), blocks_for(targets, 1), shared_bytes,
+               input.const_data_ptr<std::int64_t>(), packed.size(1), offsets.const_data_ptr<std::int32_t>(),
+               pairs.const_data_ptr<std::int32_t>(), targets, crossing.mutable_data_ptr<std::int64_t>());
+    }
+    return crossing;
+}
+
+at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
+    const at::Tensor input = packed.contiguous();
+    const at::Tensor table = neighbours.contiguous();
+    at::Tensor widened = at::empty_like(input);
+    if (widened.numel() > 0) {
+        launch("or_neighbours", packed.device(), blocks_for(packed.size(0), warps_of_block), 0,
+               input.const_data_ptr<std::int64_t>(), packed.size(0), packed.size(1),
+               table.const_data_ptr<std::int32_t>(), table.size(1), widened.mutable_data_ptr<std::int64_t>());
+    }
+    return widened;
+}
+
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                       at::IntArrayRef products) {
+    const auto number = static_cast<std::int64_t>(products.size());
+    at::Tensor result = at::empty({number, mask.size(0), mask.size(1)}, mask.options());
+    if (result.numel() == 0) {
+        return result;
+    }
+    constexpr std::int64_t most_products = 15; // two bits of an int for each
+    require_argument(number <= most_products, "multi_plane", "number of products", number, "15 or fewer");
+    int coded = 0;
+    for (std::int64_t k = 0; k < number; ++k) {
+        coded |= static_cast<int>(products[k]) << (2 * k);
+    }
+    const at::Tensor own = mask.contiguous();
+    const at::Tensor others = crossing.contiguous();
+    launch("multi_plane", mask.device(), blocks_for(mask.size(0), warps_of_block), 0,
+           own.const_data_ptr<std::int64_t>(), others.const_data_ptr<std::int64_t>(), mask.size(0), ticks,
+           coded, static_cast<int>(number), result.mutable_data_ptr<std::int64_t>());
+    return result;
+}
+
+} // namespace spng::kernels

@@ -1,0 +1,63 @@
+#include "spng/kernels/launch.h"
+#include "spng/kernels/operators.h"
+#include "spng/kernels/rows.h"
+#include "spng/roi/robust_rms.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+namespace spng::kernels {
+
+namespace {
+
+at::Tensor one_for_each_row(const at::Tensor& waveforms, bool zero) {
+    const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
+    return zero ? at::zeros(shape, waveforms.options()) : at::empty(shape, waveforms.options());
+}
+
+template <class Real>
+void robust_noise(const char* kernel, const Rows& rows, double cut, at::Tensor& low, at::Tensor& median,
+                  at::Tensor& rms) {
+    const NoiseRanks ranks(rows.ticks);
+    launch(kernel, rms.device(), blocks_for(rows.rows, 1), reduction_bytes + rows.staged_bytes,
+           rows.data<Real>(), rows.rows, rows.row_stride, rows.ticks, rows.tick_stride, ranks.low,
+           ranks.median, ranks.high, static_cast<Real>(cut), static_cast<Real>(rms_of_cut_gaussian(cut)),
+           static_cast<int>(rows.staged), low.mutable_data_ptr<Real>(), median.mutable_data_ptr<Real>(),
+           rms.mutable_data_ptr<Real>());
+}
+
+template <class Real>
+void plain_rms(const char* kernel, const Rows& rows, at::Tensor& rms) {
+    launch(kernel, rms.device(), blocks_for(rows.rows, 1), reduction_bytes + rows.staged_bytes,
+           rows.data<Real>(), rows.rows, rows.row_stride, rows.ticks, rows.tick_stride,
+           static_cast<int>(rows.staged), rms.mutable_data_ptr<Real>());
+}
+
+} // namespace
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut) {
+    const bool empty = waveforms.numel() == 0;
+    at::Tensor low = one_for_each_row(waveforms, empty);
+    at::Tensor median = one_for_each_row(waveforms, empty);
+    at::Tensor rms = one_for_each_row(waveforms, empty);
+    if (!empty) {
+        const Rows rows = rows_of(waveforms, reduction_bytes);
+        waveforms.scalar_type() == at::kFloat
+            ? robust_noise<float>("robust_noise_float32", rows, cut, low, median, rms)
+            : robust_noise<double>("robust_noise_float64", rows, cut, low, median, rms);
+    }
+    return {low, median, rms};
+}
+
+at::Tensor plain_rms(const at::Tensor& waveforms) {
+    const bool empty = waveforms.numel() == 0 || waveforms.size(-1) < 2;
+    at::Tensor rms = one_for_each_row(waveforms, empty);
+    if (!empty) {
+        const Rows rows = rows_of(waveforms, reduction_bytes);
+        waveforms.scalar_type() == at::kFloat ? plain_rms<float>("plain_rms_float32", rows, rms)
+                                              : plain_rms<double>("plain_rms_float64", rows, rms);
+    }
+    return rms;
+}
+
+} // namespace spng::kernels

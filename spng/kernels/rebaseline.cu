@@ -1,0 +1,116 @@
+// Charge inside the regions (spng/roi/rebaseline.h): one block for each row, whose mask is packed first. The
+// ends of a run are then found from any tick of it by counting zeros in a word or two.
+
+#include "spng/kernels/bit_words.cuh"
+#include "spng/kernels/block_reduction.cuh"
+
+namespace spng::kernels {
+
+/// The mask of one row in shared memory, or where it is too long for that, the one packed before.
+SPNG_DEVICE RowView<Word> packed_row(const bool* mask, const Word* packed, Index row, Index slices,
+                                     const SharedArray<Word>& room) {
+    const Index words = words_for(slices);
+    if (packed != nullptr) {
+        return RowView<Word>(packed + row * words);
+    }
+    const bool* inside = mask + row * slices;
+    for (Index word = warp_number(); word < words; word += block_warps) {
+        const Index first = word * word_bits + lane_number();
+        const Index second = first + warp_threads;
+        const Word flags = word_of_flags(first < slices && inside[first], second < slices && inside[second]);
+        if (lane_number() == 0) {
+            room[word] = flags;
+        }
+    }
+    return RowView<Word>(room);
+}
+
+SPNG_DEVICE bool is_set(const RowView<Word>& words, Index bit) {
+    return (words[bit / word_bits] >> (bit % word_bits) & 1) != 0;
+}
+
+/// Which slice a tick lies in; rows have less than 2^32 ticks, and 32 bits divide many times faster than 64.
+SPNG_DEVICE Index slice_of(Index tick, Index factor) {
+    return static_cast<unsigned>(tick) / static_cast<unsigned>(factor);
+}
+
+/// a + b c, rounded once: what the CPU's compiler makes of it for every processor since 2013.
+SPNG_DEVICE float fused(float a, float b, float c) {
+    return fmaf(b, c, a);
+}
+SPNG_DEVICE double fused(double a, double b, double c) {
+    return fma(b, c, a);
+}
+
+template <class Real>
+SPNG_DEVICE void apply_regions_linear(const Real* signal, const bool* mask, const Word* packed, Index rows,
+                                      Index ticks, Index slices, Index factor, Real* result) {
+    SharedMemory memory;
+    const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
+        __syncthreads();
+        const Real* in = signal + row * ticks;
+        Real* out = result + row * ticks;
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+            const Index slice = slice_of(tick, factor);
+            Real value = 0;
+            if (is_set(inside, slice)) {
+                const Index first = find_bit_back(inside, 0, slice, false) * factor;
+                const Index past = find_bit(inside, slice, slices, false) * factor;
+                const Index last = (past < ticks ? past : ticks) - 1;
+                if (first == last) {
+                    value = in[tick];
+                } else if (tick < last) {
+                    const Real start = in[first];
+                    const Real slope = (in[last] - start) / static_cast<Real>(last - first);
+                    value = in[tick] - fused(start, slope, static_cast<Real>(tick - first));
+                }
+            }
+            out[tick] = value;
+        }
+        __syncthreads();
+    }
+}
+
+template <class Real>
+SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, const Word* packed, Index rows,
+                                        Index ticks, Index slices, Index factor, Real* result) {
+    SharedMemory memory;
+    BlockReduction reduce(memory);
+    const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
+        __syncthreads();
+        const Real* in = signal + row * ticks;
+        RowSum<Real> total[1];
+        unsigned outside[1] = {0};
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+            if (!is_set(inside, slice_of(tick, factor))) {
+                total[0].add(in[tick]);
+                ++outside[0];
+            }
+        }
+        reduce(total, Add{});
+        reduce(outside, Add{});
+        const Real baseline = outside[0] > 0 ? total[0].over(outside[0]) : Real{0};
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+            result[row * ticks + tick] =
+                is_set(inside, slice_of(tick, factor)) ? in[tick] - baseline : Real{0};
+        }
+        __syncthreads();
+    }
+}
+
+#define SPNG_APPLY_REGIONS(name, suffix, Real)                                                               \
+    SPNG_KERNEL name##_##suffix(const Real* signal, const bool* mask, const Word* packed, Index rows,        \
+                                Index ticks, Index slices, Index factor, Real* result) {                     \
+        name(signal, mask, packed, rows, ticks, slices, factor, result);                                     \
+    }
+
+SPNG_APPLY_REGIONS(apply_regions_linear, float32, float)
+SPNG_APPLY_REGIONS(apply_regions_linear, float64, double)
+SPNG_APPLY_REGIONS(apply_regions_restored, float32, float)
+SPNG_APPLY_REGIONS(apply_regions_restored, float64, double)
+
+} // namespace spng::kernels

@@ -1,0 +1,114 @@
+#include "spng/core/selection.h"
+#include "spng/kernels/operators.h"
+#include "spng/roi/robust_rms.h"
+#include "tests/kernels/kernel_checks.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <limits>
+
+namespace spng::testing {
+namespace {
+
+/// Distance of two finite numbers in steps from one number of the type to the next.
+template <class Real>
+std::int64_t steps_between(const at::Tensor& left, const at::Tensor& right) {
+    std::int64_t most = 0;
+    const at::Tensor a = left.contiguous(), b = right.contiguous();
+    for (std::int64_t i = 0; i < a.numel(); ++i) {
+        const auto one = static_cast<std::int64_t>(ordered_key(a.const_data_ptr<Real>()[i]));
+        const auto other = static_cast<std::int64_t>(ordered_key(b.const_data_ptr<Real>()[i]));
+        most = std::max(most, std::abs(one - other));
+    }
+    return most;
+}
+
+std::int64_t steps_between(const at::Tensor& left, const at::Tensor& right) {
+    return left.scalar_type() == at::kFloat ? steps_between<float>(left, right)
+                                            : steps_between<double>(left, right);
+}
+
+/// Order statistics are exact. The RMS: float32 rounds each square, the root and a division, and the limit of
+/// the cut; float64 adds in another order than the CPU.
+void expect_noise(const at::Tensor& waveforms, double cut = 5, std::int64_t steps_float32 = 4) {
+    const ChannelNoise expected = robust_noise(waveforms, cut);
+    const at::Tensor seen = emulated([&] {
+        const auto [low, median, rms] = kernels::robust_noise(waveforms, cut);
+        return at::stack({low, median, rms});
+    });
+    EXPECT_TRUE(same_bytes(seen[0], expected.low));
+    EXPECT_TRUE(same_bytes(seen[1], expected.median));
+    const std::int64_t most = waveforms.scalar_type() == at::kFloat ? steps_float32 : 64;
+    EXPECT_LE(steps_between(seen[2], expected.rms), most)
+        << waveforms.sizes() << ' ' << seen[2] << expected.rms;
+}
+
+TEST(NoiseKernel, EveryLengthOfRow) {
+    at::manual_seed(1);
+    for (const std::int64_t ticks : row_lengths) {
+        expect_noise(at::randn({2, ticks}) * 300 + 20);
+    }
+    expect_noise(at::randn({2, 1025}, at::kDouble) * 300, 3);
+}
+
+TEST(NoiseKernel, SignalsOnNoiseAndEveryCut) {
+    at::manual_seed(2);
+    at::Tensor waveforms = at::randn({3, 1500}) * 250;
+    waveforms.narrow(1, 700, 60).add_(20000);
+    for (const double cut : {1.0, 3.0, 5.0, 10.0}) {
+        expect_noise(waveforms, cut);
+    }
+}
+
+TEST(NoiseKernel, RowsOfFewValues) {
+    at::manual_seed(3);
+    const float tiny = std::numeric_limits<float>::denorm_min();
+    expect_noise(at::full({2, 100}, -7.25f));
+    expect_noise(at::zeros({2, 65}));
+    expect_noise(at::tensor({0.f, -0.f, 0.f, -0.f, -0.f}, at::kFloat).view({1, 5}));
+    expect_noise(at::tensor({tiny, -tiny, 0.f, -0.f}, at::kFloat).view({1, 4}));
+    expect_noise((at::randint(0, 2, {4, 333}) * 2 - 1).to(at::kFloat));
+    expect_noise(at::randint(-3, 4, {4, 1500}).to(at::kFloat), 3);
+}
+
+TEST(NoiseKernel, RowsThatLieApartAndRowsTooLongForSharedMemory) {
+    at::manual_seed(4);
+    const at::Tensor wide = at::randn({2, 3, 900});
+    expect_noise(wide.narrow(2, 100, 501));
+    expect_noise(wide.slice(2, 0, 900, 4));
+    expect_noise(at::randn({1, 20000}));
+    expect_noise(at::randn({1, 40000}).slice(1, 0, 40000, 2));
+    expect_noise(at::randn({1, 7000}, at::kDouble));
+}
+
+TEST(NoiseKernel, NothingToDo) {
+    const emulation::EmulatedDevice device(0);
+    EXPECT_TRUE(std::get<2>(kernels::robust_noise(at::zeros({3, 0}), 5)).equal(at::zeros({3})));
+    EXPECT_EQ(std::get<0>(kernels::robust_noise(at::zeros({0, 9}), 5)).numel(), 0);
+    EXPECT_TRUE(kernels::plain_rms(at::zeros({3, 1})).equal(at::zeros({3})));
+}
+
+TEST(NoiseKernel, PlainRms) {
+    at::manual_seed(5);
+    for (const std::int64_t ticks : {2, 3, 64, 1025, 6000}) {
+        for (const auto type : {at::kFloat, at::kDouble}) {
+            // ADC above a baseline: the mean is large against the deviations.
+            const at::Tensor waveforms = (at::randn({2, ticks}, at::kDouble) * 3 + 2350).to(type);
+            const at::Tensor seen = emulated([&] { return kernels::plain_rms(waveforms); });
+            const at::Tensor expected = plain_rms(waveforms);
+            // The mean is rounded to the type, half a step of 2350 in a deviation of 3.
+            const double relative = type == at::kFloat ? 1e-6 : 1e-13;
+            EXPECT_LE(((seen - expected) / expected).abs().max().item<double>(), relative) << ticks;
+        }
+    }
+}
+
+} // namespace
+} // namespace spng::testing

@@ -1,0 +1,99 @@
+"""The CUDA kernels compile, with NVRTC alone and with nvcc, and to code without spills or stray float64. Needs no GPU."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
+
+NVRTC = next(iter(sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.1[23]"))), None)
+NVCC = next((path for path in ("/usr/local/cuda/bin/nvcc", shutil.which("nvcc")) if path and Path(path).exists()), None)
+
+COMPILERS = [
+    pytest.param(lambda image, output: with_nvrtc(str(NVRTC), image, output), id="nvrtc",
+                 marks=pytest.mark.skipif(NVRTC is None, reason="no NVRTC: a LibTorch without CUDA")),
+    pytest.param(lambda image, output: with_nvcc(str(NVCC), image, output), id="nvcc",
+                 marks=pytest.mark.skipif(NVCC is None, reason="no nvcc on this machine")),
+]
+Compile = Callable[[Image, Path], str]
+
+# A multiple and a comparison for each run: a tie must not depend on the device.
+FLOAT64_IN = {"confirmed_runs"}
+
+
+def kernel_names() -> set[str]:
+    """Names in the emulator's list, which is tested to be that of what the host's side launches."""
+    text = (ROOT / "tests/kernels/emulator_test.cxx").read_text(encoding="utf-8")
+    names = set(re.findall(r"\bKERNEL\((\w+)\)", text)) - {"name"}
+    assert len(names) > 20
+    return names
+
+
+def per_kernel(messages: str) -> dict[str, str]:
+    """ptxas -v: kernel -> what it says of it."""
+    parts = re.split(r"Compiling entry function '(\w+)'", messages)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("compile_kernels", COMPILERS)
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path: Path) -> None:
+    messages = per_kernel(compile_kernels(Image(architecture, verbose=True), tmp_path / "image.cubin"))
+    assert set(messages) == kernel_names()
+    for name, text in messages.items():
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in text, (name, text)
+        registers = int(re.search(r"Used (\d+) registers", text)[1])
+        assert registers <= 64, (name, registers)  # four blocks of 256 threads to a multiprocessor
+        assert "bytes lmem" not in text, (name, text)
+    assert (tmp_path / "image.cubin").read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("compile_kernels", COMPILERS)
+def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, tmp_path: Path) -> None:
+    output = tmp_path / "image.ptx"
+    compile_kernels(Image("compute_75"), output)
+    parts = re.split(r"\.entry (\w+)\(", output.read_text(encoding="utf-8"))
+    bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert set(bodies) == kernel_names()
+    with_float64 = {name for name, body in bodies.items() if re.search(r"\.f64\b", body)}
+    assert with_float64 == {name for name in bodies if "float64" in name} | FLOAT64_IN
+    assert not {name for name, body in bodies.items() if re.search(r"\.local\b|\bcall", body)}
+    # Contractions would give other bits than the emulator; the fused operations are those of the source.
+    fused = {name for name, body in bodies.items() if re.search(r"\bfma\.", body)}
+    assert not {name for name in fused if name.startswith(("subtract", "pack", "clipped"))} - {
+        name for name in fused if re.search(r"\bdiv\.rn|\brcp\.rn", bodies[name])}
+
+
+@pytest.mark.parametrize("compile_kernels", COMPILERS)
+def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -> None:
+    for lines in (False, True):
+        compile_kernels(Image("sm_90", line_information=lines), tmp_path / "image.cubin")
+        image = (tmp_path / "image.cubin").read_bytes()
+        assert (b".debug_line" in image) == lines
+        assert (b"region_growth.cu" in image) == lines
+
+
+def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
+    if NVRTC is None:
+        pytest.skip("no NVRTC: a LibTorch without CUDA")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/compile_kernels.py"), "--compiler", "nvrtc", "--path", str(NVRTC),
+         "--architecture", "compute_75", "--output", str(tmp_path / "image.ptx")],
+        env={}, cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "image.ptx").read_text(encoding="utf-8").startswith("//")
+
+
+@pytest.mark.parametrize("compile_kernels", COMPILERS)
+def test_what_does_not_compile_is_told(compile_kernels: Compile, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="sm_1\\b|arch"):
+        compile_kernels(Image("sm_1"), tmp_path / "image.cubin")

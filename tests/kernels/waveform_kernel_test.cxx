@@ -1,0 +1,178 @@
+// Rebaseline and running sums.
+
+#include "spng/kernels/operators.h"
+#include "spng/roi/long_pulses.h"
+#include "spng/roi/rebaseline.h"
+#include "tests/kernels/kernel_checks.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+namespace spng::testing {
+namespace {
+
+/// The definition of spng/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has it.
+template <class Real>
+at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    const at::Tensor in = signal.contiguous(), inside = mask.contiguous();
+    at::Tensor result = at::zeros(signal.sizes(), signal.options());
+    const std::int64_t ticks = signal.size(-1), slices = mask.size(-1);
+    for (std::int64_t row = 0; row < signal.numel() / ticks; ++row) {
+        const Real* x = in.const_data_ptr<Real>() + row * ticks;
+        const bool* open = inside.const_data_ptr<bool>() + row * slices;
+        Real* y = result.mutable_data_ptr<Real>() + row * ticks;
+        for (std::int64_t first = 0; first < ticks; ++first) {
+            if (!open[first / factor] || (first > 0 && open[(first - 1) / factor])) {
+                continue;
+            }
+            std::int64_t last = first;
+            while (last + 1 < ticks && open[(last + 1) / factor]) {
+                ++last;
+            }
+            const Real slope = first == last ? 0 : (x[last] - x[first]) / static_cast<Real>(last - first);
+            for (std::int64_t k = first; k <= last; ++k) {
+                y[k] = x[k] - std::fma(slope, static_cast<Real>(k - first), x[first]);
+            }
+            y[last] = first == last ? x[last] : Real{0};
+        }
+    }
+    return result;
+}
+
+at::Tensor region_mask(double density, at::IntArrayRef shape) {
+    // Long runs: few borders.
+    return (at::rand(shape) < density).cumsum(-1).remainder(2).to(at::kBool);
+}
+
+TEST(RebaselineKernel, LinearIsItsDefinitionToTheByte) {
+    at::manual_seed(1);
+    for (const std::int64_t ticks : row_lengths) {
+        for (const std::int64_t factor : {1, 4, 7}) {
+            const std::int64_t slices = (ticks + factor - 1) / factor;
+            for (const double density : {0.0, 0.02, 0.5}) {
+                const at::Tensor mask = region_mask(density, {2, slices});
+                const at::Tensor signal = at::randn({2, ticks}) * 1000;
+                const at::Tensor seen =
+                    emulated([&] { return kernels::apply_regions_linear(signal, mask, factor); });
+                EXPECT_TRUE(same_bytes(seen, linear_by_definition<float>(signal, mask, factor)))
+                    << ticks << ' ' << factor;
+                // The CPU's operator rounds the line twice where the processor has no fused multiplication.
+                const at::Tensor cpu = apply_regions_linear(signal, mask, factor);
+                EXPECT_LE((seen - cpu).abs().max().item<double>(), 1e-3);
+                EXPECT_TRUE(same_bytes(seen == 0, cpu == 0));
+            }
+        }
+    }
+}
+
+TEST(RebaselineKernel, LinearOfWholeRowsEmptyMasksAndFloat64) {
+    at::manual_seed(2);
+    const at::Tensor signal = at::randn({3, 6000}, at::kDouble);
+    for (const bool open : {false, true}) {
+        const at::Tensor mask = at::full({3, 1500}, open, at::kBool);
+        const at::Tensor seen = emulated([&] { return kernels::apply_regions_linear(signal, mask, 4); });
+        EXPECT_TRUE(same_bytes(seen, linear_by_definition<double>(signal, mask, 4)));
+    }
+}
+
+/// Mean of the ticks outside, in float64.
+at::Tensor restored_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    const at::Tensor inside = mask.repeat_interleave(factor, -1).narrow(-1, 0, signal.size(-1));
+    const at::Tensor outside = inside.logical_not().to(at::kDouble);
+    const at::Tensor mean =
+        (signal.to(at::kDouble) * outside).sum(-1, true) / outside.sum(-1, true).clamp_min(1);
+    return (signal - mean.to(signal.scalar_type())) * inside;
+}
+
+TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
+    at::manual_seed(3);
+    for (const std::int64_t ticks : row_lengths) {
+        for (const auto type : {at::kFloat, at::kDouble}) {
+            const at::Tensor signal = (at::randn({2, ticks}, at::kDouble) * 300 + 77).to(type);
+            for (const double density : {0.0, 0.05, 0.5}) {
+                const at::Tensor mask = region_mask(density, {2, (ticks + 3) / 4});
+                const at::Tensor seen =
+                    emulated([&] { return kernels::apply_regions_restored(signal, mask, 4); });
+                // A step or two of the mean, which is below 1000 by far.
+                const double step = type == at::kFloat ? 1.3e-4 : 1e-11;
+                EXPECT_LE((seen - restored_by_definition(signal, mask, 4)).abs().max().item<double>(), step)
+                    << ticks;
+                EXPECT_LE((seen - apply_regions_restored(signal, mask, 4)).abs().max().item<double>(), step)
+                    << ticks;
+            }
+            const at::Tensor all = at::ones({2, (ticks + 3) / 4}, at::kBool);
+            EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_restored(signal, all, 4); }),
+                                   signal));
+        }
+    }
+}
+
+TEST(RebaselineKernel, MasksTooLongForSharedMemoryArePackedFirst) {
+    at::manual_seed(4);
+    const std::int64_t ticks = 6144 * 64 + 1;
+    const at::Tensor signal = at::randn({1, ticks});
+    const at::Tensor mask = region_mask(0.001, {1, ticks});
+    const emulation::EmulatedDevice device(0);
+    const int before = emulation::launched_kernels().contains("pack_ticks")
+                           ? emulation::launched_kernels().at("pack_ticks")
+                           : 0;
+    const at::Tensor seen = kernels::apply_regions_linear(signal, mask, 1);
+    EXPECT_EQ(emulation::launched_kernels().at("pack_ticks"), before + 1);
+    EXPECT_TRUE(same_bytes(seen, linear_by_definition<float>(signal, mask, 1)));
+    EXPECT_LE((kernels::apply_regions_restored(signal, mask, 1) - apply_regions_restored(signal, mask, 1))
+                  .abs()
+                  .max()
+                  .item<double>(),
+              1e-6);
+}
+
+TEST(RebaselineKernel, NothingToDo) {
+    const emulation::EmulatedDevice device(0);
+    EXPECT_EQ(kernels::apply_regions_linear(at::zeros({0, 8}), at::zeros({0, 2}, at::kBool), 4).numel(), 0);
+    EXPECT_EQ(kernels::apply_regions_restored(at::zeros({2, 0}), at::zeros({2, 0}, at::kBool), 4).numel(), 0);
+}
+
+TEST(RunningSumKernel, AgreesWithTheCpu) {
+    at::manual_seed(5);
+    for (const std::int64_t ticks : {1, 6, 7, 63, 64, 1500, 1791, 1792, 1793, 6001}) {
+        for (const std::int64_t samples : {1, 3, 17, 51}) {
+            const at::Tensor waveform = at::randn({2, ticks}) * 200 + 30;
+            const at::Tensor pedestal = at::tensor({25.f, 31.f}, at::kFloat);
+            const at::Tensor rms = at::tensor({190.f, 0.f}, at::kFloat);
+            const at::Tensor seen =
+                emulated([&] { return kernels::clipped_running_sum(waveform, pedestal, rms, 4.0, samples); });
+            const at::Tensor expected = clipped_running_sum(waveform, pedestal, rms, 4.0, samples);
+            // Up to 51 summands of at most 4, each addition rounds at 2^-24 of the sum; the RMS of a sum is 1
+            // to 7.
+            EXPECT_LE((seen - expected).abs().max().item<double>(), 3e-5) << ticks << ' ' << samples;
+            EXPECT_TRUE(seen[1].equal(at::zeros({ticks})));
+        }
+    }
+    const at::Tensor waveform = at::randn({2, 700}, at::kDouble);
+    const at::Tensor zero = at::zeros({2}, at::kDouble), one = at::ones({2}, at::kDouble);
+    const at::Tensor seen =
+        emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 3.0, 51); });
+    EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 3.0, 51)).abs().max().item<double>(), 1e-12);
+}
+
+TEST(RunningSumKernel, SumsTooLongForSharedMemory) {
+    at::manual_seed(6);
+    const at::Tensor waveform = at::randn({1, 300});
+    const at::Tensor zero = at::zeros({1}), one = at::ones({1});
+    for (const std::int64_t samples : {301, 10497, 10499}) {
+        const at::Tensor seen =
+            emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 2.0, samples); });
+        EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 2.0, samples)).abs().max().item<double>(),
+                  1e-4);
+    }
+}
+
+} // namespace
+} // namespace spng::testing
