@@ -68,7 +68,7 @@ class Bench:
         """Outputs in the folder."""
         return sorted(path.name for path in self.output.glob("*.npz"))
 
-    def wait_for_outputs(self, count: int, process: subprocess.Popen | None = None, limit: float = 60.0) -> None:
+    def wait_for_outputs(self, count: int, process: subprocess.Popen | None = None, limit: float = 240.0) -> None:
         """Until so many outputs are there."""
         deadline = time.monotonic() + limit
         while len(self.done()) < count:
@@ -120,7 +120,7 @@ class Servers:
         """Start one; returns its address, once it listens."""
         port = port or free_port()
         self._start(["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], variables)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 240
         while not listens(port):
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -136,7 +136,7 @@ class Servers:
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=30)
+            client.wait_for_workers(count, timeout=240)
 
     def _start(self, words: list[str], variables: dict[str, str], prefix: list[str] | None = None) -> subprocess.Popen:
         quiet = {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]", "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]"}

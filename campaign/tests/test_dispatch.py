@@ -29,6 +29,7 @@ class ScriptedEngine:
 
     def __init__(self, scripts: dict[str, list[Answer]], workers: tuple[str, ...] = ("w1", "w2")) -> None:
         self.scripts, self.workers = scripts, dict.fromkeys(workers, 1)
+        self.replaces = False
         self.changed = threading.Event()
         self.submitted: list[tuple[str, int, set[str]]] = []
         self.retired: list[str] = []
@@ -60,6 +61,10 @@ class ScriptedEngine:
 
     def retire(self, worker: str) -> None:
         self.retired.append(worker)
+
+    def refill(self, retired: int) -> None:
+        if self.replaces:
+            self.workers.update({f"w{3 + number}": 1 for number in range(retired)})
 
     def is_connected(self) -> bool:
         return True
@@ -138,6 +143,23 @@ def test_the_last_worker_is_not_retired_but_ends_the_run(bench: Bench, dispatche
     outcomes = dispatcher(engine).run(names, {})
     assert not engine.retired and "no worker is left" in outcomes.stopped_by and "told to fail" in outcomes.stopped_by
     assert not outcomes.failed, "it was no fault of the files"
+
+
+def test_replacements_that_are_no_better_end_the_run(bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A farm on which all machines lack something: not every file is failed five times over."""
+    monkeypatch.setattr("wirecell_campaign.dispatch.LOOK", 0.0)
+    names = bench.make(30)
+    workers = [f"w{number}" for number in range(1, 30)]
+
+    def failing(task: Task) -> Ended:
+        bad = next(worker for worker in workers if worker not in engine.retired)
+        return failed(Fault.WORKER, bad)(task)
+
+    engine = ScriptedEngine({name: [failing] * 9 for name in names})
+    engine.replaces = True
+    outcomes = dispatcher(engine).run(names, {})
+    assert "no worker is left that can work" in outcomes.stopped_by and not outcomes.failed
+    assert len(engine.retired) <= 2
 
 
 def test_an_input_that_vanished_is_no_fault_of_workers(bench: Bench, dispatcher) -> None:

@@ -18,24 +18,42 @@ from wirecell_campaign import cli
 
 WORKER = "multiprocessing.spawn"
 SEED = 6
+LONG = 240  # s; a machine with other things to do takes its time
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system or become another user")
 
 
 def test_workers_killed_at_random(bench: Bench) -> None:
-    """Ten SIGKILLs at times and workers drawn from a seeded generator, while 60 files are done by three workers."""
-    names = bench.make(60, "sleep 0.15")
-    process = bench.start("--workers", "3", "--patience", "30")
+    """SIGKILLs at times and workers drawn from a seeded generator, six at most, while 40 files are done by three workers."""
+    names = bench.make(40, "sleep 0.15")
+    process = bench.start("--workers", "3")
     chance = random.Random(SEED)
     killed = 0
-    while killed < 10 and process.poll() is None:
+    while killed < 6 and process.poll() is None:
         time.sleep(chance.uniform(0.1, 0.4))
         workers = sorted(children(process.pid, WORKER))
         if bench.done() and workers:
             os.kill(chance.choice(workers), signal.SIGKILL)
             killed += 1
-    said, complained = process.communicate(timeout=120)
+    said, complained = process.communicate(timeout=LONG)
     assert process.returncode == 0, complained
-    assert killed >= 5
+    assert killed >= 3
+    bench.check(names)
+
+
+def test_workers_killed_while_they_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in the engine replaces such a worker: its nanny waits for it for ever."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT", "1s")
+    names = bench.make(8, "sleep 0.1")
+    process = bench.start("--workers", "1")
+    bench.wait_for_outputs(1, process)
+    first = children(process.pid, WORKER)
+    os.kill(first[0], signal.SIGKILL)
+    deadline = time.monotonic() + LONG
+    while not (second := set(children(process.pid, WORKER)) - set(first)):
+        assert time.monotonic() < deadline
+    os.kill(second.pop(), signal.SIGKILL)
+    _, complained = process.communicate(timeout=LONG)
+    assert process.returncode == 0, complained
     bench.check(names)
 
 
@@ -56,7 +74,7 @@ def test_client_killed_and_run_again(bench: Bench) -> None:
     programs = [pid for worker in workers for pid in children(worker, "wire-cell")]
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + LONG
     while any(map(is_alive, workers + programs)):
         assert time.monotonic() < deadline, "processes are left"
         time.sleep(0.05)
@@ -76,7 +94,7 @@ def test_two_clients_on_one_folder(bench: Bench, capsys) -> None:
     assert "another client works on this output folder" in said and f"process {process.pid} on" in said
     assert cli.main(["status", str(bench.output)]) == 0
     assert f"running: process {process.pid}" in capsys.readouterr().out
-    process.communicate(timeout=60)
+    process.communicate(timeout=LONG)
     assert process.returncode == 0
     bench.check(names)
 
@@ -87,7 +105,7 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     process = bench.start("--workers", "2")
     bench.wait_for_outputs(2, process)
     os.killpg(process.pid, signal.SIGINT)
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate(timeout=LONG)
     assert process.returncode == 130
     assert "files that are running are finished first" in complained and "the same command goes on from here" in complained
     assert "Traceback" not in complained
@@ -110,7 +128,7 @@ def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None
     for number in signals:
         process.send_signal(number)
         time.sleep(0.2)
-    _, complained = process.communicate(timeout=30)
+    _, complained = process.communicate(timeout=LONG)
     assert process.returncode == status, complained
     assert "stopping" in complained and "the same command goes on from here" in complained
     assert not any(map(is_alive, programs))
@@ -130,7 +148,7 @@ def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Server
     servers.scheduler(port)
     for _ in range(2):  # workers end with their scheduler; a farm starts new ones
         servers.worker(address)
-    _, complained = process.communicate(timeout=120)
+    _, complained = process.communicate(timeout=LONG)
     assert process.returncode == 0, complained
     bench.check(names)
 
@@ -142,7 +160,7 @@ def test_scheduler_that_stays_away(bench: Bench, servers: Servers, capsys) -> No
     process = bench.start("--cluster", address, "--patience", "1.5")
     bench.wait_for_outputs(3, process)
     servers.kill_scheduler()
-    _, complained = process.communicate(timeout=60)
+    _, complained = process.communicate(timeout=LONG)
     assert process.returncode == 1
     assert "error: the scheduler is gone and did not come back" in complained and "Traceback" not in complained
     assert bench.run("--cluster", address, "--patience", "0.5") == 1
@@ -165,13 +183,13 @@ def test_a_worker_that_was_believed_dead(bench: Bench, servers: Servers) -> None
     servers.wait_for_workers(address, 1)
     bench.list.write_text("inputs/f000.npz\ninputs/f001.npz\ninputs/f002.npz\n")
     process = bench.start("--cluster", address, "--patience", "30")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LONG
     while not list(bench.output.glob(".campaign/scratch/f000.npz.*/out")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     stopped.send_signal(signal.SIGSTOP)
     servers.worker(address)
-    _, complained = process.communicate(timeout=60)
+    _, complained = process.communicate(timeout=LONG)
     assert process.returncode == 0, complained
     record = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
     before = (bench.output / "f000.npz").stat().st_ino
@@ -197,10 +215,10 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
         servers.worker(address, OWN_DISK=str(large))
         servers.wait_for_workers(address, 2)
         process = bench.start("--cluster", address, "--scratch", "$OWN_DISK")
-        _, complained = process.communicate(timeout=60)
+        _, complained = process.communicate(timeout=LONG)
         assert process.returncode == 0, complained
         assert "gets no more files" in complained and "No space left on device" in complained
-        full.wait(20)  # retired
+        full.wait(LONG)  # retired
     finally:
         subprocess.run(["umount", str(small)], check=True)
     bench.check(names)
@@ -226,28 +244,27 @@ HIDING = 'mount -t tmpfs none "$1" && shift && exec "$@"'
 
 
 @root_only
-@pytest.mark.parametrize("hidden", ["bin", "models", "inputs"])
-def test_a_worker_that_lacks_files(bench: Bench, servers: Servers, hidden: str) -> None:
-    """In a mount namespace of its own, where an empty folder covers that of the program, the model, or the inputs."""
-    names = bench.make(10, "sleep 0.05")
+def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
+    """Three workers in mount namespaces of their own, where an empty folder covers that of the program, the model, or the inputs."""
+    names = bench.make(14, "sleep 0.05")
     model = bench.folder / "models" / "network.ts"
     model.parent.mkdir()
     model.write_text("network")
-    address = servers.scheduler()
-    try:
-        subprocess.run(["unshare", "-m", "true"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no mount namespaces here")
-    blind = servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
+    address = servers.scheduler()
+    blind = [servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
+             for hidden in ("bin", "models", "inputs")]
     servers.worker(address)
-    servers.wait_for_workers(address, 2)
+    servers.wait_for_workers(address, 4)
     process = bench.start("--cluster", address, "-A", f"model={model}")
-    _, complained = process.communicate(timeout=60)
+    _, complained = process.communicate(timeout=LONG)
     assert process.returncode == 0, complained
-    assert "gets no more files" in complained
-    lacking = {"bin": str(bench.program), "models": str(model), "inputs": f"{bench.inputs}/f0"}[hidden]
-    assert lacking in complained and f"on {os.uname().nodename} gets no more" in complained
-    blind.wait(20)
+    assert complained.count(f"on {os.uname().nodename} gets no more files") == 3
+    for lacking in (str(bench.program), str(model), f"{bench.inputs}/f0"):
+        assert lacking in complained
+    for worker in blind:
+        worker.wait(LONG)  # retired
     bench.check(names)
 
 
@@ -313,7 +330,7 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     (tools / "scancel").write_text('#!/bin/sh\nkill -TERM -- "-$1" 2>/dev/null || true\n')
     for tool in ("sbatch", "scancel"):
         (tools / tool).chmod(0o755)
-    variables = environment() | {"PATH": f"{tools}:{os.environ['PATH']}"}
+    variables = environment() | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s", "PATH": f"{tools}:{os.environ['PATH']}"}
     process = subprocess.Popen([*COMMAND, *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60")],
                                env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -321,7 +338,7 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
         script = next(tools.glob("script.*"))
         victim = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_job(pid, script))
         os.killpg(victim, signal.SIGKILL)
-        _, complained = process.communicate(timeout=120)
+        _, complained = process.communicate(timeout=LONG)
         assert process.returncode == 0, complained
         assert len(submitted.read_text().splitlines()) >= 2
         bench.check(names)

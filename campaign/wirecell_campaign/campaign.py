@@ -198,13 +198,13 @@ def dispatch(
     def readable(name: str) -> bool:
         return name in plan.unreadable or not input_list.unreadable([plan.entries[name]])
 
-    with connected(options.cluster, layout) as client:
-        engine = Engine(client)
+    with connected(options.cluster, layout) as (client, supply):
+        engine = Engine(client, supply)
         if not options.cluster.is_own:
             engine.require_package()
         dispatcher = Dispatcher(
             layout, engine, prepare, plan.settings.digest(), options.retries, options.stop_at_failure,
-            options.worker_patience, progress, lambda: interrupts.level, readable,
+            options.worker_patience, progress, interrupts.poll, readable,
         )
         outcomes = dispatcher.run(names, found.records)
     if options.cluster.is_own or len(outcomes.done) == len(plan.entries):

@@ -132,22 +132,32 @@ def job_script(options: ClusterOptions, layout: Layout) -> str:
                 folder.rmdir()
 
 
+class Supply:
+    """Keeps a cluster's number of workers. Jobs end, by their walltime or because others are more important, and the nanny of a
+    local worker gives up when that is killed while it starts; nothing in the engine replaces these."""
+
+    def __init__(self, cluster: object, wanted: int, on_one_machine: bool) -> None:
+        self._cluster, self._wanted, self._on_one_machine = cluster, wanted, on_one_machine
+
+    def refill(self, retired: int) -> None:
+        """Have as many workers as wanted. Of workers that were retired, those of other machines get a successor."""
+        self._cluster.scale(self._wanted - retired if self._on_one_machine else self._wanted)
+
+
 @contextmanager
-def connected(options: ClusterOptions, layout: Layout) -> Iterator[Client]:
-    """A client, with its cluster where that belongs to the campaign; both end with the context."""
+def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client, Supply | None]]:
+    """A client, with its cluster and the supply of workers where these belong to the campaign; all end with the context."""
     log_to_file(layout.logs / "engine.log")
     with dask.config.set(CONFIGURATION):
         if options.where == "local":
             with made(lambda: local_cluster(options)) as cluster, client(cluster, options) as connection:
-                yield connection
+                yield connection, Supply(cluster, options.workers, on_one_machine=True)
         elif options.where in BATCH:
             with made(lambda: batch_cluster(options, layout)) as cluster, client(cluster, options) as connection:
-                # Jobs end, by their walltime or because others are more important; this has new ones submitted for them.
-                cluster.adapt(minimum=options.workers, maximum=options.workers, interval="5s")
-                yield connection
+                yield connection, Supply(cluster, options.workers, on_one_machine=False)
         else:
             with client(options.where, options) as connection:
-                yield connection
+                yield connection, None
 
 
 def local_cluster(options: ClusterOptions) -> LocalCluster:
@@ -206,7 +216,7 @@ def log_to_file(path: Path) -> None:
     """Messages of the engine go to a file, not between the lines for the user. Distributed gives several loggers a handler."""
     handler = logging.FileHandler(path, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
-    for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False

@@ -53,6 +53,8 @@ class Dispatcher:
         self._progress, self._interrupts, self._readable = progress, interrupts, readable
         self._watch = WorkerWatch()
         self._retired: set[str] = set()
+        self._retired_in_vain = 0  # since a file was last done
+        self._most_workers = 0
         self._histories: dict[str, History] = {}
         self._waiting: deque[str] = deque()
         self._workers: dict[str, int] = {}
@@ -66,11 +68,11 @@ class Dispatcher:
         self._histories = {name: History() for name in names}
         self.outcomes.done.update(done)
         while (self._waiting and not self.outcomes.stopped_by) or self._engine.running():
-            if self._interrupts() > 1:
-                self.outcomes.stopped_by = self.outcomes.stopped_by or "stopped"
-                break
-            if self._interrupts():
+            interrupted = self._interrupts()
+            if interrupted:
                 self._stop("stopped")
+            if interrupted > 1:
+                break
             self._look()
             self._submit()
             self._engine.changed.wait(WAKE)
@@ -96,6 +98,8 @@ class Dispatcher:
                 "the scheduler is gone and did not come back", mend="the same command goes on once there is a scheduler"
             )
         self._workers = {worker: n for worker, n in self._engine.look_at_workers().items() if worker not in self._retired}
+        self._most_workers = max(self._most_workers, len(self._workers))
+        self._engine.refill(len(self._retired))
         if self._workers or not self._engine.is_connected():  # the wait for a scheduler has its own end
             self._last_worker = now
         elif self._patience is not None and now - self._last_worker > self._patience:
@@ -138,6 +142,7 @@ class Dispatcher:
             found = record.read(path)
         whole = found is not None and settle(self._layout, found) and not record.wrong_products(self._layout, found, quick=True)
         if whole and found["settings"] == self._settings:
+            self._retired_in_vain = 0
             self.outcomes.done[name] = found
             self._layout.failure(name).unlink(missing_ok=True)
             return
@@ -167,10 +172,12 @@ class Dispatcher:
         self._again(name, again)
 
     def _retire(self, result: Result) -> None:
-        """Take a worker out that fails every file. When it is the last one, the campaign cannot go on."""
+        """Take a worker out that fails every file. When it is the last one, or all that were there went this way and nothing was done
+        meanwhile, the campaign cannot go on."""
         self._retired.add(result.worker)
+        self._retired_in_vain += 1
         self._workers.pop(result.worker, None)
-        if not self._workers:
+        if not self._workers or self._retired_in_vain >= max(2, self._most_workers):
             self._stop(f"no worker is left that can work; the last one said:\n{result.block}")
             return
         self._progress.say(f"worker {result.worker} on {result.host} gets no more files, for it failed several:\n{result.block}")

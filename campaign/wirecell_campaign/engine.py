@@ -7,6 +7,7 @@ comes back at its address within the patience; what had been submitted is then r
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 
 from distributed import Client, Future
@@ -14,9 +15,11 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from .attempt import run_attempt
+from .cluster import Supply
 from .errors import CampaignError
 from .task import Outcome, Result, Task
 
+REFILL = 3.0  # s between two looks whether workers are missing
 AWAY = (OSError, CommClosedError, TimeoutError)
 
 
@@ -40,8 +43,10 @@ def on_worker(task: Task) -> Result:
 class Engine:
     """A connected client and its running tasks."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, supply: Supply | None = None) -> None:
         self._client = client
+        self._supply = supply
+        self._last_refill = -REFILL
         self._running: dict[Future, Task] = {}
         self._threads: dict[str, int] = {}
         self.changed = threading.Event()  # set whenever a task ends
@@ -101,6 +106,13 @@ class Engine:
             self._client.retire_workers([worker])
         except AWAY:
             pass
+
+    def refill(self, retired: int) -> None:
+        """Have workers replaced that are gone, where they belong to the campaign; so many were retired."""
+        now = time.monotonic()
+        if self._supply and now - self._last_refill >= REFILL:
+            self._last_refill = now
+            self._supply.refill(retired)
 
     def is_connected(self) -> bool:
         """Whether the scheduler answers."""

@@ -8,12 +8,13 @@ from types import FrameType
 
 
 class Interrupts:
-    """Counts; `notify` is called at each signal."""
+    """Counts signals. `notify` is told by poll(), not while the signal is handled: it may have come in the middle of a print."""
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self.level = 0
         self.signal = 0
         self._notify = notify
+        self._told = 0
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
@@ -28,10 +29,15 @@ class Interrupts:
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         self.signal = number
         self.level += 1 if number == signal.SIGINT else 2
-        if self.level == 1:
-            self._notify("files that are running are finished first; Ctrl-C again stops them too")
-        else:
-            self._notify("stopping")
+
+    def poll(self) -> int:
+        """0: none; 1: start nothing more; more: stop now. Tells the user when that has changed."""
+        if self.level != self._told:
+            self._told = self.level
+            self._notify(
+                "files that are running are finished first; Ctrl-C again stops them too" if self.level == 1 else "stopping"
+            )
+        return self.level
 
     @property
     def exit_status(self) -> int:

@@ -37,16 +37,18 @@ def open_folder(given: str) -> Layout:
 
 
 def standing(layout: Layout) -> Standing:
-    """How things are. Failures of files that are done by now are left out."""
+    """How things are. Failures of files that are done by now, or no longer in the list, are left out."""
     records = record.read_all(layout)
     failures = [found for path in sorted(layout.failures.glob("*.json")) if isinstance(found := read_json(path), dict)]
-    failures = [failure for failure in failures if failure["name"] not in records]
     names = read_json(layout.names)
+    if not isinstance(names, list):
+        names = sorted({*records, *(failure["name"] for failure in failures)})
+    wanted = set(names) - set(records)
     settings = read_json(layout.settings)
     return Standing(
-        names if isinstance(names, list) else sorted(records),
+        names,
         records,
-        failures,
+        [failure for failure in failures if failure["name"] in wanted],
         settings if isinstance(settings, dict) else {},
     )
 

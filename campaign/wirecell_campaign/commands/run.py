@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: for ever)")
 
     program = parser.add_argument_group("program")
-    program.add_argument("--program", metavar="FILE", help="wire-cell; default: of PATH, else of the checkout")
+    program.add_argument("--program", metavar="FILE", help="wire-cell; default: of the checkout, else of PATH")
     program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
     program.add_argument("--scratch", metavar="DIR", help="where attempts write first, on the worker; variables such as $TMPDIR are those of the worker; "
                          "default: in the output folder")
