@@ -22,14 +22,15 @@ JobPermits take_permits(const Job& job, const nlohmann::json& settings, const st
         return permits;
     }
     const auto& memory = settings.at("memory");
-    const std::int64_t bytes =
-        memory.at("budget_bytes").is_null() ? memory.at("total_bytes") : memory.at("budget_bytes");
+    const bool has_budget = !memory.at("budget_bytes").is_null();
     std::map<std::string, PermitRequest> requests;
     for (const auto& device : job.asked_devices()) {
         const DeviceIdentity identity = identity_of(device);
         auto& request = requests[identity.name];
         request.device = identity.name;
-        request.bytes += bytes; // two lanes may be on one device
+        // Two lanes may be on one device; the budget is of the device, the plan that of a lane.
+        request.bytes = has_budget ? memory.at("budget_bytes").get<std::int64_t>()
+                                   : request.bytes + memory.at("total_bytes").get<std::int64_t>();
         request.capacity = identity.total_memory;
         request.purpose = purpose;
         request.since = instrument::utc_time();

@@ -1,8 +1,11 @@
 #include "spng/graph/job.h"
 
+#include "spng/core/log.h"
 #include "spng/device/context.h"
 #include "spng/device/device_list.h"
+#include "spng/device/device_memory.h"
 #include "spng/device/event_stream.h"
+#include "spng/graph/device_lanes.h"
 #include "spng/graph/engine.h"
 #include "spng/graph/lanes.h"
 #include "spng/instrument/nested_call.h"
@@ -11,6 +14,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -102,6 +106,16 @@ bool is_component(const Entry& entry) {
          .mend = suggestion(name.type, types)});
 }
 
+/// What the configuration says of a component.
+nlohmann::json data_of(const nlohmann::json& components, const ComponentName& name) {
+    for (const auto& item : components) {
+        if (item.value("type", "") == name.type && item.value("name", "") == name.instance) {
+            return item.value("data", nlohmann::json::object());
+        }
+    }
+    return nlohmann::json::object();
+}
+
 std::unique_ptr<Component> made(const Entry& entry) {
     if (Registry::instance().find(entry.name.type) == nullptr) {
         refuse_type(entry.name);
@@ -179,7 +193,8 @@ void Job::prepare(const RunOptions& options) {
     const int threads = context().config().threads;
     at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
     try {
-        make_lanes(lane_devices(context().config().device, std::string(context_name) + ", key device"));
+        make_lanes(asked_devices());
+        keep_within_budget();
         m_environment.prepare_all();
         for (const auto& environment : m_further_environments) {
             environment->prepare_all();
@@ -187,6 +202,7 @@ void Job::prepare(const RunOptions& options) {
         for (const Lane& lane : lanes()) {
             wait_for_device(lane.device);
         }
+        make_device_lanes(options);
     } catch (Error& error) {
         name_source(error, m_source);
         throw;
@@ -194,9 +210,9 @@ void Job::prepare(const RunOptions& options) {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    RunState state(options);
-    const std::vector<Lane> all_lanes = lanes();
-    record_edges(*m_graph);
+    RunState state(options, short_text_of(memory_plan(), memory_choice()));
+    const std::vector<Lane>& all_lanes = m_device_lanes->lanes();
+    record_edges(*all_lanes.front().graph);
     if (m_engine == "TbbFlow") {
         run_tbb_flow(all_lanes, state, graph_threads(options), m_engine_config->events_in_flight);
     } else {
@@ -236,6 +252,71 @@ void Job::make_lanes(const std::vector<std::string>& devices) {
     on_device(m_environment, devices.front());
 }
 
+std::vector<std::string> Job::asked_devices() const {
+    return lane_devices(context().config().device, std::string(context_name) + ", key device");
+}
+
+void Job::keep_within_budget() {
+    std::vector<Environment*> environments{&m_environment};
+    for (const auto& environment : m_further_environments) {
+        environments.push_back(environment.get());
+    }
+    m_free = -1;
+    for (Environment* const environment : environments) {
+        const auto& lane = environment->service<Context>(context_name, context_name);
+        const std::int64_t free = device_memory(lane.device()).free;
+        m_free = m_free < 0 || (free >= 0 && free < m_free) ? free : m_free;
+    }
+    if (context().memory_budget() == 0 && m_free > 0 && !context().device().is_cpu()) {
+        m_budget = m_free / 10 * 9;
+    }
+    const MemoryChoice choice = memory_choice();
+    log::info("memory", [&] { return memory_text(); });
+    m_engine_config->events_in_flight = choice.events_in_flight;
+    for (Environment* const environment : environments) {
+        for (const auto& component : environment->components()) {
+            if (component->name().type != "SPNGTorchService" || choice.network_budget == 0) {
+                continue;
+            }
+            nlohmann::json data = data_of(m_components, component->name());
+            if (data.value("memory_budget", 0.0) == 0) { // one of its own goes before
+                data["memory_budget"] = choice.network_budget;
+                component->configure(data);
+            }
+        }
+    }
+}
+
+std::int64_t Job::budget() const {
+    return m_budget > 0 ? m_budget : context().memory_budget();
+}
+
+std::int64_t Job::lane_budget() const {
+    const auto names = listed_devices(context().config().device, context_name);
+    std::map<std::string, std::int64_t> lanes;
+    std::int64_t most = 1;
+    for (const auto& name : names) {
+        most = std::max(most, ++lanes[name]);
+    }
+    return budget() / most;
+}
+
+MemoryChoice Job::memory_choice() const {
+    return choose_within(memory_plan(), lane_budget(),
+                         m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1);
+}
+
+std::string Job::memory_text() const {
+    // Before the job is prepared no device is asked for, so that "all" counts as one.
+    const std::size_t lane_count =
+        std::max(lanes().size(), listed_devices(context().config().device, context_name).size());
+    return text_of(memory_plan(), memory_choice(), lane_count, budget(), m_free);
+}
+
+nlohmann::json Job::memory_json() const {
+    return json_of(memory_plan(), memory_choice(), lanes().size(), budget(), m_free);
+}
+
 std::vector<Lane> Job::lanes() const {
     const auto device_of = [](const Environment& environment) {
         return dynamic_cast<const Context&>(*environment.find(context_name)).device();
@@ -245,6 +326,25 @@ std::vector<Lane> Job::lanes() const {
         lanes.push_back({m_further_graphs[i].get(), device_of(*m_further_environments[i])});
     }
     return lanes;
+}
+
+void Job::make_device_lanes(const RunOptions& options) {
+    std::vector<Environment*> environments{&m_environment};
+    for (const auto& environment : m_further_environments) {
+        environments.push_back(environment.get());
+    }
+    m_device_lanes =
+        std::make_unique<DeviceLanes>(lanes(), environments,
+                                      DeviceLaneOptions{.cuda_graph = context().config().cuda_graph,
+                                                        .mode = options.meter_mode,
+                                                        .events_in_flight = events_in_flight()});
+}
+
+int Job::events_in_flight() const {
+    if (m_engine == "TbbFlow") {
+        return m_engine_config->events_in_flight;
+    }
+    return context().device().is_cpu() ? 1 : 2; // the next one is queued before this one is finished
 }
 
 std::vector<c10::Device> Job::devices() const {
@@ -304,9 +404,11 @@ nlohmann::json Job::settings(const RunOptions& options) const {
         names.push_back(device.str());
     }
     settings["device"] = joined(names, ",");
+    settings["memory"] = memory_json();
     settings["threads"] = at::get_num_threads();
     settings["graph_threads"] = graph_threads(options);
-    settings["events_in_flight"] = m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1;
+    settings["events_in_flight"] = events_in_flight();
+    settings["warm_up_seconds"] = m_device_lanes == nullptr ? 0 : m_device_lanes->warm_up_seconds();
     return settings;
 }
 
@@ -327,6 +429,10 @@ std::vector<instrument::NodeMeter*> Job::meters() const {
     add(*m_graph, m_environment);
     for (std::size_t i = 0; i < m_further_graphs.size(); ++i) {
         add(*m_further_graphs[i], *m_further_environments[i]);
+    }
+    if (m_device_lanes) {
+        const auto of_sections = m_device_lanes->meters();
+        meters.insert(meters.end(), of_sections.begin(), of_sections.end());
     }
     return meters;
 }

@@ -4,6 +4,7 @@
 #include "spng/core/component.h"
 #include "spng/core/error.h"
 #include "spng/graph/graph.h"
+#include "spng/graph/memory_plan.h"
 #include "spng/instrument/node_meter.h"
 
 #include <c10/core/Device.h>
@@ -19,6 +20,7 @@
 namespace spng {
 
 class Context;
+class DeviceLanes;
 struct EngineConfig;
 struct Lane;
 
@@ -26,7 +28,6 @@ struct RunOptions {
     int graph_threads = 0;    ///< TbbFlow: threads of the graph; 0 leaves it to the configuration
     bool skip_failed = false; ///< --on-error skip: leave out an event that fails and go on
     instrument::MeterMode meter_mode{};
-    std::string memory_plan; ///< in a few words, for the error when memory ran out all the same
     /// Set by a signal handler to the signal's number; engines stop between node calls when it is not 0.
     const std::atomic<int>* stop_signal = nullptr;
 };
@@ -67,6 +68,16 @@ public:
     std::string dot() const;
 
     const Graph& graph() const { return *m_graph; }
+    /// What the job will take, before prepare() as after it.
+    MemoryPlan memory_plan() const { return plan_memory(*m_graph, m_components); }
+    /// What is done at the same time within the job's budget; before prepare() without what a device has
+    /// free. Throws as choose_within.
+    MemoryChoice memory_choice() const;
+    /// Plan and choice for people.
+    std::string memory_text() const;
+
+    /// The devices that the configuration asks for, one name per lane. Throws as lane_devices.
+    std::vector<std::string> asked_devices() const;
     /// Of the lanes, in their order; after prepare().
     std::vector<c10::Device> devices() const;
     /// Job-wide settings as they came out (device, precision, engine, threads, ...), for reports.
@@ -80,9 +91,21 @@ private:
     /// All nodes are finished, whatever one of them throws; the first error is thrown at the end.
     void finish_nodes();
 
+    /// Find out how much memory there is, and let engine and networks work within it.
+    void keep_within_budget();
+    nlohmann::json memory_json() const;
+    /// Bytes on each device, and of each lane where several are on one device; 0: no limit.
+    std::int64_t budget() const;
+    std::int64_t lane_budget() const;
+
     /// The copies of the graph beside the first, one for each further device.
     void make_lanes(const std::vector<std::string>& devices);
     std::vector<Lane> lanes() const;
+    /// What the engines run in place of lanes(): tried before the first event, with the device section as one
+    /// node where that is asked for.
+    void make_device_lanes(const RunOptions& options);
+    /// Of each lane.
+    int events_in_flight() const;
 
     std::string m_source;
     nlohmann::json m_components; ///< for the lanes
@@ -90,8 +113,11 @@ private:
     std::unique_ptr<Graph> m_graph;
     std::vector<std::unique_ptr<Environment>> m_further_environments;
     std::vector<std::unique_ptr<Graph>> m_further_graphs;
-    std::string m_engine; ///< "Pgrapher" or "TbbFlow"
+    std::int64_t m_budget = 0; ///< bytes on each device; 0: no limit
+    std::int64_t m_free = -1;  ///< bytes on the device that has least, when the job was prepared
+    std::string m_engine;      ///< "Pgrapher" or "TbbFlow"
     std::unique_ptr<EngineConfig> m_engine_config;
+    std::unique_ptr<DeviceLanes> m_device_lanes; ///< after prepare(); goes first, as it refers to the nodes
 };
 
 } // namespace spng
