@@ -6,6 +6,8 @@ import hashlib
 import re
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,19 @@ def made(target: Path) -> Path:
     done = wcb_bundle(target)
     assert done.returncode == 0, done.stderr
     return target
+
+
+JOB = ("-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "threads=1")
+
+
+@cache
+def built_output(*words: str) -> bytes:
+    """The output file of JOB on the default event, by the built program."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([program(), *JOB, "-A", "output=signal.npz", *words], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stderr
+        return (Path(folder) / "signal.npz").read_bytes()
 
 
 def torch_folder() -> Path:

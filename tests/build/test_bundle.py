@@ -24,7 +24,8 @@ FROM_THE_WHEEL = {"libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cu
 
 
 def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
-    for name in ("bin/wire-cell", "bin/wirecell-profile", "bin/spng-demo", "libexec/wire-cell", "lib/libWireCellSpng.so",
+    for name in ("bin/wire-cell", "bin/wirecell-profile", "bin/wirecell-campaign", "bin/spng-demo", "libexec/wire-cell",
+                 "lib/libWireCellSpng.so", "python/wirecell_campaign/cli.py",
                  "share/wirecell/cfg/pipeline.jsonnet", "share/wirecell/data/dnnroi.ts",
                  "share/wirecell/data/tracks10-adc.tar.bz2", "share/doc/user-guide.md", "README.md", "MANIFEST.json",
                  "python/wirecell_profile/html_page.js"):

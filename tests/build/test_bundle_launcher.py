@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from wcblib.bundle import contents
 
-from tests.build.bundle_support import fingerprint, program, refusal, torch_folder
+from tests.build.bundle_support import JOB, built_output, fingerprint, refusal, torch_folder
 
 OLD_ABI = b"_ZN3c105ErrorC1ENS_14SourceLocationESs"
 SHELL = {"PATH": "/usr/bin:/bin"}
@@ -128,6 +128,18 @@ def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> No
     assert paths[-2:] == [f"{echo}/lib/openmp", "/mine"]
 
 
+def test_an_older_libstdcxx_is_not_taken(bundle: Path, echo: Path, tmp_path: Path) -> None:
+    """The bundle's own one comes first then; with a system's that is new enough it does not."""
+    (tmp_path / "versions").write_text("GLIBCXX_3.4.20 { *; };\n")
+    subprocess.run(["g++", "-x", "c++", "-", "-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libstdc++.so.6",
+                    f"-Wl,--version-script={tmp_path}/versions", "-o", str(tmp_path / "libstdc++.so.6")],
+                   input="int old;", text=True, check=True)
+    done = run(echo, "--torch", torch_folder(), LD_LIBRARY_PATH=str(tmp_path))
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.splitlines()[1].split(":")[0] == f"{echo}/lib/runtime"
+    assert run(bundle, "--torch", torch_folder(), "--version", LD_LIBRARY_PATH=str(tmp_path)).returncode == 0
+
+
 def test_no_torch(bundle: Path, tmp_path: Path) -> None:
     block = refusal(run(bundle, PATH=tools_without_python(tmp_path / "tools")))
     assert block["error"] == "LibTorch is not found" and block["seen"] == "no python3 on the path"
@@ -215,12 +227,11 @@ def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, t
     for library in bundle.glob("lib/*.so*"):
         if library.name != "libacl.so.1":  # of the system's own commands
             (others / library.name).write_bytes(b"")
-    words = ["-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "model=none", "-A", "threads=1", "-A"]
-    done = subprocess.run([moved / "bin" / "wire-cell", *words, "output=moved.npz", "--torch", torch_folder()], cwd=tmp_path,
-                          env=SHELL | {"LD_LIBRARY_PATH": str(others)}, capture_output=True, text=True, check=False)
+    words = [*JOB, "-A", "output=signal.npz", "-A", "model=none", "--torch", torch_folder()]
+    done = subprocess.run([moved / "bin" / "wire-cell", *words], cwd=tmp_path, env=SHELL | {"LD_LIBRARY_PATH": str(others)},
+                          capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    subprocess.run([program(), *words, "output=built.npz"], cwd=tmp_path, capture_output=True, check=True)
-    assert (tmp_path / "moved.npz").read_bytes() == (tmp_path / "built.npz").read_bytes()
+    assert (tmp_path / "signal.npz").read_bytes() == built_output("-A", "model=none")
     assert fingerprint(moved) == before
 
 

@@ -108,4 +108,4 @@ def report(target: Path) -> None:
     needs = content["needs"]
     say(f"Bundle  {target}: {size / 1e6:.1f} MB, {len(content['files'])} files, commit {content['commit']}")
     say(f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA); not part of it")
-    say(f"Next    copy it, there: {target.name}/bin/spng-demo   (README.md in it is docs/bundle.md)")
+    say(f"Next    copy it, there: {target.name}/bin/spng-demo; more in its README.md")

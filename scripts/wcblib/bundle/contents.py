@@ -17,8 +17,8 @@ from .programs import put_library, put_program
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
 
-# folder of a Python package in the checkout -> its name, which is the command's with a dash
-PYTHON_TOOLS = {"profiling": "wirecell_profile", "campaign": "wirecell_campaign"}
+# Commands of Python packages, and their folders in the checkout. A package has its command's name, with underscores.
+PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
 
 
 def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
@@ -36,14 +36,15 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
         if page.parent == ROOT / "docs" and page.suffix == ".md":
             put(page, stage / "share" / "doc" / page.name)
     put(ROOT / "scripts" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
-    for folder, package in python_tools().items():
+    for command, folder in PYTHON_TOOLS.items():
+        package = package_of(command)
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
     return origins
 
 
-def python_tools() -> dict[str, str]:
-    """Those of PYTHON_TOOLS that the checkout has."""
-    return {folder: package for folder, package in PYTHON_TOOLS.items() if tracked(f"{folder}/{package}/__main__.py")}
+def package_of(command: str) -> str:
+    """'wirecell_profile' of 'wirecell-profile'."""
+    return command.replace("-", "_")
 
 
 def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
@@ -56,14 +57,15 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
     put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
     put_filled("wire-cell.sh", stage / "bin" / "wire-cell", values)
     put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
-    tools = python_tools()
-    commands = {package: package.replace("_", "-") for package in tools.values()}
-    for folder, package in tools.items():
+    for command, folder in PYTHON_TOOLS.items():
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        others = [name for name in project["dependencies"] if name not in commands.values()]
-        values = {"NAME": commands[package], "PACKAGE": package, "PYTHON": project["requires-python"].removeprefix(">="),
-                  "MODULES": " ".join(others)}
-        put_filled("python-tool.sh", stage / "bin" / commands[package], values)
+        modules = [name for name in project["dependencies"] if name not in PYTHON_TOOLS]
+        put_filled("python-tool.sh", stage / "bin" / command, {
+            "NAME": command,
+            "PACKAGE": package_of(command),
+            "PYTHON": project["requires-python"].removeprefix(">="),
+            "MODULES": " ".join(modules),
+        })
 
 
 def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
