@@ -12,18 +12,23 @@ local make_spng = import 'spng.jsonnet';
 /// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
 /// output     frame file to write; signal-%d.npz: a file for each anode
 /// intag      tag of the waveforms; empty: the only one in the file
-/// detname    detector, a name in detectors/all.jsonnet
+/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description as those there
 /// tpcid      number of the anode; several with commas, or all
 /// batch_anodes  true: anodes with equal responses and networks share tensors; auto: where the device is CUDA
 /// other_anodes  refuse, or ignore: channels of anodes that are not in tpcid
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
+/// events_in_flight  TbbFlow: events worked on at the same time
+/// overlap_files  true: the next event is read and the last one written while one is worked on
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// model      default: the network trained for the detector and its default filters, where there is one, else none; none: regions
 ///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
 /// nevents    stop after so many events; -1: all
+/// window     ticks that a window of a long readout answers for, on which the result depends; 0: the detector's; -1: never cut
+/// series     true: frames that follow each other in time are one readout
 /// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
-/// precision  exact or fast (TF32 on CUDA)
+/// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
+/// cuda_graph  off; on, auto: record the work of an event on CUDA once for each shape, and launch it as one
 /// dtype      float32 or float64
 /// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (with coincidence, what a network gets), images,
@@ -45,11 +50,16 @@ function(
     other_anodes='refuse',
     device='auto',
     engine='Pgrapher',
+    events_in_flight=2,
+    overlap_files=true,
     threads=0,
     model='default',
     nevents=-1,
+    window=0,
+    series=false,
     verbosity=0,
     precision='exact',
+    cuda_graph='off',
     dtype='float32',
     tags='signal',
     dump='',
@@ -62,7 +72,8 @@ function(
     share_timeout=0,
 )
     local det =
-        if std.objectHas(detectors, detname) then detectors[detname]
+        if std.isObject(detname) then detname
+        else if std.objectHas(detectors, detname) then detectors[detname]
         else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
     local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
     local known_edges = ['adc', 'decon', 'gauss', 'loose', 'images', 'regions', 'coincidence', 'roi', 'signal'];
@@ -104,9 +115,18 @@ function(
     local behind(edge, group, part) =
         if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part;
 
-    // Other jobs give the part that makes the frames.
+    // Other jobs give the part that makes the frames, and those are not cut.
+    local overlap = args.boolean('overlap_files', overlap_files);
+    local windows = spng.window(window);
+    local is_cut = !std.isObject(input) && windows.core > 0;
+    local region_tags = [tag for tag in out_tags if std.member(['signal', 'wiener', 'roi'], tag)];
     local files = if std.isArray(input) then input else if has_place(input) then of_each_anode(input) else [input];
-    local source = if std.isObject(input) then input else spng.FrameFileSource(files, nevents=args.whole('nevents', nevents));
+    local read = spng.FrameFileSource(files,
+                                      ahead=overlap,
+                                      nevents=args.whole('nevents', nevents),
+                                      window=windows,
+                                      series=args.boolean('series', series));
+    local source = if std.isObject(input) then input else read;
     local others = checked('choice for other_anodes', [other_anodes], ['refuse', 'ignore'])[0];
     local unpack = spng.FrameToTorchSetFanout(groups, intag, others);
     local indices(items) = std.range(0, std.length(items) - 1);
@@ -190,23 +210,30 @@ function(
         + (if wants('roi') then [own.roi] else []);
     local all_results = std.flattenArrays([results(group) for group in groups]);
     local split_frames = is_split && std.length(anodes) > 1;
-    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags, split_frames);
+    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(all_results), out_tags, split_frames,
+                                                 if is_cut && region_tags != [] && !wants('roi') then ['roi'] else []);
     local sinks =
-        if !split_frames then [spng.FrameFileSink(of_each_anode(output)[0])]
-        else local names = of_each_anode(output); [spng.FrameFileSink(names[i], 'anode' + anodes[i]) for i in indices(anodes)];
+        if !split_frames then [spng.FrameFileSink(of_each_anode(output)[0], behind=overlap)]
+        else local names = of_each_anode(output); [spng.FrameFileSink(names[i], 'anode' + anodes[i], overlap) for i in indices(anodes)];
+    local ends =
+        if !is_cut then sinks
+        else
+            local label(i) = if split_frames then 'anode' + anodes[i] else '';
+            [pg.pipeline([spng.StitchWindows(out_tags, region_tags, label(i)), sinks[i]]) for i in indices(sinks)];
 
     local graph = pg.linked(
         [link(source, unpack)]
         + std.flattenArrays([chain(batch, i) for batch in batches for i in indices(batch)])
         + (if wants('signal') then [] else [link(parts(group).apply, spng.Discard(group.name)) for group in groups])
         + [link(all_results[i], pack, i) for i in indices(all_results)]
-        + [link(pack, sinks[i], tp=i) for i in indices(sinks)]
+        + [link(pack, ends[i], tp=i) for i in indices(ends)]
     );
     local context = {
         type: 'SPNGContext',
         data: {
             device: device,
             precision: precision,
+            cuda_graph: cuda_graph,
             dtype: dtype,
             threads: args.whole('threads', threads),
             verbosity: args.whole('verbosity', verbosity),
@@ -215,4 +242,4 @@ function(
             share_timeout: args.whole('share_timeout', share_timeout),
         },
     };
-    pg.main(graph, engine, uses=[context])
+    pg.main(graph, engine, uses=[context], app_data={ events_in_flight: args.whole('events_in_flight', events_in_flight) })

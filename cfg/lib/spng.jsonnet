@@ -1,5 +1,6 @@
 // The steps of the chain as parts of a graph, one function for each node type and with its name, for anodes of a
 // detector description (detectors/*.jsonnet). Job files put them together.
+local args = import 'arguments.jsonnet';
 local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
@@ -119,12 +120,27 @@ function(det, anodes, filters='') {
     local names(components) = [wc.tn(c) for c in components],
 
     /// files: each with other channels of the same events
-    FrameFileSource(files, tags=['*'], nevents=-1)::
+    /// How long readouts are cut into windows. text: core,before,after in ticks, or the core only; 0: the detector's, -1: not cut
+    window(text)::
+        local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
+        local own = std.get(det, 'window', { core: 0, before: 0, after: 0 });
+        if given == [-1] then { core: 0, before: 0, after: 0 }
+        else if given == [0] then own
+        else if std.length(given) == 3 then { core: given[0], before: given[1], after: given[2] }
+        else if std.length(given) != 1 then error "argument 'window' takes core or core,before,after in ticks, not '" + text + "'"
+        else if own.core == 0 then error "the description of detector '" + det.name + "' has no window; give core,before,after"
+        else own { core: given[0] },
+
+    /// window: as window() gives it; series: frames that follow each other in time are one readout
+    FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=true)::
         node('FrameFileSource', '', {
             inname: files[0],
             [if std.length(files) > 1 then 'further_files']: files[1:],
             tags: tags,
             nevents: nevents,
+            [if window != null then 'window']: window { align: spng.rebin },
+            series: series,
+            read_ahead: ahead,
         }, 0, 1),
 
     /// others: refuse or ignore channels of anodes that are not those of the job
@@ -221,16 +237,23 @@ function(det, anodes, filters='') {
         }, 2, 1),
 
     /// split: a frame for each anode, at its own port, instead of one for all
-    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false)::
+    /// window_tags: further tags of windows of long readouts
+    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[])::
         local views = spng.ViewGroups(groups);
         node('SPNGTorchTensorSetToFrameFanin', label, {
             groups: wc.tn(views),
             multiplicity: multiplicity,
             tags: tags,
+            window_tags: window_tags,
             [if split then 'anodes']: names(planes),
         }, multiplicity, if split then std.length(planes) else 1, [views]),
 
-    FrameFileSink(filename, name=''):: node('FrameFileSink', name, { outname: filename }, 1, 0),
+    /// region_tags: those of the tags that are zero outside the regions
+    StitchWindows(tags, region_tags, name='')::
+        node('SPNGStitchWindows', name, { tags: tags, region_tags: region_tags }, 1, 1),
+
+    FrameFileSink(filename, name='', behind=true)::
+        node('FrameFileSink', name, { outname: filename, write_behind: behind }, 1, 0),
 
     TensorTap(name, filename):: node('SPNGTensorTap', name, { filename: filename }, 1, 1),
 
