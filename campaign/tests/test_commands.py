@@ -51,6 +51,16 @@ def test_a_program_that_is_none(bench: Bench, capsys) -> None:
     assert bench.run() == 1 and "the program does not run on this machine" in capsys.readouterr().err
 
 
+def test_without_the_engine(bench: Bench) -> None:
+    """As in a bundle, on a machine without dask: a readable error, and the commands that need no engine work."""
+    bench.make(1)
+    blocked = "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", blocked, *bench.words()], env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "error: the engine is not installed" in done.stderr and "pip install" in done.stderr
+    done = subprocess.run([sys.executable, "-c", blocked, "status", str(bench.folder)], env=environment(), capture_output=True, text=True, check=False)
+    assert "the folder holds no campaign" in done.stderr
+
+
 def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
     names = bench.make(1)
     (bench.folder / "bundle" / "bin").mkdir(parents=True)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import input_list, lock, program, report, resume, settings
-from .cluster import BATCH, ClusterOptions, connected, job_script, security
+from .cluster import connected, job_script, security
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
 from .errors import CampaignError, WrongUse, disk_error
 from .input_list import Entry
 from .interrupts import Interrupts
 from .layout import Layout, read_json, write_json
+from .options import BATCH, RunOptions
 from .progress import Progress
 from .publish import require_links
 from .resume import Found, State
@@ -23,31 +24,6 @@ from .task import Task
 
 THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # the job takes the argument
 SHOWN = 5  # names in a line
-
-
-@dataclass
-class RunOptions:
-    """What the user asked for, with defaults filled in."""
-
-    list: str
-    output: Path
-    config: str
-    arguments: list[str]
-    search_path: list[str]
-    suffix: str
-    record_profiles: bool
-    dry_run: bool
-    retries: int
-    timeout: float | None
-    stop_at_failure: bool
-    redo: bool
-    quick: bool
-    worker_patience: float | None  # s; None: for ever
-    program: str | None
-    bundle: str | None
-    scratch: str
-    gives_threads: bool
-    cluster: ClusterOptions
 
 
 @dataclass

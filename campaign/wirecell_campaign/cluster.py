@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import dask
@@ -15,10 +14,9 @@ from distributed import Client, LocalCluster, Security
 
 from .errors import CampaignError, WrongUse
 from .layout import Layout
+from .options import BATCH, ClusterOptions
 
 LOOPBACK = "127.0.0.1"
-BATCH = ("slurm", "htcondor")
-NEEDED_BY_HTCONDOR = ("memory", "disk")
 
 # Of distributed. A worker's loss is reported at once, for the campaign itself decides how often a file is tried; the memory of
 # workers is not limited, for it is the program that uses memory; nothing is served over HTTP.
@@ -32,30 +30,6 @@ CONFIGURATION = {
     "distributed.worker.memory.terminate": False,
     "distributed.admin.tick.limit": "60s",
 }
-
-
-@dataclass
-class ClusterOptions:
-    """What the user asked for. Empty strings and None: the engine's or the site's default."""
-
-    where: str = "local"  # local, one of BATCH, or the address of a scheduler
-    workers: int = 1
-    cores: int = 1  # of a worker
-    queue: str = ""
-    account: str = ""
-    memory: str = ""
-    disk: str = ""
-    walltime: str = ""
-    interface: str = ""
-    directives: list[str] = field(default_factory=list)
-    prologue: list[str] = field(default_factory=list)
-    tls: dict[str, str] = field(default_factory=dict)  # ca, certificate, key
-    patience: float = 60.0  # s to wait for a scheduler
-
-    @property
-    def is_own(self) -> bool:
-        """Whether scheduler and workers end with the campaign."""
-        return self.where == "local" or self.where in BATCH
 
 
 def security(options: ClusterOptions) -> Security | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
-from ..campaign import RunOptions, run_campaign
-from ..cluster import BATCH, ClusterOptions
 from ..errors import WrongUse
+from ..options import BATCH, ClusterOptions, RunOptions
 
 NAME = "run"
 HELP = "run wire-cell over the files of a list"
@@ -91,6 +91,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    try:
+        from ..campaign import run_campaign  # brings the engine, which help and the other commands need not wait for
+    except ModuleNotFoundError as error:
+        raise WrongUse(
+            "the engine is not installed", sys.executable, str(error), mend="python3 -m pip install dask distributed dask-jobqueue"
+        ) from None
     return run_campaign(options(arguments))
 
 

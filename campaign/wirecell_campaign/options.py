@@ -1,0 +1,57 @@
+"""What the user asked for, with defaults filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BATCH = ("slurm", "htcondor")
+
+
+@dataclass
+class ClusterOptions:
+    """What the user asked for. Empty strings and None: the engine's or the site's default."""
+
+    where: str = "local"  # local, one of BATCH, or the address of a scheduler
+    workers: int = 1
+    cores: int = 1  # of a worker
+    queue: str = ""
+    account: str = ""
+    memory: str = ""
+    disk: str = ""
+    walltime: str = ""
+    interface: str = ""
+    directives: list[str] = field(default_factory=list)
+    prologue: list[str] = field(default_factory=list)
+    tls: dict[str, str] = field(default_factory=dict)  # ca, certificate, key
+    patience: float = 60.0  # s to wait for a scheduler
+
+    @property
+    def is_own(self) -> bool:
+        """Whether scheduler and workers end with the campaign."""
+        return self.where == "local" or self.where in BATCH
+
+
+@dataclass
+class RunOptions:
+    """Of a run."""
+
+    list: str
+    output: Path
+    config: str
+    arguments: list[str]
+    search_path: list[str]
+    suffix: str
+    record_profiles: bool
+    dry_run: bool
+    retries: int
+    timeout: float | None
+    stop_at_failure: bool
+    redo: bool
+    quick: bool
+    worker_patience: float | None  # s; None: for ever
+    program: str | None
+    bundle: str | None
+    scratch: str
+    gives_threads: bool
+    cluster: ClusterOptions
