@@ -12,6 +12,8 @@
 #include <ATen/ops/stack.h>
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -37,21 +39,32 @@ void Decon::prepare_node(Environment& environment) {
         m_wire_filters.push_back(
             &environment.service<Torch1DSpectrum>(filter, name().text() + ", key wire_filter"));
     }
+    m_kernels = m_responses.front()->shared_by(
+        joined(config().frer_spectrum) + "; " + joined(config().wire_filter) + "; " +
+        std::to_string(config().channels) + (config().pad_wire_domain ? " padded; " : "; ") +
+        context().device().str() + " " + c10::toString(context().complex()));
     kernel_for(m_responses.front()->config().default_nticks);
 }
 
 at::Tensor Decon::kernel_for(std::int64_t ticks) {
     const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
-    return m_kernels.get(padded, context().device(), [&] {
+    return m_kernels->get(padded, context().device(), [&] {
         std::vector<at::Tensor> views;
+        // Views of several anodes may be equal.
+        std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> made;
         for (std::size_t view = 0; view < m_responses.size(); ++view) {
             const std::int64_t wires = m_responses[view]->kernel().size(0);
             const std::int64_t channels =
                 config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
-            views.push_back(deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
-                                                 m_wire_filters[view]->full(channels, 1)));
+            at::Tensor& kernel = made[{m_responses[view], m_wire_filters[view]}];
+            if (!kernel.defined()) {
+                kernel = deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
+                                              m_wire_filters[view]->full(channels, 1))
+                             .to(context().complex());
+            }
+            views.push_back(kernel);
         }
-        at::Tensor kernel = at::stack(views).to(context().complex());
+        at::Tensor kernel = at::stack(views);
         log::debug(name().text(), [&] {
             return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(kernel.size(1)) +
                    " x " + std::to_string(padded);

@@ -45,7 +45,8 @@ private:
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;
-    TensorsByLength m_kernels; ///< by padded ticks
+    std::shared_ptr<TensorsByLength>
+        m_kernels; ///< by padded ticks; shared with nodes whose kernels are equal
 };
 
 } // namespace spng

@@ -61,4 +61,13 @@ at::Tensor TorchFRERSpectrum::spectrum(std::int64_t channels, std::int64_t padde
     return at::fft_fft(at::fft_rfft(placed, padded_ticks), std::nullopt, 0);
 }
 
+std::shared_ptr<TensorsByLength> TorchFRERSpectrum::shared_by(const std::string& settings) const {
+    const std::lock_guard lock(m_mutex);
+    auto& tensors = m_shared[settings];
+    if (!tensors) {
+        tensors = std::make_shared<TensorsByLength>();
+    }
+    return tensors;
+}
+
 } // namespace spng

@@ -3,10 +3,14 @@
 // divides by.
 
 #include "spng/core/component.h"
+#include "spng/device/tensors_by_length.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 
 namespace spng {
@@ -70,9 +74,16 @@ public:
     /// Throws Error(Configuration) when the kernel does not fit.
     at::Tensor spectrum(std::int64_t channels, std::int64_t padded_ticks) const;
 
+    /// What a node makes of this response and of its own settings. Nodes that name equal settings, such as
+    /// those of several anodes, share it. Thread-safe.
+    /// @param settings  all that the tensors depend on besides this component and the length
+    std::shared_ptr<TensorsByLength> shared_by(const std::string& settings) const;
+
 private:
     at::Tensor m_kernel;
     std::int64_t m_roll = 0;
+    mutable std::mutex m_mutex;
+    mutable std::map<std::string, std::shared_ptr<TensorsByLength>> m_shared;
 };
 
 } // namespace spng
