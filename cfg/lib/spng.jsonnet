@@ -151,6 +151,8 @@ function(det, anodes, filters='') {
             output_groups: [group.name for group in groups],
             intag: intag,
             adc_bits: det.digitiser.bits,
+            default_nticks: det.readout.nticks,
+            readout_period: det.readout.tick,
             [if others != 'refuse' then 'other_channels']: others,
         }, 1, std.length(groups), [views]),
 
