@@ -13,7 +13,8 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t assumed_ticks = 6000; // where no response says
+constexpr std::int64_t assumed_ticks = 6000;     // where no response says
+constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
 
 /// Data of the components, by name.
 class Components {
@@ -83,7 +84,13 @@ private:
             planned.inputs.push_back(std::move(m_on_edge[edge]));
         }
         count_constants(node, planned);
+        if (vertex.output_edges.empty() && node.name().type == "FrameFileSink") {
+            count_file(planned.inputs);
+        }
         std::vector<PlannedSet> outputs = result(node, planned);
+        if (vertex.input_edges.empty()) {
+            count_file(outputs);
+        }
         for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
             m_on_edge[vertex.output_edges[port]] = outputs.at(port);
         }
@@ -107,7 +114,16 @@ private:
         return std::vector<PlannedSet>(planned.outputs, all);
     }
 
-    /// Kernels of deconvolution, and what a forward takes.
+    /// Files are read and written beside the computation.
+    void count_file(const std::vector<PlannedSet>& frames) {
+        for (const auto& set : frames) {
+            for (const auto& tensor : set) {
+                m_plan.files += tensor.block->bytes();
+            }
+        }
+    }
+
+    /// Kernels of deconvolution, tables of an anode, and what a forward takes.
     void count_constants(const Node& node, const PlannedCall& planned) {
         if (planned.inputs.empty() || planned.inputs.front().empty()) {
             return;
@@ -117,6 +133,9 @@ private:
             const bool padded = planned.data.value("pad_wire_domain", false);
             m_plan.constants += tensor.views * planned_channels(tensor.channels, padded) *
                                 planned_frequencies(m_ticks) * 2 * m_real;
+        }
+        if (node.name().type == "SPNGFrameToTorchSetFanout") {
+            m_plan.constants += table_bytes;
         }
         if (node.name().type == "SPNGDNNROI") {
             m_plan.network = std::max(m_plan.network, forward_bytes(tensor.samples()));
@@ -222,8 +241,8 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
 
 std::string short_text_of(const MemoryPlan& plan, const MemoryChoice& choice) {
     return bytes_text(plan.event_peak()) + " an event x " + std::to_string(choice.events_in_flight) +
-           " in flight + " + bytes_text(plan.constants) +
-           " constants = " + bytes_text(plan.total(choice.events_in_flight));
+           " in flight + " + bytes_text(plan.constants) + " constants + " + bytes_text(plan.files) +
+           " frames of files = " + bytes_text(plan.total(choice.events_in_flight));
 }
 
 std::string text_of(const MemoryPlan& plan, const MemoryChoice& choice, std::size_t lanes,
@@ -260,6 +279,7 @@ nlohmann::json json_of(const MemoryPlan& plan, const MemoryChoice& choice, std::
             {"event_bytes", plan.event_peak()},
             {"peaks_in", plan.peaks_in},
             {"constant_bytes", plan.constants},
+            {"file_bytes", plan.files},
             {"ticks", plan.ticks},
             {"events_in_flight", choice.events_in_flight},
             {"total_bytes", plan.total(choice.events_in_flight)},

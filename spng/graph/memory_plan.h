@@ -28,13 +28,16 @@ struct MemoryPlan {
     std::string peaks_in;       ///< the node in which that is
     std::int64_t network = 0;   ///< what one forward takes besides the features, at any moment
     std::int64_t constants = 0; ///< kernels, spectra and weights, once for each lane
+    std::int64_t files = 0;     ///< frames on the host: one read ahead, one being written
     std::int64_t ticks = 0;     ///< of the readout that was assumed
     std::vector<std::string>
         unknown_types; ///< of nodes without a rule: taken as if they passed their input on
 
     std::int64_t event_peak() const { return sum_of(event); }
-    /// Of one lane: constants, and all events in flight at their peaks at the same time.
-    std::int64_t total(int events_in_flight) const { return constants + events_in_flight * event_peak(); }
+    /// Of one lane: constants, frames of files, and all events in flight at their peaks at the same time.
+    std::int64_t total(int events_in_flight) const {
+        return constants + files + events_in_flight * event_peak();
+    }
 };
 
 /// @param components  the job's array of {type, name, data}

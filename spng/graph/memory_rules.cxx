@@ -211,6 +211,7 @@ const std::map<std::string, MemoryRule>& memory_rules() {
         {"SPNGFanoutTensorSets", pass_on},
         {"SPNGFaninTensorSets", pass_on},
         {"SPNGTensorTap", pass_on},
+        {"SPNGStitchWindows", pass_on},
         {"SPNGDiscard", end},
         {"FrameFileSink", end},
     };
