@@ -15,6 +15,7 @@ from pathlib import Path
 
 import fake_wire_cell
 from wirecell_campaign import cli
+from wirecell_campaign.process import die_with_parent
 
 HERE = Path(__file__).resolve().parent
 COMMAND = [sys.executable, "-m", "wirecell_campaign"]
@@ -38,7 +39,9 @@ class Bench:
         self.config = folder / "job.jsonnet"
         self.inputs.mkdir()
         self.program.parent.mkdir()
-        self.program.write_text(f"#!{sys.executable} -IS\n" + (HERE / "fake_wire_cell.py").read_text(encoding="utf-8"), encoding="utf-8")
+        self.program.write_text(
+            f"#!{sys.executable} -IS\n" + (HERE / "fake_wire_cell.py").read_text(encoding="utf-8"), encoding="utf-8"
+        )
         self.program.chmod(0o755)
         self.config.write_text("{}\n", encoding="utf-8")
 
@@ -53,7 +56,17 @@ class Bench:
 
     def words(self, *more: str) -> list[str]:
         """The command line of a run."""
-        return ["run", str(self.list), "--output", str(self.output), "--program", str(self.program), "--config", str(self.config), *more]
+        return [
+            "run",
+            str(self.list),
+            "--output",
+            str(self.output),
+            "--program",
+            str(self.program),
+            "--config",
+            str(self.config),
+            *more,
+        ]
 
     def run(self, *more: str) -> int:
         """Run in this process; returns the exit status."""
@@ -61,8 +74,16 @@ class Bench:
 
     def start(self, *more: str, **options: object) -> subprocess.Popen:
         """Run as a process of its own, in a session of its own."""
-        return subprocess.Popen([*COMMAND, *self.words(*more)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, start_new_session=True, **options)
+        return subprocess.Popen(
+            [*COMMAND, *self.words(*more)],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+            **options,
+        )
 
     def done(self) -> list[str]:
         """Outputs in the folder."""
@@ -128,8 +149,24 @@ class Servers:
 
     def worker(self, address: str, prefix: list[str] | None = None, **variables: str) -> subprocess.Popen:
         """Start one with one thread; `prefix` is a command that starts it, `variables` are of its environment."""
-        return self._start(["distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--memory-limit", "0", "--no-dashboard",
-                            "--no-nanny", "--local-directory", str(self._folder)], variables, prefix or [])
+        return self._start(
+            [
+                "distributed.cli.dask_worker",
+                address,
+                "--host",
+                "127.0.0.1",
+                "--nthreads",
+                "1",
+                "--memory-limit",
+                "0",
+                "--no-dashboard",
+                "--no-nanny",
+                "--local-directory",
+                str(self._folder),
+            ],
+            variables,
+            prefix or [],
+        )
 
     def wait_for_workers(self, address: str, count: int) -> None:
         """Until so many are registered."""
@@ -140,14 +177,24 @@ class Servers:
 
     def _start(self, words: list[str], variables: dict[str, str], prefix: list[str] | None = None) -> subprocess.Popen:
         quiet = {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]", "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]"}
-        process = subprocess.Popen([*(prefix or []), sys.executable, "-m", *words], env=environment() | quiet | variables, start_new_session=True,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*(prefix or []), sys.executable, "-m", *words],
+            env=environment() | quiet | variables,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self._processes.append(process)
         return process
 
     def kill_scheduler(self) -> None:
         """The first process that was started and lives."""
-        process = next(process for process in self._processes if process.poll() is None and "distributed.cli.dask_scheduler" in process.args)
+        process = next(
+            process
+            for process in self._processes
+            if process.poll() is None and "distributed.cli.dask_scheduler" in process.args
+        )
         process.kill()
         process.wait()
 

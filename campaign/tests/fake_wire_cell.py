@@ -132,9 +132,15 @@ def main() -> None:
     if "--record" in words:
         with open(words[words.index("--record") + 1], "w") as file:
             file.write("profile")
-    nodes = [{"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]} for name, walls in NODES.items()]
-    timing = {"schema": "spng-timing-1", "program": {"commit": os.environ.get("FAKE_COMMIT", COMMIT)}, "nodes": nodes,
-              "run": {"wall_seconds": 0.008, "startup_seconds": 0.001, "process_peak_bytes": 5_000_000, "device": "cpu"}}
+    nodes = [
+        {"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]} for name, walls in NODES.items()
+    ]
+    timing = {
+        "schema": "spng-timing-1",
+        "program": {"commit": os.environ.get("FAKE_COMMIT", COMMIT)},
+        "nodes": nodes,
+        "run": {"wall_seconds": 0.008, "startup_seconds": 0.001, "process_peak_bytes": 5_000_000, "device": "cpu"},
+    }
     with open(words[words.index("--timing") + 1], "w") as file:
         json.dump(timing, file)
 

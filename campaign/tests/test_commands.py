@@ -15,18 +15,21 @@ from campaign_support import COMMAND, Bench, children, environment
 from wirecell_campaign import cli
 
 
-@pytest.mark.parametrize("words, said", [
-    (["--cluster", "pbs"], "--cluster is not understood"),
-    (["--cluster", "tcp://127.0.0.1:1", "--workers", "2"], "has its own workers"),
-    (["--queue", "gpu"], "options of batch systems do not go"),
-    (["--cluster", "htcondor", "--directive", "x", "--dry-run"], "has no value"),
-    (["--cluster", "htcondor", "--queue", "x", "--dry-run"], "HTCondor has no queues"),
-    (["-A", "typo=1"], "the job has no argument 'typo'"),
-    (["-A", "input=x"], "set for each file by the campaign"),
-    (["--bundle", "nowhere"], "both say which program"),
-    (["--config", "nowhere.jsonnet"], "the configuration was not found"),
-    (["--tls-ca", "x"], "TLS needs three files"),
-])
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--cluster", "pbs"], "--cluster is not understood"),
+        (["--cluster", "tcp://127.0.0.1:1", "--workers", "2"], "has its own workers"),
+        (["--queue", "gpu"], "options of batch systems do not go"),
+        (["--cluster", "htcondor", "--directive", "x", "--dry-run"], "has no value"),
+        (["--cluster", "htcondor", "--queue", "x", "--dry-run"], "HTCondor has no queues"),
+        (["-A", "typo=1"], "the job has no argument 'typo'"),
+        (["-A", "input=x"], "set for each file by the campaign"),
+        (["--bundle", "nowhere"], "both say which program"),
+        (["--config", "nowhere.jsonnet"], "the configuration was not found"),
+        (["--tls-ca", "x"], "TLS needs three files"),
+    ],
+)
 def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
     bench.make(2)
     assert bench.run(*words) == 2
@@ -34,7 +37,9 @@ def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
     assert shown.startswith("error: ") and said in shown and "Traceback" not in shown
 
 
-@pytest.mark.parametrize("words", [["--workers", "0"], ["--retries", "-1"], ["--timeout", "0"], ["--on-error", "pray"], ["--patience", "nan"]])
+@pytest.mark.parametrize(
+    "words", [["--workers", "0"], ["--retries", "-1"], ["--timeout", "0"], ["--on-error", "pray"], ["--patience", "nan"]]
+)
 def test_bad_values(bench: Bench, words: list[str]) -> None:
     bench.make(1)
     with pytest.raises(SystemExit) as stopped:
@@ -54,10 +59,20 @@ def test_a_program_that_is_none(bench: Bench, capsys) -> None:
 def test_without_the_engine(bench: Bench) -> None:
     """As in a bundle, on a machine without dask: a readable error, and the commands that need no engine work."""
     bench.make(1)
-    blocked = "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", blocked, *bench.words()], env=environment(), capture_output=True, text=True, check=False)
+    blocked = (
+        "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", blocked, *bench.words()], env=environment(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2 and "error: the engine is not installed" in done.stderr and "pip install" in done.stderr
-    done = subprocess.run([sys.executable, "-c", blocked, "status", str(bench.folder)], env=environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", blocked, "status", str(bench.folder)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "the folder holds no campaign" in done.stderr
 
 
@@ -73,12 +88,44 @@ def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
 
 def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
     bench.make(3)
-    assert bench.run("--cluster", "slurm", "--dry-run", "--workers", "7", "--queue", "gpu", "--account", "dune", "--memory", "8GB", "--cores", "3",
-                     "--walltime", "02:00:00", "--directive=--gres=gpu:1", "--prologue", "module load cuda", "--interface", "lo") == 0
+    assert (
+        bench.run(
+            "--cluster",
+            "slurm",
+            "--dry-run",
+            "--workers",
+            "7",
+            "--queue",
+            "gpu",
+            "--account",
+            "dune",
+            "--memory",
+            "8GB",
+            "--cores",
+            "3",
+            "--walltime",
+            "02:00:00",
+            "--directive=--gres=gpu:1",
+            "--prologue",
+            "module load cuda",
+            "--interface",
+            "lo",
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
-    script = shown[shown.index("#!"):]
-    for line in ("#SBATCH -J wirecell-campaign", "#SBATCH -p gpu", "#SBATCH -A dune", "#SBATCH -n 1", "#SBATCH --cpus-per-task=3", "#SBATCH --mem=8G",
-                 "#SBATCH -t 02:00:00", "#SBATCH --gres=gpu:1", "module load cuda"):
+    script = shown[shown.index("#!") :]
+    for line in (
+        "#SBATCH -J wirecell-campaign",
+        "#SBATCH -p gpu",
+        "#SBATCH -A dune",
+        "#SBATCH -n 1",
+        "#SBATCH --cpus-per-task=3",
+        "#SBATCH --mem=8G",
+        "#SBATCH -t 02:00:00",
+        "#SBATCH --gres=gpu:1",
+        "module load cuda",
+    ):
         assert line in script.splitlines(), line
     assert "the script of each of 7 jobs" in shown
     worker = script.strip().splitlines()[-1]
@@ -90,11 +137,37 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
 
 def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
     bench.make(3)
-    assert bench.run("--cluster", "htcondor", "--dry-run", "--account", "group_dune", "--memory", "4GB", "--disk", "9GB", "--directive",
-                     "requirements=(OpSys == \"LINUX\")", "--walltime", "7200", "--interface", "lo", "--prologue", "export A=1") == 0
+    assert (
+        bench.run(
+            "--cluster",
+            "htcondor",
+            "--dry-run",
+            "--account",
+            "group_dune",
+            "--memory",
+            "4GB",
+            "--disk",
+            "9GB",
+            "--directive",
+            'requirements=(OpSys == "LINUX")',
+            "--walltime",
+            "7200",
+            "--interface",
+            "lo",
+            "--prologue",
+            "export A=1",
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
-    for line in ("MY.DaskWorkerCores = 1", "MY.DaskWorkerMemory = 4000000000", "MY.DaskWorkerDisk = 9000000000", "accounting_group = group_dune",
-                 "+MaxRuntime = 7200", 'requirements = (OpSys == "LINUX")'):
+    for line in (
+        "MY.DaskWorkerCores = 1",
+        "MY.DaskWorkerMemory = 4000000000",
+        "MY.DaskWorkerDisk = 9000000000",
+        "accounting_group = group_dune",
+        "+MaxRuntime = 7200",
+        'requirements = (OpSys == "LINUX")',
+    ):
         assert line in shown.splitlines(), line
     assert "export A=1; " in shown and "distributed.cli.dask_worker" in shown and "\nQueue\n" in shown
 
@@ -108,8 +181,10 @@ def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsy
     (bench.output / "f001.npz").write_bytes(b"x")
     (bench.output / "stray.npz").write_bytes(b"x")
     assert cli.main(["verify", str(bench.output)]) == 1
-    assert capsys.readouterr().out == ("missing: f000.npz\nnot what the manifest says: f001.npz\nnot in the manifest: stray.npz\n"
-                                       "2 of 4 files are as the manifest says\n")
+    assert capsys.readouterr().out == (
+        "missing: f000.npz\nnot what the manifest says: f001.npz\nnot in the manifest: stray.npz\n"
+        "2 of 4 files are as the manifest says\n"
+    )
 
 
 def test_summary_is_made_again_from_the_records(bench: Bench, cluster_address: str, capsys) -> None:
@@ -158,8 +233,27 @@ def test_a_local_cluster_is_open_to_this_machine_only(bench: Bench) -> None:
 @pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates")
 def test_connections_can_be_encrypted(bench: Bench) -> None:
     names = bench.make(3)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"],
-                   cwd=bench.folder, check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            "key.pem",
+            "-out",
+            "cert.pem",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=test",
+        ],
+        cwd=bench.folder,
+        check=True,
+        capture_output=True,
+    )
     words = ["--tls-ca", "cert.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
     assert bench.run("--workers", "1", *words) == 0
     bench.check(names)
@@ -170,5 +264,12 @@ def test_connections_can_be_encrypted(bench: Bench) -> None:
 def test_a_reader_that_has_seen_enough(bench: Bench, cluster_address: str) -> None:
     bench.make(2)
     assert bench.run("--cluster", cluster_address) == 0
-    shown = subprocess.run(f"{' '.join(COMMAND)} summary {bench.output} | head -1", shell=True, env=environment(), capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        f"{' '.join(COMMAND)} summary {bench.output} | head -1",
+        shell=True,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "2 files done" in shown.stdout and shown.stderr == ""

@@ -93,12 +93,24 @@ def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
     """Makes one for an engine; settings are those of task_of()."""
     Layout(bench.output).make()
 
-    def make(engine: ScriptedEngine, retries: int = 3, stop: bool = False, interrupts: Callable[[], int] = lambda: 0) -> Dispatcher:
+    def make(
+        engine: ScriptedEngine, retries: int = 3, stop: bool = False, interrupts: Callable[[], int] = lambda: 0
+    ) -> Dispatcher:
         def prepare(name: str, identity: str, number: int) -> Task:
             return Task(**(vars(task_of(bench, name, identity)) | {"number": number}))
 
-        return Dispatcher(Layout(bench.output), engine, prepare, "s", retries, stop, 5.0, Progress(1, 0, io.StringIO()), interrupts,
-                          lambda name: (bench.inputs / name).exists())
+        return Dispatcher(
+            Layout(bench.output),
+            engine,
+            prepare,
+            "s",
+            retries,
+            stop,
+            5.0,
+            Progress(1, 0, io.StringIO()),
+            interrupts,
+            lambda name: (bench.inputs / name).exists(),
+        )
 
     return make
 
@@ -119,7 +131,10 @@ def test_lost_workers_are_counted(bench: Bench, dispatcher) -> None:
     (bench.inputs / "f002.npz").write_text("")
     outcomes = dispatcher(ScriptedEngine({"f002.npz": [lost_worker] * 10})).run(["f002.npz"], {})
     assert list(outcomes.failed) == ["f002.npz"]
-    assert "10 workers ended while they worked on this file" in json.loads(Layout(bench.output).failure("f002.npz").read_text())["block"]
+    assert (
+        "10 workers ended while they worked on this file"
+        in json.loads(Layout(bench.output).failure("f002.npz").read_text())["block"]
+    )
 
 
 def test_another_attempt_avoids_the_worker(bench: Bench, dispatcher) -> None:

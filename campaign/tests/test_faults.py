@@ -15,6 +15,7 @@ import pytest
 
 from campaign_support import COMMAND, Bench, Servers, children, environment, free_port, is_alive
 from wirecell_campaign import cli
+from wirecell_campaign.process import die_with_parent
 
 WORKER = "multiprocessing.spawn"
 SEED = 6
@@ -207,7 +208,9 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
     small, large = bench.folder / "small", bench.folder / "large"
     small.mkdir()
     large.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], capture_output=True, check=False
+    ).returncode:
         pytest.skip("no file system can be mounted here")
     try:
         address = servers.scheduler()
@@ -229,7 +232,9 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
 def test_disk_full_everywhere_stops_readably(bench: Bench, capsys) -> None:
     bench.make(8, "big 200000")
     bench.output.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(bench.output)], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(bench.output)], capture_output=True, check=False
+    ).returncode:
         pytest.skip("no file system can be mounted here")
     try:
         assert bench.run("--workers", "2") == 1
@@ -253,8 +258,10 @@ def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no mount namespaces here")
     address = servers.scheduler()
-    blind = [servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
-             for hidden in ("bin", "models", "inputs")]
+    blind = [
+        servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
+        for hidden in ("bin", "models", "inputs")
+    ]
     servers.worker(address)
     servers.wait_for_workers(address, 4)
     process = bench.start("--cluster", address, "-A", f"model={model}")
@@ -275,7 +282,9 @@ def test_a_folder_without_the_right_to_write(bench: Bench) -> None:
     for folder in (bench.folder, *bench.folder.parents):
         if not os.stat(folder).st_mode & 0o001:
             os.chmod(folder, os.stat(folder).st_mode | 0o055)
-    done = subprocess.run([*COMMAND, *bench.words()], env=environment(), capture_output=True, text=True, user=65534, check=False)
+    done = subprocess.run(
+        [*COMMAND, *bench.words()], env=environment(), capture_output=True, text=True, user=65534, check=False
+    )
     assert done.returncode == 1, done.stderr
     assert "error: the output folder cannot be written" in done.stderr and "Permission denied" in done.stderr
 
@@ -331,8 +340,14 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     for tool in ("sbatch", "scancel"):
         (tools / tool).chmod(0o755)
     variables = environment() | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s", "PATH": f"{tools}:{os.environ['PATH']}"}
-    process = subprocess.Popen([*COMMAND, *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60")],
-                               env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*COMMAND, *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60")],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=die_with_parent,
+    )
     try:
         bench.wait_for_outputs(3, process)
         script = next(tools.glob("script.*"))

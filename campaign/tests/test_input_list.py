@@ -23,13 +23,20 @@ def folder(tmp_path: Path) -> Path:
 def entries(folder: Path, text: str, suffix: str = ".npz") -> list[tuple[str, str]]:
     """Inputs relative to the folder, and outputs, of a list with this text."""
     (folder / "list.txt").write_text(text)
-    return [(entry.input.relative_to(folder).as_posix(), entry.name) for entry in read_entries(str(folder / "list.txt"), suffix)]
+    return [
+        (entry.input.relative_to(folder).as_posix(), entry.name) for entry in read_entries(str(folder / "list.txt"), suffix)
+    ]
 
 
 def test_lines_comments_and_patterns(folder: Path) -> None:
     text = "# a comment\n\n  b/three.tar  \na/*\nb/[odd].npz\n" + f"{folder}/b/four\n"
-    assert entries(folder, text) == [("b/three.tar", "three.npz"), ("a/one.npz", "one.npz"), ("a/two.tar.bz2", "two.npz"),
-                                     ("b/[odd].npz", "[odd].npz"), ("b/four", "four.npz")]
+    assert entries(folder, text) == [
+        ("b/three.tar", "three.npz"),
+        ("a/one.npz", "one.npz"),
+        ("a/two.tar.bz2", "two.npz"),
+        ("b/[odd].npz", "[odd].npz"),
+        ("b/four", "four.npz"),
+    ]
 
 
 def test_relative_paths_start_at_the_list(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,16 +50,19 @@ def test_standard_input_starts_at_the_working_folder(folder: Path, monkeypatch: 
     assert [entry.input for entry in read_entries("-", ".npz")] == [folder / "a/one.npz", folder / "b/three.tar"]
 
 
-@pytest.mark.parametrize("text, said", [
-    ("", "the list is empty"),
-    ("# only this\n", "the list is empty"),
-    ("a/one.npz\na/two.tar.bz2\na/one.npz\n", "lines 1 and 3"),
-    ("a/one.npz\nb/../a/one.npz\n", "given twice"),
-    ("a/one.npz\na/*.npz\n", "given twice"),
-    ("c/*.npz\n", "no file fits the pattern"),
-    ("a/one.npz\nb/one.tar\n", "outputs of the same name"),
-    ("a/manifest.json\n", None),
-])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "the list is empty"),
+        ("# only this\n", "the list is empty"),
+        ("a/one.npz\na/two.tar.bz2\na/one.npz\n", "lines 1 and 3"),
+        ("a/one.npz\nb/../a/one.npz\n", "given twice"),
+        ("a/one.npz\na/*.npz\n", "given twice"),
+        ("c/*.npz\n", "no file fits the pattern"),
+        ("a/one.npz\nb/one.tar\n", "outputs of the same name"),
+        ("a/manifest.json\n", None),
+    ],
+)
 def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
     if said is None:
         assert entries(folder, text) == [("a/manifest.json", "manifest.npz")]
@@ -69,8 +79,16 @@ def test_lists_that_cannot_be_read(folder: Path) -> None:
         read_entries(str(folder / "bytes"), ".npz")
 
 
-@pytest.mark.parametrize("given, expected", [
-    ("x/ev-adc.tar.bz2", "ev-adc.tar"), ("ev.1.tar.gz", "ev.1.tar"), ("ev.npz", "ev.tar"), ("ev", "ev.tar"), ("run5.dat", "run5.tar")])
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("x/ev-adc.tar.bz2", "ev-adc.tar"),
+        ("ev.1.tar.gz", "ev.1.tar"),
+        ("ev.npz", "ev.tar"),
+        ("ev", "ev.tar"),
+        ("run5.dat", "run5.tar"),
+    ],
+)
 def test_names_of_outputs(given: str, expected: str) -> None:
     assert output_name(Path(given), ".tar") == expected
 

@@ -14,8 +14,15 @@ from wirecell_campaign.commands.run import options
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs" / "campaigns.md", ROOT / "docs" / "user-guide.md"]
 PAGE = PAGES[0].read_text(encoding="utf-8")
-COMMANDS = sorted({line for page in PAGES for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-                   for line in block.splitlines() if re.match(r"(\S*/)?wirecell-campaign ", line)})
+COMMANDS = sorted(
+    {
+        line
+        for page in PAGES
+        for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+        if re.match(r"(\S*/)?wirecell-campaign ", line)
+    }
+)
 
 
 @pytest.mark.parametrize("line", COMMANDS)

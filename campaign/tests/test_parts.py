@@ -31,7 +31,10 @@ def frame_file(path: Path, events: int = 3) -> Path:
     """An .npz as numpy writes it."""
     arrays = {}
     for event in range(events):
-        arrays |= {f"frame_signal_{event}": np.arange(600.0, dtype="f4").reshape(20, 30), f"channels_signal_{event}": np.arange(20)}
+        arrays |= {
+            f"frame_signal_{event}": np.arange(600.0, dtype="f4").reshape(20, 30),
+            f"channels_signal_{event}": np.arange(20),
+        }
     np.savez_compressed(path, **arrays)
     return path
 
@@ -121,7 +124,9 @@ def test_retries_are_further_attempts() -> None:
 
 def test_faults_of_workers_are_not_retries_of_the_file() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [True] * (WORKER_FAULTS_MOST - 1) + [False]
+    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [True] * (
+        WORKER_FAULTS_MOST - 1
+    ) + [False]
     assert history.avoided == {f"w{i}" for i in range(WORKER_FAULTS_MOST)}
     assert [History().is_loss_tried_again() for _ in range(3)] == [True] * 3
     lost = History()
@@ -183,19 +188,32 @@ def test_durations(seconds: float, text: str) -> None:
 def record(name: str, host: str, walls: list[int], seconds: float) -> dict:
     """A record as far as summaries use it."""
     nodes = {"Decon": {"wall_ns": walls, "cpu_ns": 2 * sum(walls)}} if walls else {}
-    return {"name": name, "host": host, "events": len(walls), "seconds": seconds, "number": 1, "input": {"size": 1000},
-            "products": [{"path": name, "size": 500, "sha256": "0" * 64}], "timing": {"nodes": nodes, "process_peak_bytes": 7_000_000}}
+    return {
+        "name": name,
+        "host": host,
+        "events": len(walls),
+        "seconds": seconds,
+        "number": 1,
+        "input": {"size": 1000},
+        "products": [{"path": name, "size": 500, "sha256": "0" * 64}],
+        "timing": {"nodes": nodes, "process_peak_bytes": 7_000_000},
+    }
 
 
 def test_statistics_are_over_all_calls_of_all_files() -> None:
-    records = {"a": record("a", "h1", [1_000_000, 2_000_000], 3.0), "b": record("b", "h2", [3_000_000, 10_000_000], 5.0),
-               "c": record("c", "h1", [], 1.0)}
+    records = {
+        "a": record("a", "h1", [1_000_000, 2_000_000], 3.0),
+        "b": record("b", "h2", [3_000_000, 10_000_000], 5.0),
+        "c": record("c", "h1", [], 1.0),
+    }
     made = summary.make(records, [{"name": "d", "block": "error: x"}])
     node = made["nodes"]["Decon"]
     assert (node["calls"], node["mean"], node["p50"], node["total"], node["cpu_ns"]) == (4, 4e6, 2.5e6, 16e6, 32_000_000)
     assert node["p95"] == pytest.approx(3e6 + 0.85 * 7e6)
-    assert made["hosts"] == {"h1": {"files": 2, "events": 2, "busy_seconds": 4.0, "peak_bytes": 7_000_000},
-                             "h2": {"files": 1, "events": 2, "busy_seconds": 5.0, "peak_bytes": 7_000_000}}
+    assert made["hosts"] == {
+        "h1": {"files": 2, "events": 2, "busy_seconds": 4.0, "peak_bytes": 7_000_000},
+        "h2": {"files": 1, "events": 2, "busy_seconds": 5.0, "peak_bytes": 7_000_000},
+    }
     assert (made["files"], made["files_with_timing"], made["events"], made["busy_seconds"]) == (3, 2, 4, 9.0)
     text = summary.as_text(made)
     assert "Decon" in text and "2.50" in text and "error: x" in text and "h2" in text
@@ -261,7 +279,14 @@ def test_torn_json_is_as_none(tmp_path: Path) -> None:
     assert read_json(tmp_path / "x") is None is read_json(tmp_path / "none")
 
 
-HOLDER = "import sys, time\nfrom pathlib import Path\nfrom wirecell_campaign import lock\nwith lock.held(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
+HOLDER = """
+import sys, time
+from pathlib import Path
+from wirecell_campaign import lock
+with lock.held(Path(sys.argv[1])):
+    print('held', flush=True)
+    time.sleep(60)
+"""
 
 
 def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
@@ -287,10 +312,16 @@ def test_a_process_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: p
         process.run(["/no/such/program"], tmp_path, None)
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("log\nerror: a\n  where: b\n", "error: a\n  where: b"),
-    ("error: first\nlog\nerror: last\n  x\n", "error: last\n  x"),
-    ("error: only", "error: only"), ("", ""), ("no block\nat all\n", "no block\nat all")])
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("log\nerror: a\n  where: b\n", "error: a\n  where: b"),
+        ("error: first\nlog\nerror: last\n  x\n", "error: last\n  x"),
+        ("error: only", "error: only"),
+        ("", ""),
+        ("no block\nat all\n", "no block\nat all"),
+    ],
+)
 def test_the_programs_block_is_taken_from_its_messages(text: str, expected: str) -> None:
     assert error_block(text) == expected
     assert len(error_block("x" * 10**6)) <= 8000

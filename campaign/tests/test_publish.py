@@ -24,15 +24,26 @@ from wirecell_campaign.layout import Layout
 from wirecell_campaign.resume import State
 from wirecell_campaign.task import Outcome, Result, Task
 
-SPAWN = multiprocessing.get_context("fork")
+FORK = multiprocessing.get_context("fork")
 ROUNDS = 12
 RACERS = 3
 
 
 def task_of(bench: Bench, name: str, identity: str, **more: object) -> Task:
     """An attempt at one file of the bench."""
-    return Task(root=str(bench.output), name=name, input=str(bench.inputs / name), attempt=identity, number=1, program=str(bench.program),
-                config=str(bench.config), arguments={}, settings="s", commit=fake_wire_cell.COMMIT, **more)
+    return Task(
+        root=str(bench.output),
+        name=name,
+        input=str(bench.inputs / name),
+        attempt=identity,
+        number=1,
+        program=str(bench.program),
+        config=str(bench.config),
+        arguments={},
+        settings="s",
+        commit=fake_wire_cell.COMMIT,
+        **more,
+    )
 
 
 def race(task: Task, barrier: Barrier, target: str) -> None:
@@ -54,9 +65,12 @@ def test_of_attempts_at_the_same_time_just_one_is_published(bench: Bench) -> Non
     layout = Layout(bench.output)
     layout.make()
     for name in names:
-        barrier = SPAWN.Barrier(RACERS)
+        barrier = FORK.Barrier(RACERS)
         said = [bench.folder / f"{name}.{number}" for number in range(RACERS)]
-        racers = [SPAWN.Process(target=race, args=(task_of(bench, name, str(number)), barrier, str(said[number]))) for number in range(RACERS)]
+        racers = [
+            FORK.Process(target=race, args=(task_of(bench, name, str(number)), barrier, str(said[number])))
+            for number in range(RACERS)
+        ]
         for racer in racers:
             racer.start()
         for racer in racers:
@@ -112,8 +126,21 @@ def killed_at(task: Task, call: str, count: int) -> None:
     attempt.run_attempt(task)
 
 
-@pytest.mark.parametrize("call, count", [("fsync", 1), ("fsync", 2), ("fsync", 3), ("fsync", 4), ("link", 1), ("link", 2), ("link", 3),
-                                         ("fsync", 5), ("unlink", 1), ("unlink", 2)])
+@pytest.mark.parametrize(
+    "call, count",
+    [
+        ("fsync", 1),
+        ("fsync", 2),
+        ("fsync", 3),
+        ("fsync", 4),
+        ("link", 1),
+        ("link", 2),
+        ("link", 3),
+        ("fsync", 5),
+        ("unlink", 1),
+        ("unlink", 2),
+    ],
+)
 def test_killed_at_any_step_the_file_is_done_or_to_do(bench: Bench, call: str, count: int) -> None:
     """After the kill a new client finds either nothing, or a whole output; never a half one. Two products, so that a kill also
     falls between them."""
@@ -121,7 +148,7 @@ def test_killed_at_any_step_the_file_is_done_or_to_do(bench: Bench, call: str, c
     name = "f000.npz"
     layout = Layout(bench.output)
     layout.make()
-    process = SPAWN.Process(target=killed_at, args=(task_of(bench, name, "a"), call, count))
+    process = FORK.Process(target=killed_at, args=(task_of(bench, name, "a"), call, count))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL, "the step was not reached"
@@ -208,7 +235,10 @@ def failing(bench: Bench, **more: object) -> Result:
     result = attempt.run_attempt(task_of(bench, "f000.npz", "a", **more), "tcp://worker:1")
     assert result.outcome is Outcome.FAILED
     assert not list(layout.scratch.iterdir()) and not list(layout.records.iterdir()) and not bench.done()
-    assert f"input:    {bench.inputs}/f000.npz" in result.block and f"worker:   {socket.gethostname()} tcp://worker:1" in result.block
+    assert (
+        f"input:    {bench.inputs}/f000.npz" in result.block
+        and f"worker:   {socket.gethostname()} tcp://worker:1" in result.block
+    )
     return result
 
 
@@ -239,16 +269,19 @@ def test_a_worker_with_another_program(bench: Bench, monkeypatch: pytest.MonkeyP
     assert result.fault.value == "worker" and "older" in result.block and fake_wire_cell.COMMIT in result.block
 
 
-@pytest.mark.parametrize("told, fault, said", [
-    ("fail 1 broken", "file", "error: broken"),
-    ("fail 2 wrong key", "final", "exit status 2"),
-    ("fail 1 cannot write: No space left on device", "worker", "No space left"),
-    ("fail 127 error while loading shared libraries: libx.so", "worker", "libx.so"),
-    ("die", "file", "ended by signal 9"),
-    ("half", "file", "no whole output"),
-    ("nothing", "file", "no such file after exit status 0"),
-    ("touch", "file", "the input changed while it was read"),
-])
+@pytest.mark.parametrize(
+    "told, fault, said",
+    [
+        ("fail 1 broken", "file", "error: broken"),
+        ("fail 2 wrong key", "final", "exit status 2"),
+        ("fail 1 cannot write: No space left on device", "worker", "No space left"),
+        ("fail 127 error while loading shared libraries: libx.so", "worker", "libx.so"),
+        ("die", "file", "ended by signal 9"),
+        ("half", "file", "no whole output"),
+        ("nothing", "file", "no such file after exit status 0"),
+        ("touch", "file", "the input changed while it was read"),
+    ],
+)
 def test_whose_fault_it_is(bench: Bench, told: str, fault: str, said: str) -> None:
     bench.make(1, told)
     result = failing(bench)
@@ -288,7 +321,9 @@ def test_a_full_disk_of_the_output_folder(bench: Bench) -> None:
         pytest.skip("only root can mount a small file system")
     bench.make(1, "big 200000")
     bench.output.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(bench.output)], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(bench.output)], capture_output=True, check=False
+    ).returncode:
         pytest.skip("no file system can be mounted here")
     try:
         result = failing(bench)

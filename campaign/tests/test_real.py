@@ -22,15 +22,50 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(tmp_path)
     event = read_arrays(ADC)
     for number in range(2):
-        cut = {name: value[:, 500 * number: 500 * number + TICKS] if name.startswith("frame_") else value for name, value in event.items()
-               if not name.startswith("chanmask")}
+        cut = {
+            name: value[:, 500 * number : 500 * number + TICKS] if name.startswith("frame_") else value
+            for name, value in event.items()
+            if not name.startswith("chanmask")
+        }
         np.savez(tmp_path / f"ev{number}.npz", **cut)
     (tmp_path / "list.txt").write_text("ev*.npz\n")
-    words = ["run", "list.txt", "--output", "out", "--program", str(PROGRAM), "-A", "model=none", "-A", "device=cpu", "-A", "threads=1", "--workers", "2"]
+    words = [
+        "run",
+        "list.txt",
+        "--output",
+        "out",
+        "--program",
+        str(PROGRAM),
+        "-A",
+        "model=none",
+        "-A",
+        "device=cpu",
+        "-A",
+        "threads=1",
+        "--workers",
+        "2",
+    ]
     assert cli.main([*words, "--record"]) == 0, capsys.readouterr().err
 
-    subprocess.run([PROGRAM, "-c", "cfg/pipeline.jsonnet", "-A", "input=ev1.npz", "-A", "output=alone.npz", "-A", "model=none", "-A", "device=cpu",
-                    "-A", "threads=1"], check=True, capture_output=True)
+    subprocess.run(
+        [
+            PROGRAM,
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            "input=ev1.npz",
+            "-A",
+            "output=alone.npz",
+            "-A",
+            "model=none",
+            "-A",
+            "device=cpu",
+            "-A",
+            "threads=1",
+        ],
+        check=True,
+        capture_output=True,
+    )
     assert (tmp_path / "out/ev1.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
 
     summary = json.loads((tmp_path / "out/summary.json").read_text())
@@ -38,7 +73,9 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     record = json.loads((tmp_path / "out/.campaign/records/ev0.npz.json").read_text())
     assert record["events"] == 1 and record["program"] == record["timing"]["commit"]
     assert summary["files_with_timing"] == 2
-    shown = subprocess.run([sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"], capture_output=True, text=True, check=True
+    )
     assert "SPNGDecon" in shown.stdout
     assert cli.main(["verify", "out"]) == 0
     assert cli.main(words) == 0, "resumed without --record too"

@@ -195,7 +195,9 @@ def test_dumped_edges_are_products_too(bench: Bench, cluster_address: str) -> No
     assert cli.main(["verify", str(bench.output)]) == 0
 
 
-def test_a_dump_with_the_name_of_a_foreign_file_fails_and_takes_everything_back(bench: Bench, cluster_address: str, capsys) -> None:
+def test_a_dump_with_the_name_of_a_foreign_file_fails_and_takes_everything_back(
+    bench: Bench, cluster_address: str, capsys
+) -> None:
     bench.make(2, f000="dump")
     bench.output.mkdir()
     (bench.output / "f000-decon-induction.npz").write_text("mine")
@@ -216,7 +218,10 @@ def test_clock_skew_has_no_effect(bench: Bench, cluster_address: str) -> None:
     for name in names:
         os.utime(bench.output / name, (1, 1))
         record = bench.output / f".campaign/records/{name}.json"
-        content = json.loads(record.read_text()) | {"start": "2040-01-01T00:00:00.000+00:00", "stop": "1999-01-01T00:00:00.000+00:00"}
+        content = json.loads(record.read_text()) | {
+            "start": "2040-01-01T00:00:00.000+00:00",
+            "stop": "1999-01-01T00:00:00.000+00:00",
+        }
         record.write_text(json.dumps(content))
     before = [(bench.output / name).stat().st_ino for name in names]
     assert bench.run("--cluster", cluster_address) == 0

@@ -17,7 +17,10 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A configuration with imports of imports, one of them in the folder `cfg` above, and a model."""
     monkeypatch.chdir(tmp_path)
     for name, text in (
-        ("cfg/jobs/job.jsonnet", "local a = import 'a.jsonnet'; local b = import \"lib/b.jsonnet\"; local s = importstr 'text.txt'; a"),
+        (
+            "cfg/jobs/job.jsonnet",
+            "local a = import 'a.jsonnet'; local b = import \"lib/b.jsonnet\"; local s = importstr 'text.txt'; a",
+        ),
         ("cfg/jobs/a.jsonnet", "{ c: import '../lib/c.jsonnet' }"),
         ("cfg/lib/b.jsonnet", "{ again: import 'c.jsonnet' }"),
         ("cfg/lib/c.jsonnet", "{}"),
@@ -34,7 +37,9 @@ def digest(job: Path, *words: str, program: dict = PROGRAM, suffix: str = ".npz"
     return settings.make(job, settings.parse_arguments(list(words)), program, suffix, []).digest()
 
 
-@pytest.mark.parametrize("file", ["cfg/jobs/job.jsonnet", "cfg/jobs/a.jsonnet", "cfg/lib/b.jsonnet", "cfg/lib/c.jsonnet", "cfg/jobs/text.txt"])
+@pytest.mark.parametrize(
+    "file", ["cfg/jobs/job.jsonnet", "cfg/jobs/a.jsonnet", "cfg/lib/b.jsonnet", "cfg/lib/c.jsonnet", "cfg/jobs/text.txt"]
+)
 def test_every_imported_file_counts(job: Path, file: str) -> None:
     before = digest(job)
     Path(file).write_text(Path(file).read_text() + " ")
@@ -42,8 +47,14 @@ def test_every_imported_file_counts(job: Path, file: str) -> None:
 
 
 def test_arguments_program_and_ending_count(job: Path) -> None:
-    seen = {digest(job), digest(job, "model=none"), digest(job, "model=x"), digest(job, "model=none", "tpcid=1"),
-            digest(job, program={"version": "1", "commit": "abd"}), digest(job, suffix=".tar")}
+    seen = {
+        digest(job),
+        digest(job, "model=none"),
+        digest(job, "model=x"),
+        digest(job, "model=none", "tpcid=1"),
+        digest(job, program={"version": "1", "commit": "abd"}),
+        digest(job, suffix=".tar"),
+    }
     assert len(seen) == 6
     assert digest(job, "model=none", "tpcid=1") == digest(job, "tpcid=1", "model=none"), "their order does not"
 
@@ -63,8 +74,16 @@ def test_files_become_absolute_and_plain_words_stay(job: Path, tmp_path: Path) -
     assert found == {"model": str(tmp_path / "model.ts"), "filters": "none", "dump": "a=b"}
 
 
-@pytest.mark.parametrize("words, said", [(["model"], "no value"), (["=x"], "no value"), (["input=x"], "set for each file"),
-                                         (["output=x"], "set for each file"), (["a=1", "a=2"], "given twice")])
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["model"], "no value"),
+        (["=x"], "no value"),
+        (["input=x"], "set for each file"),
+        (["output=x"], "set for each file"),
+        (["a=1", "a=2"], "given twice"),
+    ],
+)
 def test_bad_arguments(words: list[str], said: str) -> None:
     with pytest.raises(WrongUse, match=said):
         settings.parse_arguments(words)
@@ -74,7 +93,10 @@ def test_a_difference_is_named(job: Path) -> None:
     old = settings.make(job, {"filters": "pdhd"}, PROGRAM, ".npz", [])
     new = settings.make(job, {"filters": "pdhd"}, {"version": "1", "commit": "new"}, ".npz", [])
     block = str(settings.changed(old.content(), new, Path("/out")))
-    assert "program: {'version': '1', 'commit': 'abc'} -> {'version': '1', 'commit': 'new'}" in block and "arguments" not in block.split("expected")[0]
+    assert (
+        "program: {'version': '1', 'commit': 'abc'} -> {'version': '1', 'commit': 'new'}" in block
+        and "arguments" not in block.split("expected")[0]
+    )
     assert "another version" in str(settings.changed({"arguments": {"filters": "pdhd"}} | vars(old), old, Path("/out")))
 
 

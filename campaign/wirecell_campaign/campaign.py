@@ -46,7 +46,11 @@ def make_plan(options: RunOptions) -> Plan:
     path = program.find(options.program, options.bundle)
     known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
     takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
-    threads = {"threads": str(options.cluster.cores)} if options.gives_threads and takes_threads and "threads" not in arguments else {}
+    threads = (
+        {"threads": str(options.cluster.cores)}
+        if options.gives_threads and takes_threads and "threads" not in arguments
+        else {}
+    )
     words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
     for name, value in (arguments | threads).items():
         words += ["-A", f"{name}={value}"]
@@ -64,7 +68,9 @@ def run_campaign(options: RunOptions) -> int:
         layout.make()
         require_links(layout)
     except OSError as error:
-        raise disk_error("the output folder cannot be written", error, "choose another with --output, or give the right to write") from None
+        raise disk_error(
+            "the output folder cannot be written", error, "choose another with --output, or give the right to write"
+        ) from None
     with lock.held(layout.lock):
         return run_locked(options, plan, layout)
 
@@ -179,8 +185,16 @@ def dispatch(
         if not options.cluster.is_own:
             engine.require_package()
         dispatcher = Dispatcher(
-            layout, engine, prepare, plan.settings.digest(), options.retries, options.stop_at_failure,
-            options.worker_patience, progress, interrupts.poll, readable,
+            layout,
+            engine,
+            prepare,
+            plan.settings.digest(),
+            options.retries,
+            options.stop_at_failure,
+            options.worker_patience,
+            progress,
+            interrupts.poll,
+            readable,
         )
         outcomes = dispatcher.run(names, found.records)
     if options.cluster.is_own or len(outcomes.done) == len(plan.entries):

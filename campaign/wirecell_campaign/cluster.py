@@ -41,8 +41,11 @@ def security(options: ClusterOptions) -> Security | None:
     for path in options.tls.values():
         if not os.access(path, os.R_OK):
             raise WrongUse("a file for TLS cannot be read", path)
-    roles = {f"tls_{role}_{part}": options.tls[name] for role in ("client", "scheduler", "worker")
-             for part, name in (("cert", "certificate"), ("key", "key"))}
+    roles = {
+        f"tls_{role}_{part}": options.tls[name]
+        for role in ("client", "scheduler", "worker")
+        for part, name in (("cert", "certificate"), ("key", "key"))
+    }
     return Security(tls_ca_file=options.tls["ca"], require_encryption=True, **roles)
 
 
@@ -171,7 +174,9 @@ def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
     try:
         connection = Client(cluster, timeout=options.patience, security=security(options), set_as_default=False)
     except ValueError as error:
-        raise WrongUse("--cluster is no address", seen=str(cluster), expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})") from None
+        raise WrongUse(
+            "--cluster is no address", seen=str(cluster), expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})"
+        ) from None
     except (OSError, TimeoutError) as error:
         raise CampaignError(
             "no scheduler answers",

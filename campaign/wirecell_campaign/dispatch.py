@@ -156,7 +156,9 @@ class Dispatcher:
     def _take_loss(self, ended: Ended) -> None:
         history = self._histories[ended.task.name]
         if ended.error:
-            result = Result(Outcome.FAILED, "", "", 0.0, Fault.WORKER, str(CampaignError("the engine failed", seen=ended.error)))
+            result = Result(
+                Outcome.FAILED, "", "", 0.0, Fault.WORKER, str(CampaignError("the engine failed", seen=ended.error))
+            )
             self._again(ended.task.name, history.is_tried_again(result, self._retries))
         elif ended.lost_worker:
             self._again(ended.task.name, history.is_loss_tried_again())
@@ -180,7 +182,9 @@ class Dispatcher:
         if not self._workers or self._retired_in_vain >= max(2, self._most_workers):
             self._stop(f"no worker is left that can work; the last one said:\n{result.block}")
             return
-        self._progress.say(f"worker {result.worker} on {result.host} gets no more files, for it failed several:\n{result.block}")
+        self._progress.say(
+            f"worker {result.worker} on {result.host} gets no more files, for it failed several:\n{result.block}"
+        )
         self._engine.retire(result.worker)
 
     def _again(self, name: str, again: bool) -> None:
@@ -221,7 +225,13 @@ def described(name: str, history: History) -> dict:
         "attempts": history.attempts,
         "losses": history.losses,
         "failures": [
-            {"host": one.host, "worker": one.worker, "fault": one.fault.value, "seconds": round(one.seconds, 3), "block": one.block}
+            {
+                "host": one.host,
+                "worker": one.worker,
+                "fault": one.fault.value,
+                "seconds": round(one.seconds, 3),
+                "block": one.block,
+            }
             for one in history.failures
         ],
     }

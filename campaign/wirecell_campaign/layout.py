@@ -1,14 +1,14 @@
 """Where everything of a campaign is: one folder with the outputs, and its bookkeeping in `.campaign` inside of it.
 
-    NAME.npz ...           outputs
-    profiles/NAME.sqlite   with --record
-    manifest.json          every output with its checksum, input and circumstances
-    SHA256SUMS             the same checksums, for sha256sum -c
-    summary.json, .txt     where the time went
-    .campaign/records/     one file per done output, written once: what makes an output done
-    .campaign/failures/    one file per input that failed, until it is done
-    .campaign/scratch/     one folder per attempt; nothing in it is a result
-    .campaign/aside/       damaged outputs and records that were found, moved here and done again
+NAME.npz ...           outputs
+profiles/NAME.sqlite   with --record
+manifest.json          every output with its checksum, input and circumstances
+SHA256SUMS             the same checksums, for sha256sum -c
+summary.json, .txt     where the time went
+.campaign/records/     one file per done output, written once: what makes an output done
+.campaign/failures/    one file per input that failed, until it is done
+.campaign/scratch/     one folder per attempt; nothing in it is a result
+.campaign/aside/       damaged outputs and records that were found, moved here and done again
 """
 
 from __future__ import annotations

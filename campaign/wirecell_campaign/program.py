@@ -17,7 +17,8 @@ PATIENCE = 300  # seconds for --version and --check; the first start over a slow
 
 
 def find(given: str | None, bundle: str | None) -> Path:
-    """The program: as given, of a bundle, of the checkout or bundle of this package, or of PATH, in this order. WrongUse when there is none."""
+    """The program: as given, of a bundle, of the checkout or bundle of this package, or of PATH, in this order. WrongUse when there
+    is none."""
     if given and bundle:
         raise WrongUse("--program and --bundle both say which program", expected="one of them")
     if given or bundle:
@@ -28,7 +29,9 @@ def find(given: str | None, bundle: str | None) -> Path:
     found = shutil.which(PROGRAM, path=":".join(str(HOME / place) for place in PLACES)) or shutil.which(PROGRAM)
     if not found:
         raise WrongUse(
-            f"no {PROGRAM} was found", expected=f"in {HOME} or in PATH", mend="build it (./wcb), or --program FILE or --bundle DIR"
+            f"no {PROGRAM} was found",
+            expected=f"in {HOME} or in PATH",
+            mend="build it (./wcb), or --program FILE or --bundle DIR",
         )
     return Path(found).absolute()
 

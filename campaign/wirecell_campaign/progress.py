@@ -14,7 +14,9 @@ class Progress:
     """A line that is written over on a terminal; nothing where the output is no terminal. Times are of this machine's monotonic
     clock, so that clocks of other machines, or their changes, have no effect."""
 
-    def __init__(self, total: int, before: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, total: int, before: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._total, self._before = total, before
         self._stream = stream or sys.stderr
         self._clock = clock

@@ -65,7 +65,9 @@ def join_profiles(layout: Layout) -> Path:
     """One profile of those of all files, through wirecell-profile merge. CampaignError when there is none or it fails."""
     found = sorted((layout.root / PROFILES).glob("*.sqlite"))
     if not found:
-        raise CampaignError("there are no profiles to join", str(layout.root / PROFILES), mend="wirecell-campaign run --record makes them")
+        raise CampaignError(
+            "there are no profiles to join", str(layout.root / PROFILES), mend="wirecell-campaign run --record makes them"
+        )
     target = layout.root / JOINED_PROFILE
     command = [sys.executable, "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -49,7 +49,13 @@ def statistics(values: list[float]) -> dict[str, float]:
     """Calls, mean, p50, p95 (linear between samples), total, in the unit of the values."""
     array = np.asarray(values, dtype=np.float64)
     p50, p95 = np.percentile(array, (50, 95))
-    return {"calls": len(values), "mean": float(array.mean()), "p50": float(p50), "p95": float(p95), "total": float(array.sum())}
+    return {
+        "calls": len(values),
+        "mean": float(array.mean()),
+        "p50": float(p50),
+        "p95": float(p95),
+        "total": float(array.sum()),
+    }
 
 
 def as_text(summary: dict) -> str:
@@ -66,8 +72,13 @@ def as_text(summary: dict) -> str:
     if summary["nodes"]:
         whole = sum(node["total"] for node in summary["nodes"].values())
         rows = [
-            (name, node["calls"], *(node[key] / MS for key in ("mean", "p50", "p95")), node["total"] / 1e9,
-             100 * node["total"] / whole if whole else 0.0)
+            (
+                name,
+                node["calls"],
+                *(node[key] / MS for key in ("mean", "p50", "p95")),
+                node["total"] / 1e9,
+                100 * node["total"] / whole if whole else 0.0,
+            )
             for name, node in summary["nodes"].items()
         ]
         head = columns("node", "calls", "mean (ms):2", "p50 (ms):2", "p95 (ms):2", "total (s):2", "share (%):1")
@@ -75,7 +86,14 @@ def as_text(summary: dict) -> str:
         lines.append("share: of the sum over nodes; a node that calls another one counts that time too")
     if summary["hosts"]:
         rows = [
-            (name, host["files"], host["events"], host["busy_seconds"], host["busy_seconds"] / host["files"], host["peak_bytes"] / 1e6)
+            (
+                name,
+                host["files"],
+                host["events"],
+                host["busy_seconds"],
+                host["busy_seconds"] / host["files"],
+                host["peak_bytes"] / 1e6,
+            )
             for name, host in summary["hosts"].items()
         ]
         head = columns("machine", "files", "events", "work (s):1", "per file (s):2", "process peak (MB):0")

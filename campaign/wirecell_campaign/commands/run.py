@@ -46,48 +46,99 @@ def seconds(text: str) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("list", metavar="LIST", help="list of inputs")
-    parser.add_argument("--cluster", default="local", metavar="WHERE",
-                        help="local, slurm, htcondor, or the address of a dask scheduler, tcp://HOST:PORT; default: local")
-    parser.add_argument("--workers", type=positive, metavar="N", help="files at a time; default: 1 for local, 4 jobs for batch systems")
-    parser.add_argument("--output", metavar="DIR", help="output folder; default: name of the list, in the working folder")
+    parser.add_argument(
+        "--cluster",
+        default="local",
+        metavar="WHERE",
+        help="local, slurm, htcondor, or the address of a dask scheduler, tcp://HOST:PORT; default: local",
+    )
+    parser.add_argument(
+        "--workers", type=positive, metavar="N", help="files at a time; default: 1 for local, 4 jobs for batch systems"
+    )
+    parser.add_argument("--output", metavar="DIR", help="output folder; default: LIST without its ending, with -campaign")
     parser.add_argument("--config", default="cfg/pipeline.jsonnet", metavar="FILE", help="default: %(default)s")
-    parser.add_argument("-A", dest="arguments", action="append", default=[], metavar="NAME=VALUE", help="argument of the job, as of wire-cell")
-    parser.add_argument("-P", dest="path", action="append", default=[], metavar="DIR", help="folder of data files, as of wire-cell")
+    parser.add_argument(
+        "-A", dest="arguments", action="append", default=[], metavar="NAME=VALUE", help="argument of the job, as of wire-cell"
+    )
+    parser.add_argument(
+        "-P", dest="path", action="append", default=[], metavar="DIR", help="folder of data files, as of wire-cell"
+    )
     parser.add_argument("--format", choices=FORMATS, default=".npz", help="ending of outputs; default: %(default)s")
     parser.add_argument("--record", action="store_true", help="also record a profile for each file, and join them at the end")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and the job script of a batch system; write nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be done, and the job script of a batch system; write nothing"
+    )
 
     faults = parser.add_argument_group("faults")
-    faults.add_argument("--retries", type=not_negative, default=3, metavar="N", help="further attempts at a file that failed; default: %(default)s")
+    faults.add_argument(
+        "--retries",
+        type=not_negative,
+        default=3,
+        metavar="N",
+        help="further attempts at a file that failed; default: %(default)s",
+    )
     faults.add_argument("--timeout", type=seconds, metavar="S", help="stop an attempt that takes longer; default: none")
-    faults.add_argument("--on-error", choices=("stop", "skip"), default="stop",
-                        help="after a file has failed for good: start no others, or go on and list it at the end; default: %(default)s")
-    faults.add_argument("--redo", action="store_true", help="make files again whose settings or input changed since they were done")
-    faults.add_argument("--quick", action="store_true", help="take outputs of the recorded size and time for whole, without reading them")
-    faults.add_argument("--patience", type=seconds, metavar="S",
-                        help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: for ever)")
+    faults.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="after a file has failed for good: start no others, or go on and list it at the end; default: %(default)s",
+    )
+    faults.add_argument(
+        "--redo", action="store_true", help="make files again whose settings or input changed since they were done"
+    )
+    faults.add_argument(
+        "--quick", action="store_true", help="take outputs of the recorded size and time for whole, without reading them"
+    )
+    faults.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="S",
+        help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: for ever)",
+    )
 
     program = parser.add_argument_group("program")
     program.add_argument("--program", metavar="FILE", help="wire-cell; default: of the checkout, else of PATH")
     program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
-    program.add_argument("--scratch", metavar="DIR", help="where attempts write first, on the worker; variables such as $TMPDIR are those of the worker; "
-                         "default: in the output folder")
+    program.add_argument(
+        "--scratch",
+        metavar="DIR",
+        help="where attempts write first, on the worker; variables such as $TMPDIR are those of the worker; "
+        "default: in the output folder",
+    )
 
     batch = parser.add_argument_group("workers")
-    batch.add_argument("--cores", type=positive, metavar="N", help="cores of a worker, also given to the job as `threads`; default: this machine's "
-                       "cores / workers, 1 for batch systems")
+    batch.add_argument(
+        "--cores",
+        type=positive,
+        metavar="N",
+        help="cores of a worker, also given to the job as `threads`; default: this machine's "
+        "cores / workers, 1 for batch systems",
+    )
     batch.add_argument("--queue", default="", help="partition of Slurm")
     batch.add_argument("--account", default="", help="account, or accounting group of HTCondor")
     batch.add_argument("--memory", default="", metavar="SIZE", help="of a job, such as 4GB; default: 2GB for each core")
     batch.add_argument("--disk", default="", metavar="SIZE", help="of a job of HTCondor; default: 4GB")
     batch.add_argument("--walltime", default="", metavar="TIME", help="of a job; default: 04:00:00 with Slurm")
     batch.add_argument("--interface", default="", help="network interface by which workers reach the scheduler, such as ib0")
-    batch.add_argument("--directive", action="append", default=[], metavar="TEXT", help="further line of the job's header: an option of sbatch, "
-                       "NAME=VALUE for HTCondor; may be repeated")
-    batch.add_argument("--prologue", action="append", default=[], metavar="COMMAND", help="shell command before the worker starts, such as "
-                       "'module load ...'; may be repeated")
+    batch.add_argument(
+        "--directive",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="further line of the job's header: an option of sbatch, " "NAME=VALUE for HTCondor; may be repeated",
+    )
+    batch.add_argument(
+        "--prologue",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="shell command before the worker starts, such as " "'module load ...'; may be repeated",
+    )
     for name in ("ca", "cert", "key"):
-        batch.add_argument(f"--tls-{name}", metavar="FILE", help="encrypt and authenticate all connections; the three belong together")
+        batch.add_argument(
+            f"--tls-{name}", metavar="FILE", help="encrypt and authenticate all connections; the three belong together"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -95,7 +146,10 @@ def run(arguments: argparse.Namespace) -> int:
         from ..campaign import run_campaign  # brings the engine, which help and the other commands need not wait for
     except ModuleNotFoundError as error:
         raise WrongUse(
-            "the engine is not installed", sys.executable, str(error), mend="python3 -m pip install dask distributed dask-jobqueue"
+            "the engine is not installed",
+            sys.executable,
+            str(error),
+            mend="python3 -m pip install dask distributed dask-jobqueue",
         ) from None
     return run_campaign(options(arguments))
 
@@ -106,29 +160,57 @@ def options(arguments: argparse.Namespace) -> RunOptions:
     batch_only = ("queue", "account", "memory", "disk", "walltime", "interface", "directive", "prologue")
     useless = [f"--{name}" for name in batch_only if getattr(arguments, name)]
     if where not in BATCH and useless:
-        raise WrongUse("options of batch systems do not go with this cluster", seen=f"--cluster {where} {' '.join(useless)}",
-                       expected=f"--cluster {' or '.join(BATCH)}")
+        raise WrongUse(
+            "options of batch systems do not go with this cluster",
+            seen=f"--cluster {where} {' '.join(useless)}",
+            expected=f"--cluster {' or '.join(BATCH)}",
+        )
     if where not in (*BATCH, "local"):
         if "://" not in where and ":" not in where:
-            raise WrongUse("--cluster is not understood", seen=where, expected="local, slurm, htcondor or an address such as tcp://HOST:PORT")
+            raise WrongUse(
+                "--cluster is not understood",
+                seen=where,
+                expected="local, slurm, htcondor or an address such as tcp://HOST:PORT",
+            )
         if arguments.workers:
             raise WrongUse("a scheduler that runs already has its own workers", seen="--workers", mend="leave it out")
     workers = arguments.workers or (4 if where in BATCH else 1)
     cores = arguments.cores or (max(1, (os.cpu_count() or 1) // workers) if where == "local" else 1)
     tls = {"ca": arguments.tls_ca, "certificate": arguments.tls_cert, "key": arguments.tls_key}
     cluster = ClusterOptions(
-        where=where, workers=workers, cores=cores, queue=arguments.queue, account=arguments.account, memory=arguments.memory,
-        disk=arguments.disk, walltime=arguments.walltime, interface=arguments.interface, directives=arguments.directive,
-        prologue=arguments.prologue, tls={name: str(Path(path).absolute()) for name, path in tls.items() if path},
+        where=where,
+        workers=workers,
+        cores=cores,
+        queue=arguments.queue,
+        account=arguments.account,
+        memory=arguments.memory,
+        disk=arguments.disk,
+        walltime=arguments.walltime,
+        interface=arguments.interface,
+        directives=arguments.directive,
+        prologue=arguments.prologue,
+        tls={name: str(Path(path).absolute()) for name, path in tls.items() if path},
         patience=arguments.patience or 60.0,
     )
     default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
     return RunOptions(
-        list=arguments.list, output=Path(arguments.output or default_output).absolute(), config=arguments.config,
-        arguments=arguments.arguments, search_path=[str(Path(folder).absolute()) for folder in arguments.path],
-        suffix=arguments.format, record_profiles=arguments.record, dry_run=arguments.dry_run, retries=arguments.retries,
-        timeout=arguments.timeout, stop_at_failure=arguments.on_error == "stop", redo=arguments.redo, quick=arguments.quick,
+        list=arguments.list,
+        output=Path(arguments.output or default_output).absolute(),
+        config=arguments.config,
+        arguments=arguments.arguments,
+        search_path=[str(Path(folder).absolute()) for folder in arguments.path],
+        suffix=arguments.format,
+        record_profiles=arguments.record,
+        dry_run=arguments.dry_run,
+        retries=arguments.retries,
+        timeout=arguments.timeout,
+        stop_at_failure=arguments.on_error == "stop",
+        redo=arguments.redo,
+        quick=arguments.quick,
         worker_patience=arguments.patience or (None if where in BATCH else 60.0),
-        program=arguments.program, bundle=arguments.bundle, scratch=arguments.scratch or "",
-        gives_threads=bool(arguments.cores) or where == "local" or where in BATCH, cluster=cluster,
+        program=arguments.program,
+        bundle=arguments.bundle,
+        scratch=arguments.scratch or "",
+        gives_threads=bool(arguments.cores) or where == "local" or where in BATCH,
+        cluster=cluster,
     )
