@@ -73,7 +73,7 @@ Variables:
   PREFIX, DESTDIR                as the options
   LIBTORCH                       folder of LibTorch, before .venv is searched
   CONDA_PREFIX, PKG_CONFIG_PATH  searched for parts before the system is
-  CUDA_HOME                      searched for CUDA headers in place of /usr/local/cuda
+  CUDA_HOME                      searched for CUDA headers and nvcc before /usr/local/cuda
   WAFLOCK                        name of the file that remembers the build folder; one name per build folder
                                  lets several builds live in one checkout
   PIP_*                          pip's own: PIP_INDEX_URL, PIP_CACHE_DIR, ...

@@ -44,6 +44,12 @@ def per_kernel(messages: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
+def test_every_kernel_is_launched_by_an_operator_and_known_to_the_emulator() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "spng/kernels").glob("*.cxx")))
+    launched = {name for name in re.findall(r'"([a-z_]+(?:_\w+)*)"', text) if name in kernel_names()}
+    assert launched == kernel_names()
+
+
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path: Path) -> None:
