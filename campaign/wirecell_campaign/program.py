@@ -54,7 +54,10 @@ def check_job(program: Path, words: list[str]) -> None:
     """`wire-cell --check` with the campaign's arguments. WrongUse with the program's own block when it refuses them."""
     done = ask([str(program), "--check", *words])
     if done.returncode:
-        raise WrongUse("the program refuses the job; nothing was started", seen=indented(done.stderr.strip()))
+        raise WrongUse(
+            "the program refuses the job; nothing was started",
+            seen=indented(done.stderr.strip()) or f"exit status {done.returncode}",
+        )
 
 
 def ask(command: list[str]) -> subprocess.CompletedProcess:
