@@ -68,7 +68,7 @@ class TestPlan:
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
-        assert "network " in lines[1] and "spectra " in lines[1]
+        assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
 
 
@@ -81,15 +81,15 @@ class TestBudget:
         report = timed(folder, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2)
         return (folder / "output.tar").read_bytes(), report["settings"]["memory"]
 
-    @pytest.mark.parametrize("share", [0.75, 0.45])
+    @pytest.mark.parametrize("share", [0.75, 0.55])
     def test_same_bytes(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path, share: float) -> None:
-        """Three quarters are enough for one event instead of two; less than half, for a network cut into windows."""
+        """Three quarters are enough for one event instead of two; little more than half, for a network cut into windows."""
         output, plan = expected
         budget = int(share * plan["total_bytes"])
         report = timed(tmp_path, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2, memory_budget=budget)
         memory = report["settings"]["memory"]
         assert memory["events_in_flight"] == 1 and report["settings"]["events_in_flight"] == 1
-        assert (memory["network_budget_bytes"] is not None) == (share < 0.5)
+        assert (memory["network_budget_bytes"] is not None) == (share < 0.6)
         assert memory["budget_bytes"] == budget
         assert report["run"]["host_tensor_peak_bytes"] <= budget
         assert (tmp_path / "output.tar").read_bytes() == output
