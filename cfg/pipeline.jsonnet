@@ -219,7 +219,7 @@ function(
         if !is_cut then sinks
         else
             local label(i) = if split_frames then 'anode' + anodes[i] else '';
-            [pg.pipeline([spng.StitchWindows(out_tags, region_tags, label(i)), sinks[i]]) for i in indices(sinks)];
+            [pg.pipeline([spng.StitchWindows(out_tags, region_tags, label(i)), sinks[i]], sinks[i].name) for i in indices(sinks)];
 
     local graph = pg.linked(
         [link(source, unpack)]
