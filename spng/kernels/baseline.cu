@@ -29,7 +29,6 @@ SPNG_DEVICE void subtract_baseline(const Sample* waveforms, Index rows, Index ro
         if (wanted) {
             const RowView<Sample> samples =
                 staged_row(waveforms + row * row_stride, ticks, tick_stride, staged != 0, room);
-            __syncthreads();
             const Index ranks[] = {(ticks - 1) / 2};
             Sample medians[1];
             select_samples(samples, ticks, ranks, reduce, medians);
@@ -37,7 +36,6 @@ SPNG_DEVICE void subtract_baseline(const Sample* waveforms, Index rows, Index ro
             for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
                 out[tick] = static_cast<Result>(static_cast<Wide>(samples[tick]) - median);
             }
-            __syncthreads();
         }
         for (Index tick = (wanted ? ticks : 0) + threadIdx.x; tick < padded_ticks; tick += block_threads) {
             out[tick] = 0;

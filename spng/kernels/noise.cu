@@ -26,7 +26,6 @@ SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_strid
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Real> samples =
             staged_row(waveforms + row * row_stride, ticks, tick_stride, staged != 0, room);
-        __syncthreads();
         const Index ranks[] = {low_rank, median_rank, high_rank};
         Real levels[3];
         select_samples(samples, ticks, ranks, reduce, levels);
@@ -49,7 +48,6 @@ SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_strid
             median[row] = levels[1];
             rms[row] = root(squares[0].over(quiet[0])) / rms_of_unit_noise;
         }
-        __syncthreads();
     }
 }
 
@@ -63,7 +61,6 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Real> samples =
             staged_row(waveforms + row * row_stride, ticks, tick_stride, staged != 0, room);
-        __syncthreads();
         RowSum<Real> total[1];
         for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
             total[0].add(samples[tick]);
@@ -79,7 +76,6 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
         if (threadIdx.x == 0) {
             rms[row] = root(squares[0].over(ticks - 1));
         }
-        __syncthreads();
     }
 }
 

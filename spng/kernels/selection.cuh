@@ -99,8 +99,9 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
     }
 }
 
-/// The row in shared memory where `staged` says that there is room, else itself. Barriers are the caller's:
-/// one before the row is read (the first reduction of another one has it), one before the next row is staged.
+/// The row in shared memory where `staged` says that there is room, else itself. No barrier is needed: each
+/// thread stages the samples that it reads afterwards, number threadIdx.x and every block_threads-th from
+/// there on.
 /// @param tick_stride  distance of samples; 1 where the row is not staged
 template <class Sample>
 SPNG_DEVICE RowView<Sample> staged_row(const Sample* row, Index ticks, Index tick_stride, bool staged,
