@@ -27,7 +27,8 @@ def options(opt):
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_libtorch spng_cuda spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_libtorch spng_cuda", tooldir=TOOLS)
+    cfg.load("spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 
@@ -47,7 +48,10 @@ def build(bld):
     bld.add_group()
     bld.shlib(
         target="lib/WireCellSpng",
-        source=bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/instrument/recorder/**", "spng/kernels/plugin/**"]),
+        source=bld.path.ant_glob(
+            "spng/**/*.cxx",
+            excl=["spng/app/main.cxx", "spng/instrument/recorder/**", "spng/kernels/plugin/**"],
+        ),
         includes=include_folders,
         export_includes=include_folders,
         use=libraries,
