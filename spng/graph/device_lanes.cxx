@@ -64,7 +64,7 @@ DeviceLanes::~DeviceLanes() {
 void DeviceLanes::put_sections_in(const std::vector<Environment*>& environments,
                                   const DeviceLaneOptions& options) {
     std::string refusal;
-    std::vector<DeviceSection> sections;
+    std::vector<GraphSection> sections;
     for (const Lane& lane : m_lanes) {
         sections.push_back(find_device_section(*lane.graph));
         refusal = refusal.empty() ? refusal_of(lane.device, options) : refusal;
@@ -79,7 +79,7 @@ void DeviceLanes::put_sections_in(const std::vector<Environment*>& environments,
     const auto slots = static_cast<std::size_t>(std::clamp(options.events_in_flight, 1, 2));
     for (std::size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
-        auto node = std::make_unique<SectionNode>();
+        auto node = std::make_unique<DeviceSection>();
         node->set_name({"SPNGDeviceSection", m_lanes.size() > 1 ? lane.device.str() : ""});
         node->configure(nlohmann::json::object());
         node->enclose(*lane.graph, sections[i], options.mode, slots);

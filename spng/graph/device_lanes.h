@@ -4,8 +4,8 @@
 
 #include "spng/core/component.h"
 #include "spng/device/fft_plans.h"
+#include "spng/graph/device_section.h"
 #include "spng/graph/lanes.h"
-#include "spng/graph/section_node.h"
 
 #include <memory>
 #include <string>
@@ -43,7 +43,7 @@ private:
     void put_sections_in(const std::vector<Environment*>& environments, const DeviceLaneOptions& options);
 
     std::vector<Lane> m_lanes;
-    std::vector<std::unique_ptr<SectionNode>> m_sections;
+    std::vector<std::unique_ptr<DeviceSection>> m_sections;
     std::vector<std::unique_ptr<Graph>> m_graphs;
     std::vector<std::unique_ptr<FftPlanCache>> m_plans;
     double m_warm_up = 0;

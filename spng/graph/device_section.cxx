@@ -1,129 +1,197 @@
 #include "spng/graph/device_section.h"
 
-#include "spng/graph/asynchronous_output.h"
-#include "spng/graph/node.h"
-#include "spng/graph/refuses_capture.h"
-#include "spng/graph/starts_device_work.h"
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log.h"
+#include "spng/device/context.h"
+#include "spng/instrument/unmeasured.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 
 namespace spng {
 namespace {
 
-/// Marks what can be reached from vertices that are marked already, along (or against) the edges.
-void spread(const Graph& graph, std::vector<bool>& marked, bool against) {
-    // Vertices are in topological order, so that one pass in the right direction reaches everything.
-    const std::size_t count = graph.vertices().size();
-    for (std::size_t step = 0; step < count; ++step) {
-        const std::size_t vertex = against ? count - 1 - step : step;
-        const auto& edges =
-            against ? graph.vertices()[vertex].output_edges : graph.vertices()[vertex].input_edges;
-        for (const std::size_t edge : edges) {
-            const std::size_t beside =
-                against ? graph.edges()[edge].head.node : graph.edges()[edge].tail.node;
-            marked[vertex] = marked[vertex] || marked[beside];
-        }
+const Registration<DeviceSection> registration{
+    {.type = "SPNGDeviceSection",
+     .kind = "plumbing",
+     .inputs = {"*"},
+     .outputs = {"*"},
+     .text = "the nodes of a graph that work on the device, launched as one; made by cuda_graph, not by "
+             "configurations"}};
+
+constexpr const char* logger = "cuda_graph";
+
+std::vector<std::string> numbered(const char* name, std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        names.push_back(name + std::to_string(i));
     }
+    return names;
 }
 
-template <class Interface>
-std::vector<bool> those_that_are(const Graph& graph) {
-    std::vector<bool> marked;
-    for (const auto& vertex : graph.vertices()) {
-        marked.push_back(dynamic_cast<const Interface*>(vertex.node) != nullptr);
-    }
-    return marked;
-}
-
-std::string refusal_of(const Node& node) {
-    if (node.registered().concurrency == Concurrency::serial) {
-        return node.name().text() + " sees one event at a time";
-    }
-    const auto* refusing = dynamic_cast<const RefusesCapture*>(&node);
-    const std::string reason = refusing == nullptr ? "" : refusing->capture_refusal();
-    return reason.empty() ? "" : node.name().text() + ": " + reason;
+c10::Stream current_stream(c10::Device device) {
+    return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
 } // namespace
 
-DeviceSection find_device_section(const Graph& graph) {
-    const auto starts = those_that_are<StartsDeviceWork>(graph);
-    const auto ends = those_that_are<AsynchronousOutput>(graph);
-    auto behind = starts;
-    auto before = ends;
-    spread(graph, behind, false);
-    spread(graph, before, true);
-    DeviceSection section;
-    std::vector<bool> inside(graph.vertices().size());
-    for (std::size_t i = 0; i < inside.size(); ++i) {
-        inside[i] = behind[i] && before[i] && !starts[i] && !ends[i];
-        if (inside[i]) {
-            section.vertices.push_back(i);
-            if (section.refusal.empty()) {
-                section.refusal = refusal_of(*graph.vertices()[i].node);
-            }
-        }
-    }
-    for (std::size_t edge = 0; edge < graph.edges().size(); ++edge) {
-        const bool from = inside[graph.edges()[edge].tail.node];
-        const bool to = inside[graph.edges()[edge].head.node];
-        if (!from && to) {
-            section.entering.push_back(edge);
-        } else if (from && !to) {
-            section.leaving.push_back(edge);
-        }
-    }
-    if (section.vertices.empty()) {
-        section.refusal = "the graph has nothing between an upload and the packing of frames";
-    }
-    return section;
+void DeviceSection::enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode,
+                            std::size_t slots) {
+    m_graph = &graph;
+    m_section = std::move(section);
+    m_mode = mode;
+    m_slots = slots;
 }
 
-Graph with_section(const Graph& graph, const DeviceSection& section, Node& node) {
-    const auto& old = graph.vertices();
-    std::vector<bool> inside(old.size());
-    for (const std::size_t vertex : section.vertices) {
-        inside[vertex] = true;
-    }
-    auto behind = inside;
-    spread(graph, behind, false);
+std::vector<std::string> DeviceSection::input_ports() const {
+    return numbered("in", m_section.entering.size());
+}
 
-    // What does not depend on the section, the section, the rest: each in the old order.
-    std::vector<std::size_t> number(old.size());
-    std::vector<Graph::Vertex> vertices;
-    const auto take = [&](bool is_behind) {
-        for (std::size_t i = 0; i < old.size(); ++i) {
-            if (!inside[i] && behind[i] == is_behind) {
-                number[i] = vertices.size();
-                vertices.push_back({old[i].node, std::vector<std::size_t>(old[i].input_edges.size()),
-                                    std::vector<std::size_t>(old[i].output_edges.size())});
-            }
-        }
-    };
-    take(false);
-    const std::size_t own = vertices.size();
-    vertices.push_back({&node, std::vector<std::size_t>(section.entering.size()),
-                        std::vector<std::size_t>(section.leaving.size())});
-    take(true);
+std::vector<std::string> DeviceSection::output_ports() const {
+    return numbered("out", m_section.leaving.size());
+}
 
-    std::vector<Graph::Edge> edges;
-    const auto port_among = [](const std::vector<std::size_t>& list, std::size_t edge) {
-        return static_cast<std::size_t>(std::find(list.begin(), list.end(), edge) - list.begin());
-    };
-    for (std::size_t i = 0; i < graph.edges().size(); ++i) {
-        Graph::Edge edge = graph.edges()[i];
-        if (inside[edge.tail.node] && inside[edge.head.node]) {
-            continue;
-        }
-        edge.tail = inside[edge.tail.node] ? Graph::Target{own, port_among(section.leaving, i)}
-                                           : Graph::Target{number[edge.tail.node], edge.tail.port};
-        edge.head = inside[edge.head.node] ? Graph::Target{own, port_among(section.entering, i)}
-                                           : Graph::Target{number[edge.head.node], edge.head.port};
-        vertices[edge.tail.node].output_edges[edge.tail.port] = edges.size();
-        vertices[edge.head.node].input_edges[edge.head.port] = edges.size();
-        edges.push_back(edge);
+void DeviceSection::prepare_node(Environment&) {
+    if (m_graph == nullptr) {
+        throw Error(ErrorKind::Configuration, {.what = "this node is not for configurations",
+                                               .where = {},
+                                               .seen = registered().type,
+                                               .expected = "the nodes themselves",
+                                               .mend = "-A cuda_graph=on puts it in"});
     }
-    return {std::move(vertices), std::move(edges)};
+}
+
+Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const {
+    std::vector<TensorSetPtr> on_edge(m_graph->edges().size());
+    for (std::size_t port = 0; port < inputs.size(); ++port) {
+        on_edge[m_section.entering[port]] = inputs[port];
+    }
+    const std::uint64_t event = instrument::current_call().event;
+    for (const std::size_t number : m_section.vertices) {
+        const auto& vertex = m_graph->vertices()[number];
+        Ports in;
+        for (const std::size_t edge : vertex.input_edges) {
+            in.push_back(std::move(on_edge[edge]));
+        }
+        Ports out = vertex.node->call(event, in, mode);
+        for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
+            on_edge[vertex.output_edges[port]] = std::move(out.at(port));
+        }
+    }
+    Ports outputs;
+    for (const std::size_t edge : m_section.leaving) {
+        outputs.push_back(std::move(on_edge[edge]));
+    }
+    return outputs;
+}
+
+std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("DeviceSection::record");
+    auto recording = std::make_unique<Recording>(inputs);
+    recording->graph = make_device_graph(context().device());
+    instrument::MeterMode mode = m_mode;
+    mode.device_events = false;
+    // The work may be kept, so it refers to nothing of this call.
+    const auto outputs = std::make_shared<Ports>();
+    recording->graph->capture([this, outputs, mode, source = recording.get()] {
+        const instrument::Unmeasured unmeasured;
+        *outputs = call_one_by_one(source->inputs.ports(), mode);
+        return tensors_of(*outputs);
+    });
+    recording->outputs.emplace(recording->inputs.ports(), *outputs);
+    if (!recording->outputs->refusal().empty()) {
+        throw Error(ErrorKind::Internal, {.what = recording->outputs->refusal()});
+    }
+    return recording;
+}
+
+DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool is_idle) {
+    for (const auto& recording : shape.recordings) {
+        const bool idle = !recording->last_use || recording->last_use->query();
+        if (!recording->is_taken && (idle || !is_idle)) {
+            recording->is_taken = true;
+            return recording.get();
+        }
+    }
+    return nullptr;
+}
+
+DeviceSection::Recording* DeviceSection::take(const std::string& key, const Ports& inputs) {
+    // Held while an event is recorded, so that one is recorded at a time.
+    const std::lock_guard lock(m_mutex);
+    Shape& shape = m_shapes[key];
+    if (shape.is_refused || !shape.was_called) {
+        return nullptr;
+    }
+    Recording* const idle = free_recording(shape, true);
+    if (idle != nullptr || shape.recordings.size() == m_slots) {
+        return idle != nullptr ? idle : free_recording(shape, false);
+    }
+    try {
+        shape.recordings.push_back(record(inputs));
+        log::info(logger, [&] {
+            return "recorded " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
+                   std::to_string(shape.recordings.size()) + " of at most " + std::to_string(m_slots);
+        });
+        return shape.recordings.back().get();
+    } catch (const std::exception& error) {
+        shape.is_refused = true;
+        const std::string reason = error.what();
+        log::warn(logger, "events of this shape are not launched as one, since recording failed: " +
+                              reason.substr(0, reason.find("\nException raised")));
+        return nullptr;
+    }
+}
+
+void DeviceSection::note_call(const std::string& key) {
+    const std::lock_guard lock(m_mutex);
+    m_shapes[key].was_called = true;
+}
+
+void DeviceSection::give_back(Recording& recording) {
+    const std::lock_guard lock(m_mutex);
+    recording.is_taken = false;
+}
+
+Ports DeviceSection::replay(Recording& recording, const Ports& inputs) {
+    NVTX_SCOPED_RANGE("DeviceSection::replay");
+    const c10::Device device = context().device();
+    if (recording.last_use) {
+        recording.last_use->block(current_stream(device));
+    }
+    recording.inputs.load(inputs);
+    recording.graph->replay();
+    Ports outputs = recording.outputs->fill(inputs);
+    if (!device.is_cpu()) {
+        if (!recording.last_use) {
+            recording.last_use.emplace(device.type());
+        }
+        recording.last_use->record(current_stream(device));
+    }
+    ++m_replays;
+    return outputs;
+}
+
+Ports DeviceSection::process(const Ports& inputs) {
+    if (inputs.front()->event().window) {
+        return call_one_by_one(inputs, m_mode);
+    }
+    const std::string key = port_key(inputs);
+    Recording* const recording = take(key, inputs);
+    if (recording == nullptr) {
+        Ports outputs = call_one_by_one(inputs, m_mode);
+        note_call(key);
+        return outputs;
+    }
+    try {
+        Ports outputs = replay(*recording, inputs);
+        give_back(*recording);
+        return outputs;
+    } catch (...) {
+        give_back(*recording);
+        throw;
+    }
 }
 
 } // namespace spng

@@ -1,27 +1,78 @@
 #pragma once
-// The part of a graph between the upload of an event and the packing of its frame: all that happens on the
-// device. It can stand in the graph as one node, which launches it as one (section_node.h).
+// The device section of a graph as one node: its nodes are called one by one for the first event of a shape,
+// recorded with the second, and from then on launched as one (docs/decisions/streams.md).
 
-#include "spng/graph/graph.h"
+#include "spng/device/device_graph.h"
+#include "spng/graph/graph_section.h"
+#include "spng/graph/node.h"
+#include "spng/graph/section_ports.h"
 
+#include <c10/core/Event.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace spng {
 
-struct DeviceSection {
-    std::vector<std::size_t> vertices; ///< of the graph, in its order; empty: see `refusal`
-    std::vector<std::size_t> entering; ///< edges into it: its input ports
-    std::vector<std::size_t> leaving;  ///< edges out of it: its output ports
-    std::string refusal;               ///< why there is none, or it cannot be launched as one
+/// Gives what its nodes would give, whichever way it takes. Events that cannot be launched as one have their
+/// nodes called one by one; why is in the log, once per reason: an event of a shape that was not seen before,
+/// a window of a long readout (whose nodes carry over from one to the next), a capture that the device
+/// refused.
+class DeviceSection : public NodeWith<NoConfig> {
+public:
+    /// Before prepare(). A graph to record into belongs to one event at a time on the host, and to all on the
+    /// device one after the other; there are at most `slots` for each shape.
+    void enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode, std::size_t slots);
+
+    std::vector<std::string> input_ports() const override;
+    std::vector<std::string> output_ports() const override;
+
+    /// How many events were launched as one.
+    std::uint64_t replays() const { return m_replays; }
+
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    /// A graph with the memory that it reads, and what it gives.
+    struct Recording {
+        explicit Recording(const Ports& ports) : inputs(ports) {}
+        StaticInputs inputs;
+        std::unique_ptr<DeviceGraph> graph;
+        std::optional<OutputTemplate> outputs;
+        std::optional<c10::Event> last_use; ///< behind its latest replay; none on the CPU
+        bool is_taken = true;
+    };
+    struct Shape {
+        bool was_called = false; ///< one by one, so that what the nodes make once is there
+        bool is_refused = false;
+        std::vector<std::unique_ptr<Recording>> recordings;
+    };
+
+    Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
+    Ports replay(Recording& recording, const Ports& inputs);
+    std::unique_ptr<Recording> record(const Ports& inputs);
+    /// A recording of the shape, made if need be; null when the event goes another way.
+    Recording* take(const std::string& key, const Ports& inputs);
+    /// @param is_idle  only one whose latest launch the device is done with
+    static Recording* free_recording(Shape& shape, bool is_idle);
+    void note_call(const std::string& key);
+    void give_back(Recording& recording);
+
+    const Graph* m_graph = nullptr;
+    GraphSection m_section;
+    instrument::MeterMode m_mode;
+    std::size_t m_slots = 1;
+    std::mutex m_mutex;
+    std::map<std::string, Shape> m_shapes; ///< by port_key
+    std::atomic<std::uint64_t> m_replays{0};
 };
-
-/// All vertices on a path from a node that StartsDeviceWork to one with AsynchronousOutput. Refused when
-/// there is none, when one of them sees one event at a time (such as a tap), or RefusesCapture.
-DeviceSection find_device_section(const Graph& graph);
-
-/// The graph with one node in place of the section's.
-/// @param node  with as many input and output ports as edges enter and leave
-Graph with_section(const Graph& graph, const DeviceSection& section, Node& node);
 
 } // namespace spng

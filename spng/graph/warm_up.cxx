@@ -1,6 +1,5 @@
 #include "spng/graph/warm_up.h"
 
-#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
 #include "spng/device/event_stream.h"
 #include "spng/graph/node.h"
@@ -47,7 +46,6 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
     if (device.is_cpu()) {
         return 0;
     }
-    NVTX_SCOPED_RANGE("warm-up");
     const instrument::Stopwatch watch;
     const instrument::Unmeasured unmeasured;
     bool called = false;

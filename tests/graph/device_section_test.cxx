@@ -1,6 +1,6 @@
 // The device section as one node: the same results as its nodes one by one, whatever the events bring.
 
-#include "spng/graph/section_node.h"
+#include "spng/graph/device_section.h"
 
 #include "spng/graph/asynchronous_output.h"
 #include "spng/graph/refuses_capture.h"
@@ -130,7 +130,7 @@ protected:
 
     /// The whole graph with one node in place of its section.
     void enclose(std::size_t slots = 1) {
-        DeviceSection section = find_device_section(*m_graph);
+        GraphSection section = find_device_section(*m_graph);
         ASSERT_EQ(section.refusal, "");
         m_section.set_name({"SPNGDeviceSection", ""});
         m_section.configure(Json::object());
@@ -210,7 +210,7 @@ protected:
     const test::WithStandInGraphs m_graphs;
     test::Components m_components;
     std::unique_ptr<Graph> m_graph, m_short;
-    SectionNode m_section;
+    DeviceSection m_section;
 
 private:
     /// Without a source: vertices in topological order by hand, since a Graph wants every port connected.
@@ -241,7 +241,7 @@ private:
 
 TEST_F(Section, IsWhatStandsBetweenUploadAndPack) {
     build();
-    const DeviceSection section = find_device_section(*m_graph);
+    const GraphSection section = find_device_section(*m_graph);
     EXPECT_EQ(section.vertices, (std::vector<std::size_t>{1, 2}));
     EXPECT_EQ(section.entering.size(), 1u);
     EXPECT_EQ(section.leaving.size(), 2u);
@@ -369,7 +369,7 @@ TEST_F(Section, NodeThatRefusesSaysWhy) {
     EXPECT_EQ(find_device_section(*m_graph).refusal, "TestSectionMore: it waits");
 }
 
-TEST(SectionNode, IsNotForConfigurations) {
+TEST(DeviceSection, IsNotForConfigurations) {
     test::Components components;
     components.add("SPNGDeviceSection", Json::object());
     const Error error = test::error_of([&] { components.environment().prepare_all(); });
