@@ -222,9 +222,11 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
         return choice;
     }
     const std::int64_t in_network = plan.event.at(static_cast<std::size_t>(MemoryUse::network));
-    // A window needs margins as wide as the network sees; of the shipped one they take two fifths of a whole
-    // readout of 6000 ticks.
-    const std::int64_t least_network = plan.network / 2;
+    // Windows need the padded features and the joined output beside them, 20 of 64 bytes a sample; and
+    // margins as wide as the network sees, with which the smallest window of the shipped one takes 28 bytes
+    // of 64.
+    const std::int64_t beside = plan.network * 20 / 64;
+    const std::int64_t least_network = beside + plan.network * 28 / 64;
     const std::int64_t saved = in_network > 0 ? plan.network - least_network : 0;
     if (saved < excess) {
         throw Error(ErrorKind::Configuration,
@@ -235,7 +237,7 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
                                  std::to_string(plan.ticks) + " ticks",
                      .mend = "a larger budget, -A batch=false, -A model=none, or a shorter -A window="});
     }
-    choice.network_budget = plan.network - excess;
+    choice.network_budget = plan.network - excess - beside;
     return choice;
 }
 

@@ -72,25 +72,36 @@ class TestPlan:
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
 
 
+@pytest.fixture(name="expected", scope="module")
+def fixture_expected(adc: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, Any]]:
+    """Output of two events without a budget, both in flight, and its plan."""
+    folder = tmp_path_factory.mktemp("expected")
+    report = timed(folder, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2)
+    return (folder / "output.tar").read_bytes(), report["settings"]["memory"]
+
+
 class TestBudget:
     """Less memory, same bytes."""
 
-    @pytest.fixture(name="expected", scope="class")
-    def fixture_expected(self, adc: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, Any]]:
-        folder = tmp_path_factory.mktemp("expected")
-        report = timed(folder, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2)
-        return (folder / "output.tar").read_bytes(), report["settings"]["memory"]
-
-    @pytest.mark.parametrize("share", [0.75, 0.55])
-    def test_same_bytes(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path, share: float) -> None:
-        """Three quarters are enough for one event instead of two; little more than half, for a network cut into windows."""
+    def test_fewer_events_in_flight(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path) -> None:
+        """Three quarters are enough for one event instead of two."""
         output, plan = expected
-        budget = int(share * plan["total_bytes"])
+        budget = int(0.75 * plan["total_bytes"])
         report = timed(tmp_path, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2, memory_budget=budget)
         memory = report["settings"]["memory"]
         assert memory["events_in_flight"] == 1 and report["settings"]["events_in_flight"] == 1
-        assert (memory["network_budget_bytes"] is not None) == (share < 0.6)
-        assert memory["budget_bytes"] == budget
+        assert memory["network_budget_bytes"] is None and memory["budget_bytes"] == budget
+        assert report["run"]["host_tensor_peak_bytes"] <= budget
+        assert (tmp_path / "output.tar").read_bytes() == output
+
+    def test_windows_of_the_network(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path) -> None:
+        """30 MB less than one event takes."""
+        output, plan = expected
+        budget = plan["event_bytes"] + plan["constant_bytes"] + plan["file_bytes"] - 30_000_000
+        report = timed(tmp_path, input=adc, threads=1, nevents=2, memory_budget=budget)
+        assert 0 < report["settings"]["memory"]["network_budget_bytes"] < 100_000_000
+        forwards = next(node for node in report["nodes"] if node["type"] == "SPNGTorchService")
+        assert forwards["leaf_operations"] > 200 * 2  # several forwards for each event
         assert report["run"]["host_tensor_peak_bytes"] <= budget
         assert (tmp_path / "output.tar").read_bytes() == output
 
