@@ -1,0 +1,113 @@
+"""What tests of long readouts share: frames of the small detector, and the rule of docs/decisions/long-readouts.md in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.support import small_detector, synthetic, wire_cell
+from tests.support.synthetic import Charge, Detector, View
+
+REGION_TAGS = ("signal", "wiener", "roi")
+TICK_NS = 500.0
+START_NS = 1000.0
+SIGMA_TICKS = 2.0  # diffusion
+
+
+@dataclass(frozen=True)
+class Site:
+    """A folder with the files of the small detector."""
+
+    folder: Path
+    flags: list[str]
+    anode: Detector
+
+    @classmethod
+    def at(cls, folder: Path) -> Site:
+        """Write the files."""
+        return cls(folder, small_detector.write_description(folder), small_detector.small_detector(folder))
+
+    def job(self, arrays: wire_cell.Arrays, *flags: str, **arguments: object) -> wire_cell.Arrays:
+        """Write the input and run the job."""
+        wire_cell.write_arrays(self.folder / "adc.npz", arrays)
+        return wire_cell.job(self.folder, *self.flags, *flags, **{"input": "adc.npz", "threads": 1, **arguments})
+
+    def samples(self, charge: Charge, ticks: int, noise_counts: float = 2.5, seed: int = 20261121) -> np.ndarray:
+        """ADC counts (channel, tick) of a readout, int16: each point a Gaussian of SIGMA_TICKS, white noise, digitised."""
+        samples = np.random.default_rng(seed).normal(0, noise_counts, (len(self.anode.channels), ticks))
+        for view in self.anode.views:
+            rows = np.searchsorted(self.anode.channels, view.channels)
+            samples[rows] += synthetic.BASELINE_COUNTS[view.plane]
+            samples[rows] += synthetic.waveforms(view, self.anode.kernel(view.plane), smeared_charge(view, charge, ticks))
+        return np.clip(np.floor(samples + 0.5), 0, 2**self.anode.bits - 1).astype(np.int16)
+
+    def frames(self, samples: np.ndarray, ends: list[int]) -> wire_cell.Arrays:
+        """A readout in frames that end at these ticks."""
+        arrays: wire_cell.Arrays = {}
+        for ident, (begin, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+            arrays.update(wire_cell.event(np.ascontiguousarray(samples[:, begin:end]), self.anode.channels, ident,
+                                          start_ns=START_NS + TICK_NS * begin))
+        return arrays
+
+
+def smeared_charge(view: View, charge: Charge, ticks: int) -> np.ndarray:
+    """Electrons of a view at (channel, tick). As synthetic.charge_image, but by one transform, for many points in long readouts:
+    a point between two ticks is shared by them.
+    """
+    image = np.zeros((len(view.channels), ticks))
+    seen = np.isin(charge.channel[view.plane], view.channels)
+    row = np.searchsorted(view.channels, charge.channel[view.plane][seen])
+    tick = np.floor(charge.tick[seen]).astype(np.int64)
+    later = charge.tick[seen] - tick
+    for offset, share in ((0, 1 - later), (1, later)):
+        inside = (tick + offset >= 0) & (tick + offset < ticks)
+        np.add.at(image, (row[inside], tick[inside] + offset), (charge.electrons[seen] * share)[inside])
+    angle = 2 * np.pi * np.fft.rfftfreq(ticks)
+    return np.fft.irfft(np.fft.rfft(image) * np.exp(-0.5 * (SIGMA_TICKS * angle) ** 2), ticks)
+
+
+def idents(arrays: wire_cell.Arrays) -> list[int]:
+    """Numbers of the events, in the order of the file."""
+    return list(dict.fromkeys(int(name.rpartition("_")[2]) for name in arrays if name.startswith("frame_")))
+
+
+def whole(arrays: wire_cell.Arrays, tag: str) -> np.ndarray:
+    """The frames of a readout one after the other, which their times must say too. -> (channel, tick)."""
+    parts = []
+    for ident in idents(arrays):
+        start, tick, first = arrays[f"tickinfo_{tag}_{ident}"]
+        assert start == START_NS + TICK_NS * sum(part.shape[1] for part in parts) and tick == TICK_NS and first == 0
+        parts.append(arrays[f"frame_{tag}_{ident}"])
+    return np.concatenate(parts, axis=1)
+
+
+def places(ticks: int, core: int, before: int, after: int) -> list[tuple[int, int, int, int]]:
+    """(begin, end, core begin, core end) of the windows of a readout."""
+    length = core + before + after
+    count = 1 + -(-(ticks - length) // core)
+    found = []
+    for number in range(count):
+        last = number == count - 1
+        begin = -(-(ticks - length) // 4) * 4 if last else number * core
+        core_begin = 0 if number == 0 else number * core + before
+        found.append((begin, ticks if last else begin + length, core_begin, ticks if last else begin + before + core))
+    return found
+
+
+def stitched(windows: list[tuple[int, int, int, int]], outputs: list[dict[str, np.ndarray]], tag: str) -> np.ndarray:
+    """The output of a readout from those of its windows, each processed as an event of its own; tick by tick."""
+    result = np.zeros((outputs[0][tag].shape[0], windows[-1][1]), outputs[0][tag].dtype)
+    taken = np.zeros(result.shape, bool)
+    for (begin, end, core_begin, core_end), output in zip(windows, outputs, strict=True):
+        free = np.zeros(result.shape, bool)
+        free[:, core_begin:core_end] = ~taken[:, core_begin:core_end]
+        result[free] = output[tag][free[:, begin:end]]
+        if tag in REGION_TAGS:
+            inside = output["roi"] != 0
+            for tick in range(core_end, end):
+                goes_on = inside[:, tick - begin] & (inside[:, core_end - 1 - begin] if tick == core_end else taken[:, tick - 1])
+                result[goes_on, tick] = output[tag][goes_on, tick - begin]
+                taken[goes_on, tick] = True
+    return result
