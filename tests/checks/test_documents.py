@@ -19,7 +19,7 @@ GUIDE = ROOT / "docs" / "user-guide.md"
 CHAIN = ROOT / "spng" / "README.md"
 JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
 DETECTORS = re.findall(r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE)
-NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--version", "--help")
+NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--permits", "--version", "--help")
 
 
 def text_of(path: Path) -> str:
