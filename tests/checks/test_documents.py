@@ -94,7 +94,7 @@ def test_commands_were_found() -> None:
 def test_wire_cell_commands(command: tuple[str, ...], tmp_path: Path) -> None:
     """They parse, and their jobs configure."""
     arguments = list(command[1:])
-    if not set(arguments) & set(NOT_RUN):
+    if not {argument.split("=")[0] for argument in arguments} & set(NOT_RUN):
         arguments.append("--check")
     done = run(*arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
