@@ -1,0 +1,1 @@
+"""A long readout through the chain: made on the fly, processed, and checked against its truth."""
