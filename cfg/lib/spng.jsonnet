@@ -119,7 +119,6 @@ function(det, anodes, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
-    /// files: each with other channels of the same events
     /// How long readouts are cut into windows. text: core,before,after in ticks, or the core only; 0: the detector's, -1: not cut
     window(text)::
         local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
@@ -131,6 +130,7 @@ function(det, anodes, filters='') {
         else if own.core == 0 then error "the description of detector '" + det.name + "' has no window; give core,before,after"
         else own { core: given[0] },
 
+    /// files: a list, each with other channels of the same events
     /// window: as window() gives it; series: frames that follow each other in time are one readout
     FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=true)::
         node('FrameFileSource', '', {

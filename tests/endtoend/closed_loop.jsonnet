@@ -21,5 +21,5 @@ function(input, output, dtype, filtered, device='cpu')
         spng.Discard(group.name),
     ]);
     local context = { type: 'SPNGContext', data: { device: device, dtype: dtype, threads: 2 } };
-    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource(input), unpack]), pg.crossline([branch(group) for group in det.groups])),
+    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource([input]), unpack]), pg.crossline([branch(group) for group in det.groups])),
             uses=[context])
