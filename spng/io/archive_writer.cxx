@@ -27,6 +27,9 @@ struct Container {
     const char* default_level;
 };
 
+/// Deflate at level 1: for charge levels 2 and 3 take as long and save 1 % of the size, and storing it takes as
+/// long too, for 40 times the size; for ADC level 2 takes a third more time and 3 twice as much, to save 1 and
+/// 5 %.
 constexpr std::array<Container, 7> containers{{
     {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},

@@ -51,6 +51,18 @@ class TestOutput:
         assert done.stderr.startswith("error: ") and "out.npz" in done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
 
+    @pytest.mark.parametrize("overlap", ["true", "false"])
+    def test_full_disk_where_failed_events_are_skipped(self, tmp_path: Path, overlap: str) -> None:
+        """Without its file no event is done: the job fails, and names the event at which writing stopped."""
+        write_events(tmp_path / "adc.npz", 4)
+        limit = 10_000
+        done = wire_cell.run(*words("input=adc.npz", "output=out.tar", "model=none", f"overlap_files={overlap}"), "--on-error", "skip",
+                             folder=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        assert done.returncode == 1, done.stderr
+        assert "out.tar" in done.stderr and "writing event 0" in done.stderr
+        assert "report this defect" not in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
+
     @pytest.mark.parametrize("output", ["adc.npz/out.npz", "folder.npz", "/proc/out.npz"])
     def test_place_that_cannot_be_written(self, tmp_path: Path, output: str) -> None:
         """A file as folder, a folder as file, a file system that takes no files (also from root)."""
