@@ -47,6 +47,7 @@ NODES = {
     "SPNGCoincidenceROIs": 1,
     "SPNGApplyROI": 2,
     "SPNGTorchTensorSetToFrameFanin": 1,
+    "SPNGStitchWindows": 1,
     "FrameFileSink": 1,
 }
 PLUMBING = ("SPNGFanoutTensorSets", "SPNGFaninTensorSets")
