@@ -1,4 +1,4 @@
-"""A detector of 156 channels with ProtoDUNE-HD's responses and numbers, so that long readouts are cheap.
+"""A detector of 154 channels with ProtoDUNE-HD's responses and numbers, so that long readouts are cheap.
 
 One face of vertical W wires and of U and V wires at 35.7 degrees on either side, 192 mm by 200 mm, nothing wrapped.
 """
@@ -21,7 +21,7 @@ ANGLES = (math.radians(35.7), math.radians(-35.7), 0.0)  # of the wires from the
 PITCHES_MM = (4.669, 4.669, 4.79)
 SHORTEST_MM = 8.0
 
-DESCRIPTION = """// A face of 156 channels, with everything else as in ProtoDUNE-HD.
+DESCRIPTION = """// A face of 154 channels, with everything else as in ProtoDUNE-HD.
 (import 'detectors/pdhd.jsonnet') {
     name: 'small',
     anodes: [0],
