@@ -28,6 +28,7 @@ WORDS = {"chain_ms": "chain without file input and output, wall time of an event
          "start_up_s": "start-up to first event [s]",
          "with_files_ms": "an event with file input and output (not compressed), from end to end [ms]",
          "page_faults": "minor page faults of an event after the first"}
+PASSING_ON_MS = 0.05
 TARGET_PLANES = 2  # induction planes of an anode, for each of which coincidences are sought
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")  # how OpenMP's threads wait decides much on a shared machine
 
@@ -83,7 +84,8 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
         row["operations"] += node.operations
         row["moved_mb"] += work.bytes * 1e-6
         row["transforms_gflop"] += (work.real + work.complex) * 1e-9
-        if peaks is not None and timing["run"]["device"] == "cpu" and node.type not in FILE_NODES:
+        passes_on = node.wall.median < PASSING_ON_MS  # what comes in goes out, and nothing is read or written
+        if peaks is not None and timing["run"]["device"] == "cpu" and node.type not in FILE_NODES and not passes_on:
             row["roofline_ms"] = (row["roofline_ms"] or 0.0) + work.least_ms(peaks)
     return sorted(rows.values(), key=lambda row: -row["wall_ms"])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from wcblib.checkout import say
 
-from .result import WORDS
+from .result import PASSING_ON_MS, WORDS
 from .statistics_of_calls import FILE_NODES
 
 
@@ -58,10 +58,10 @@ def type_table(result: dict) -> Table:
                 number(row["moved_mb"], 0), number(row["transforms_gflop"] or None, 2), number(row["roofline_ms"]),
                 number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None)]
 
-    bounded = [row for row in result["types"] if row["type"] not in FILE_NODES]
+    bounded = [row for row in result["types"] if row["type"] not in FILE_NODES and row["wall_ms"] >= PASSING_ON_MS]
     total = {key: sum(row[key] or 0.0 for row in bounded)
              for key in ("nodes", "wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop", "roofline_ms")}
-    rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= 0.05]
+    rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
     rows.append(cells("all without files", total))
     return Table("Steps", ["step", "nodes", "wall [ms]", "CPU [ms]", "operations", "in and out [MB]", "transforms [GFLOP]",
                            "roofline [ms]", "wall / roofline"], rows)
