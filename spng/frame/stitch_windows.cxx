@@ -89,7 +89,9 @@ StitchWindows::Carry StitchWindows::carry_of(const TensorSet& set, double end_ns
     if (!config().region_tags.empty()) {
         const std::int64_t core_end = carry.window.core_end;
         carry.ticks = ticks_beyond(set.at(config().roi).data, core_end);
-        const std::int64_t longest = carry.ticks.numel() == 0 ? 0 : carry.ticks.max().item<std::int64_t>();
+        const auto* ticks = carry.ticks.const_data_ptr<std::int64_t>();
+        const std::int64_t longest =
+            carry.ticks.numel() == 0 ? 0 : *std::max_element(ticks, ticks + carry.ticks.numel());
         for (const auto& tag : config().region_tags) {
             carry.regions[tag] = set.at(tag).data.narrow(1, core_end, longest).clone();
         }
