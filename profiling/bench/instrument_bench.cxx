@@ -1,5 +1,5 @@
-// What instrumentation costs when nothing listens: issue 3 wants node calls below a microsecond, issue 5
-// wants idle ranges below 5 ns.
+// What instrumentation costs when nothing listens. Bars: a microsecond for a node call, 5 ns for an idle
+// range.
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/instrument/event_range.h"

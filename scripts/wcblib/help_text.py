@@ -26,7 +26,7 @@ Set-up:
               demo and test take these options too
   env         print shell lines: eval "$(./wcb env)" puts wire-cell and Python's packages on the paths
   shell       start your shell with that environment
-  bench       measure every step and the chain
+  bench       measure every step and the chain (--all: all pages; --check: against the reference; bench --help)
   physics     simulate events, compare what the chain makes of them with the truth: JSON and one HTML page
   bundle DIR  a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
                 --no-build       take what is built
@@ -49,6 +49,8 @@ Options of configure:
   -o DIR, --out=DIR              build folder (default build)
   --build-mode=MODE              release (default), debug, asan (address, undefined) or tsan (threads)
   --with-nvtx[=DIR]              compile the NVTX ranges in; needs NVTX3's headers and no library
+  --cuda-compiler=WHICH          for the CUDA kernels: auto (default), nvcc, nvrtc, or none
+  --with-lineinfo                line information in the CUDA kernels, for Nsight Compute
 """
 
 PART_OPTIONS = """

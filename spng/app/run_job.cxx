@@ -219,7 +219,9 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         trace.emplace();
     }
     const RunOptions options = run_options(line, job);
-    const JobPermits permits =
+    // Until the process ends, not this function: the job still has its memory when this returns, and who
+    // waits for the permit would meet it.
+    static const JobPermits permits =
         take_permits(job, job.settings(options), configuration.file.string(), stop_signal());
     if (permits.was_stopped) {
         RunSummary nothing_done;

@@ -68,6 +68,11 @@ void BlockCache::copy_data(void* to, const void* from, std::size_t bytes) const 
     default_copy_data(to, from, bytes);
 }
 
+void BlockCache::release_waiting() {
+    const std::lock_guard lock(m_mutex);
+    unmap_unused(0);
+}
+
 std::size_t BlockCache::bytes_in_use() const {
     const std::lock_guard lock(m_mutex);
     return m_bytes_in_use;

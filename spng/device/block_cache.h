@@ -33,6 +33,9 @@ public:
     c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
     void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
+    /// Return all blocks that wait for their next use to the system.
+    void release_waiting();
+
     /// Bytes of large blocks that are out, and that wait for their next use.
     std::size_t bytes_in_use() const;
     std::size_t bytes_waiting() const;

@@ -1,11 +1,12 @@
 #include "spng/device/device_memory.h"
 
+#include "spng/device/host_buffers.h"
+
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <fstream>
-#include <malloc.h>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -82,7 +83,7 @@ DeviceMemory device_memory(c10::Device device) {
 
 void release_cached_memory(c10::Device device) {
     if (device.is_cpu()) {
-        malloc_trim(0);
+        release_host_buffers();
         return;
     }
     try {

@@ -20,6 +20,12 @@ void keep_the_heap() {
     mallopt(M_ARENA_MAX, 1);
 }
 
+/// Never destroyed: tensors may be released after all static objects.
+BlockCache& block_cache() {
+    static BlockCache& cache = *new BlockCache(*c10::GetDefaultCPUAllocator());
+    return cache;
+}
+
 } // namespace
 
 void reuse_host_buffers() {
@@ -27,11 +33,16 @@ void reuse_host_buffers() {
     std::call_once(once, [] {
         keep_the_heap();
         // Not where somebody else, such as a counter of allocations, is in place already: it would count no
-        // more. Never destroyed: tensors may be released after all static objects.
+        // more.
         if (c10::GetAllocator(c10::kCPU) == c10::GetDefaultCPUAllocator()) {
-            c10::SetAllocator(c10::kCPU, new BlockCache(*c10::GetDefaultCPUAllocator()), 0);
+            c10::SetAllocator(c10::kCPU, &block_cache(), 0);
         }
     });
+}
+
+void release_host_buffers() {
+    block_cache().release_waiting();
+    malloc_trim(0);
 }
 
 } // namespace spng

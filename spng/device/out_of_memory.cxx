@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 
@@ -26,9 +27,14 @@ constexpr const char* less_memory =
                        .mend = less_memory});
 }
 
-/// LibTorch's CPU allocator throws no class of its own.
-bool is_from_cpu_allocator(const std::string& text) {
-    return text.find("DefaultCPUAllocator: ") != std::string::npos;
+/// Only LibTorch's allocator of device memory throws a class of its own. That of the CPU, page-locked memory,
+/// and the libraries that allocate for themselves say it in their text.
+bool says_out_of_memory(const std::string& text) {
+    static constexpr std::array signs{"DefaultCPUAllocator: ", "CUDA error: out of memory",
+                                      "CUFFT_ALLOC_FAILED", "CUBLAS_STATUS_ALLOC_FAILED",
+                                      "CUDNN_STATUS_ALLOC_FAILED"};
+    return std::any_of(signs.begin(), signs.end(),
+                       [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }
 
 [[noreturn]] void unexpected(const std::string& where, const std::string& seen) {
@@ -53,7 +59,7 @@ void rethrow_readable(const std::string& where) {
         out_of_memory("out of device memory", where, first_lines(error.what_without_backtrace()));
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
-        if (is_from_cpu_allocator(text)) {
+        if (says_out_of_memory(text)) {
             out_of_memory("out of memory", where, first_lines(text));
         }
         unexpected(where, text);

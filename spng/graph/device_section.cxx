@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
 #include "spng/device/context.h"
+#include "spng/device/device_memory.h"
 #include "spng/instrument/unmeasured.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -108,8 +109,11 @@ std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inp
 
 DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool is_idle) {
     for (const auto& recording : shape.recordings) {
+        if (recording->is_taken) {
+            continue; // whoever has it may be writing last_use
+        }
         const bool idle = !recording->last_use || recording->last_use->query();
-        if (!recording->is_taken && (idle || !is_idle)) {
+        if (idle || !is_idle) {
             recording->is_taken = true;
             return recording.get();
         }
@@ -129,6 +133,8 @@ DeviceSection::Recording* DeviceSection::take(const std::string& key, const Port
         return idle != nullptr ? idle : free_recording(shape, false);
     }
     try {
+        // A recording takes its memory from the device alone, not from what LibTorch keeps for later.
+        release_cached_memory(context().device());
         shape.recordings.push_back(record(inputs));
         log::info(logger, [&] {
             return "recorded " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
@@ -160,15 +166,19 @@ Ports DeviceSection::replay(Recording& recording, const Ports& inputs) {
     if (recording.last_use) {
         recording.last_use->block(current_stream(device));
     }
+    const auto note_use = [&] {
+        if (!device.is_cpu()) {
+            if (!recording.last_use) {
+                recording.last_use.emplace(device.type());
+            }
+            recording.last_use->record(current_stream(device));
+        }
+    };
     recording.inputs.load(inputs);
     recording.graph->replay();
+    note_use(); // before memory is asked for: should there be none, the launched work is still under way
     Ports outputs = recording.outputs->fill(inputs);
-    if (!device.is_cpu()) {
-        if (!recording.last_use) {
-            recording.last_use.emplace(device.type());
-        }
-        recording.last_use->record(current_stream(device));
-    }
+    note_use();
     ++m_replays;
     return outputs;
 }

@@ -22,8 +22,8 @@ namespace spng {
 
 /// Gives what its nodes would give, whichever way it takes. Events that cannot be launched as one have their
 /// nodes called one by one; why is in the log, once per reason: an event of a shape that was not seen before,
-/// a window of a long readout (whose nodes carry over from one to the next), a capture that the device
-/// refused.
+/// a window of a long readout (whose nodes give the regions too, which port_key does not tell apart), a
+/// capture that the device refused.
 class DeviceSection : public NodeWith<NoConfig> {
 public:
     /// Before prepare(). A graph to record into belongs to one event at a time on the host, and to all on the

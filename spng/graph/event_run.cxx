@@ -84,10 +84,12 @@ Progress EventRun::call(std::size_t number) {
         NVTX_SCHEDULING_MARK("EventRun::left_out");
         return book(number, {}, false);
     }
-    const EventStream::Guard on_stream(*m_stream);
     const auto& vertex = m_lane.graph->vertices()[number];
+    // Nothing may leave here but by handle(): an engine's thread that throws ends the whole run.
+    std::optional<Ports> outputs;
     try {
-        return book(number, call_node(vertex, std::move(*inputs)), true);
+        const EventStream::Guard on_stream(*m_stream); // throws when the lane's device is gone
+        outputs = call_node(vertex, std::move(*inputs));
     } catch (const Error& error) {
         handle(error, can_begin_again);
     } catch (const c10::Error& error) {
@@ -96,8 +98,14 @@ Progress EventRun::call(std::size_t number) {
                  .where = vertex.node->name().text() + ", event " + std::to_string(m_index),
                  .seen = error.what_without_backtrace()}},
                can_begin_again);
+    } catch (const std::exception& error) {
+        handle({ErrorKind::Internal,
+                {.what = "calling a node failed",
+                 .where = vertex.node->name().text() + ", event " + std::to_string(m_index),
+                 .seen = error.what()}},
+               can_begin_again);
     }
-    return book(number, {}, false);
+    return outputs ? book(number, std::move(*outputs), true) : book(number, {}, false);
 }
 
 std::optional<Ports> EventRun::take_inputs(std::size_t number) {
@@ -124,6 +132,12 @@ std::optional<Ports> EventRun::take_inputs(std::size_t number) {
 Ports EventRun::call_node(const Graph::Vertex& vertex, Ports inputs) {
     wait_for_inputs(vertex);
     Ports outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
+    if (outputs.size() < vertex.output_edges.size()) {
+        throw Error(ErrorKind::Internal, {.what = "a node gave fewer outputs than it has ports",
+                                          .where = vertex.node->name().text(),
+                                          .seen = std::to_string(outputs.size()),
+                                          .expected = std::to_string(vertex.output_edges.size())});
+    }
     if (dynamic_cast<const AsynchronousOutput*>(vertex.node) != nullptr) {
         const auto arrival = m_stream->mark();
         const std::lock_guard lock(m_mutex);

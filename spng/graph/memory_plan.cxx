@@ -49,10 +49,8 @@ private:
 /// A walk over the graph, sizes instead of tensors.
 class Walk {
 public:
-    Walk(const Graph& graph, const nlohmann::json& components)
-        : m_graph(graph), m_components(components), m_on_edge(graph.edges().size()) {
-        const auto ticks = m_components.first("TorchFRERSpectrum", "default_nticks");
-        m_ticks = ticks.is_number() ? ticks.get<std::int64_t>() : assumed_ticks;
+    Walk(const Graph& graph, const nlohmann::json& components, std::int64_t ticks)
+        : m_graph(graph), m_components(components), m_on_edge(graph.edges().size()), m_ticks(ticks) {
         m_real = m_components.first("SPNGContext", "dtype") == "float64" ? 8 : 4;
     }
 
@@ -206,7 +204,19 @@ std::int64_t sum_of(const MemoryByUse& bytes) {
 }
 
 MemoryPlan plan_memory(const Graph& graph, const nlohmann::json& components) {
-    return Walk(graph, components).run();
+    const auto ticks = Components(components).first("TorchFRERSpectrum", "default_nticks");
+    return Walk(graph, components, ticks.is_number() ? ticks.get<std::int64_t>() : assumed_ticks).run();
+}
+
+std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const nlohmann::json& components) {
+    const auto window = Components(components).first("FrameFileSource", "window");
+    const auto part = [&](const char* key) {
+        return window.is_object() ? window.value(key, std::int64_t{0}) : std::int64_t{0};
+    };
+    if (part("core") <= 0) {
+        return std::nullopt;
+    }
+    return Walk(graph, components, part("before") + part("core") + part("after")).run();
 }
 
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight) {
@@ -247,8 +257,8 @@ std::string short_text_of(const MemoryPlan& plan, const MemoryChoice& choice) {
            " frames of files = " + bytes_text(plan.total(choice.events_in_flight));
 }
 
-std::string text_of(const MemoryPlan& plan, const MemoryChoice& choice, std::size_t lanes,
-                    std::int64_t budget, std::int64_t free) {
+std::string text_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
+                    const MemoryChoice& choice, std::size_t lanes, std::int64_t budget, std::int64_t free) {
     std::string uses;
     for (std::size_t use = 0; use < plan.event.size(); ++use) {
         if (plan.event[use] > 0) {
@@ -265,14 +275,22 @@ std::string text_of(const MemoryPlan& plan, const MemoryChoice& choice, std::siz
         text += "memory: the network works in windows of ticks, " + bytes_text(choice.network_budget) +
                 " at a time\n";
     }
+    if (window) {
+        const std::int64_t total = window->total(choice.events_in_flight);
+        text += "memory: of a long readout each window of " + std::to_string(window->ticks) +
+                " ticks is an event: " + short_text_of(*window, choice) +
+                (budget > 0 && total > budget ? ", more than the budget; a shorter -A window= takes less\n"
+                                              : "\n");
+    }
     if (!plan.unknown_types.empty()) {
         text += "memory: not in these numbers: " + joined(plan.unknown_types) + "\n";
     }
     return text;
 }
 
-nlohmann::json json_of(const MemoryPlan& plan, const MemoryChoice& choice, std::size_t lanes,
-                       std::int64_t budget, std::int64_t free) {
+nlohmann::json json_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
+                       const MemoryChoice& choice, std::size_t lanes, std::int64_t budget,
+                       std::int64_t free) {
     nlohmann::json event;
     for (std::size_t use = 0; use < plan.event.size(); ++use) {
         event[std::string(name_of(static_cast<MemoryUse>(use))) + "_bytes"] = plan.event[use];
@@ -285,6 +303,8 @@ nlohmann::json json_of(const MemoryPlan& plan, const MemoryChoice& choice, std::
             {"ticks", plan.ticks},
             {"events_in_flight", choice.events_in_flight},
             {"total_bytes", plan.total(choice.events_in_flight)},
+            {"window_ticks", window ? nlohmann::json(window->ticks) : nlohmann::json(nullptr)},
+            {"window_event_bytes", window ? nlohmann::json(window->event_peak()) : nlohmann::json(nullptr)},
             {"lanes", lanes},
             {"budget_bytes", budget > 0 ? nlohmann::json(budget) : nlohmann::json(nullptr)},
             {"free_bytes", free < 0 ? nlohmann::json(nullptr) : nlohmann::json(free)},

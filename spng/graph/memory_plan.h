@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct MemoryPlan {
 /// @param components  the job's array of {type, name, data}
 MemoryPlan plan_memory(const Graph& graph, const nlohmann::json& components);
 
+/// The same for the windows into which a source cuts long readouts (docs/decisions/long-readouts.md), each an
+/// event; nothing where the job cuts none.
+std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const nlohmann::json& components);
+
 /// What may be done at the same time within a budget.
 struct MemoryChoice {
     int events_in_flight = 1;
@@ -57,12 +62,13 @@ struct MemoryChoice {
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight);
 
 /// The plan in a few lines for people: per event by use, constants, total against budget and free memory.
-/// @param lanes  number of devices; `free` is what one of them has, -1 where nothing tells
-std::string text_of(const MemoryPlan& plan, const MemoryChoice& choice, std::size_t lanes,
-                    std::int64_t budget, std::int64_t free);
+/// @param window  that of plan_window_memory
+/// @param lanes   number of devices; `free` is what one of them has, -1 where nothing tells
+std::string text_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
+                    const MemoryChoice& choice, std::size_t lanes, std::int64_t budget, std::int64_t free);
 /// In one line, for errors.
 std::string short_text_of(const MemoryPlan& plan, const MemoryChoice& choice);
-nlohmann::json json_of(const MemoryPlan& plan, const MemoryChoice& choice, std::size_t lanes,
-                       std::int64_t budget, std::int64_t free);
+nlohmann::json json_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
+                       const MemoryChoice& choice, std::size_t lanes, std::int64_t budget, std::int64_t free);
 
 } // namespace spng

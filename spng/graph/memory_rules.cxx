@@ -98,8 +98,8 @@ Sets add_noise_estimate(PlannedCall& call) {
 
 Sets find_long_pulses(PlannedCall& call) {
     const PlannedTensor& image = call.inputs.at(0).at(0);
-    const auto lengths = call.data.contains("lengths") && call.data["lengths"].is_array()
-                             ? static_cast<std::int64_t>(call.data["lengths"].size())
+    const auto lengths = call.data.contains("samples") && call.data["samples"].is_array()
+                             ? static_cast<std::int64_t>(call.data["samples"].size())
                              : 2;
     const auto working = call.scratch(MemoryUse::images, image.samples() * call.real * 5 / 4);
     PlannedSet images = call.inputs.at(0);

@@ -85,17 +85,11 @@ public:
     }
 
     void run() {
-        for (std::uint64_t index = 0;; ++index) {
-            const auto lane = wait_for_place(index);
-            if (!lane || m_state.ending() || is_at_end(m_graph)) {
-                break;
-            }
-            auto in_flight = std::make_shared<InFlight>(m_lanes[*lane], m_state, index, *lane);
-            std::vector<std::size_t> ready;
-            if (!call_sources(in_flight->event, ready)) {
-                break;
-            }
-            give(ready, in_flight);
+        try {
+            feed();
+        } catch (...) {
+            m_flow.wait_for_all(); // events in flight use what this object owns
+            throw;
         }
         m_flow.wait_for_all();
     }
@@ -104,19 +98,38 @@ private:
     using Body = flow::function_node<InFlightPtr, flow::continue_msg>;
     using Sequencer = flow::sequencer_node<InFlightPtr>;
 
+    void feed() {
+        for (std::uint64_t index = 0;; ++index) {
+            const auto lane = wait_for_place(index);
+            if (!lane || m_state.ending() || is_at_end(m_graph)) {
+                break;
+            }
+            auto in_flight = std::make_shared<InFlight>(m_lanes[*lane], m_state, index, *lane);
+            std::vector<std::size_t> ready;
+            if (!call_sources(*in_flight, ready)) {
+                break;
+            }
+            give(ready, in_flight);
+        }
+    }
+
     /// Until a lane works on fewer events than it may.
     std::optional<std::size_t> wait_for_place([[maybe_unused]] std::uint64_t next_event) {
         NVTX_SCHEDULING_RANGE("TbbFlow::wait_for_slot", next_event);
         return m_queues.take();
     }
 
-    bool call_sources(EventRun& event, std::vector<std::size_t>& ready) {
+    bool call_sources(InFlight& in_flight, std::vector<std::size_t>& ready) {
+        EventRun& event = in_flight.event;
         NVTX_SCHEDULING_RANGE("TbbFlow::feed", event.index());
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             if (m_graph.vertices()[i].input_edges.empty()) {
                 const Progress progress = event.call(i);
                 if (progress.stream_ended) {
                     return false;
+                }
+                if (progress.lost) {
+                    lose_lane(event, in_flight.lane, m_queues);
                 }
                 ready.insert(ready.end(), progress.ready.begin(), progress.ready.end());
             }

@@ -78,8 +78,6 @@ public:
     const std::vector<NodeStatistics>& nodes() const { return m_nodes; }
     /// Number of distinct events that any node was called for.
     std::uint64_t events() const { return m_events; }
-    /// From the start of the process to the first call of a node; not_measured without calls.
-    std::int64_t startup() const { return m_startup; }
 
     /// The per-node table with a header and notes.
     /// @param with_operations  also list the ATen operators of each node

@@ -37,7 +37,6 @@ struct DriftVolume {
 
     /// +1 where the cathode lies at larger x than the wires.
     double side() const { return cathode > response ? 1 : -1; }
-    double drift_length() const { return (cathode - response) * side(); }
 };
 
 /// The volumes with the extent of their wires.

@@ -70,6 +70,22 @@ class TestPlan:
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
         assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
+        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), lines
+
+    def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
+        """A window of 12000 ticks is planned for as an event of twice the ticks."""
+        samples, channels, _ = wire_cell.default_adc()
+        frames: wire_cell.Arrays = {}
+        for ident in range(3):
+            frames.update(wire_cell.event(samples, channels, ident, start_ns=500.0 * TICKS * ident))
+        series = wire_cell.write_arrays(tmp_path / "series.tar", frames)
+        report = timed(tmp_path, input=series, series="true", window="8000,1000,3000", model="none")
+        memory = report["settings"]["memory"]
+        assert (report["run"]["events"], memory["ticks"], memory["window_ticks"]) == (2, TICKS, 12000)
+        assert 1.9 < memory["window_event_bytes"] / memory["event_bytes"] < 2.1
+        planned = memory["constant_bytes"] + 2 * (memory["event_bytes"] + memory["file_bytes"])
+        measured = report["run"]["host_tensor_peak_bytes"]
+        assert 0.8 * planned <= measured <= 1.1 * planned, (planned / 1e6, measured / 1e6)
 
 
 @pytest.fixture(name="expected", scope="module")

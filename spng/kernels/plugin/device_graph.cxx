@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 
 namespace spng {
@@ -16,16 +17,22 @@ public:
 
     std::vector<at::Tensor> capture(const Work& work) override {
         const c10::cuda::CUDAGuard on_device(m_device);
+        const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
         // Other threads go on allocating and queueing on other streams meanwhile.
-        m_graph.capture_begin(/*pool=*/{0, 0}, cudaStreamCaptureModeThreadLocal);
+        m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
         std::vector<at::Tensor> outputs;
         try {
             outputs = work();
         } catch (...) {
-            leave_capture();
+            try {
+                end_capture(pool);
+            } catch (const c10::Error&) {
+                // Expected: a capture that was broken off ends with an error, and what `work` threw says
+                // more.
+            }
             throw;
         }
-        m_graph.capture_end();
+        end_capture(pool);
         return outputs;
     }
 
@@ -35,12 +42,23 @@ public:
     }
 
 private:
-    /// The stream must not stay in capture, whatever became of the graph.
-    void leave_capture() {
+    /// Neither the stream nor LibTorch's allocators must stay in capture, whatever became of the graph: when
+    /// CUDA refuses the capture, capture_end() throws before it tells them, and they would keep a reference
+    /// to this graph and give no memory back any more.
+    void end_capture(at::cuda::MempoolId_t pool) {
         try {
             m_graph.capture_end();
         } catch (const c10::Error&) {
-            // Expected: a capture that was broken off ends with an error, and what `work` threw says more.
+            const auto tell = [](const auto& allocator) {
+                try {
+                    allocator();
+                } catch (const c10::Error&) {
+                    // It was told before capture_end() failed.
+                }
+            };
+            tell([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(m_device.index(), pool); });
+            tell([&] { c10::cuda::CUDACachingAllocator::releasePool(m_device.index(), pool); });
+            throw;
         }
     }
 
