@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 namespace spng {
@@ -271,7 +272,12 @@ void Job::keep_within_budget() {
         m_budget = m_free / 10 * 9;
     }
     const MemoryChoice choice = memory_choice();
-    log::info("memory", [&] { return memory_text(); });
+    if (log::enabled("memory", log::Level::info)) {
+        std::istringstream lines(memory_text());
+        for (std::string line; std::getline(lines, line);) {
+            log::info("memory", [&] { return line; });
+        }
+    }
     m_engine_config->events_in_flight = choice.events_in_flight;
     for (Environment* const environment : environments) {
         for (const auto& component : environment->components()) {

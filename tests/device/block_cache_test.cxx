@@ -69,6 +69,16 @@ TEST(BlockCache, TheSmallestThatFitsIsTaken) {
     EXPECT_EQ(cache.allocate(22 * mb).get(), both.first);
 }
 
+TEST(BlockCache, WaitingBlocksCanBeGivenBack) {
+    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    const auto out = cache.allocate(8 * mb);
+    { const auto released = cache.allocate(40 * mb); }
+    ASSERT_GE(cache.bytes_waiting(), 40 * mb);
+    cache.release_waiting();
+    EXPECT_EQ(cache.bytes_waiting(), 0u);
+    EXPECT_EQ(cache.bytes_in_use(), 8 * mb);
+}
+
 TEST(BlockCache, SmallBlocksPassThrough) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     const auto block = cache.allocate(BlockCache::smallest - 1);

@@ -178,12 +178,12 @@ def test_plumbing_takes_no_memory(serial: Run) -> None:
 
 
 def test_memory_of_nodes_and_process(serial: Run) -> None:
-    """A node needs at most four copies of what it makes at once (the transforms do); the process 1.5 GB in all."""
+    """A node needs at most four copies of what it makes at once (the transforms do); the process 1 GB in all."""
     for node in serial.nodes():
         made = max(call["out_bytes"] for call in node["per_call"])
         assert node["cpu_peak_bytes"] <= 5.5 * made, (node["name"], node["cpu_peak_bytes"], made)
     assert max(node["cpu_peak_bytes"] for node in serial.nodes()) < 170e6
-    assert serial.timing["run"]["process_peak_bytes"] < 1.5e9
+    assert serial.timing["run"]["process_peak_bytes"] < 1.0e9
 
 
 @pytest.mark.parametrize("overlap", ["true", "false"])
@@ -228,7 +228,8 @@ def test_the_parallel_engine_does_the_same_work(serial: Run, frames: Path, tmp_p
     assert parallel.operations() == serial.operations()
     for run in (parallel, serial):
         assert run.timing["run"]["events"] == EVENTS
-    assert parallel.timing["run"]["process_peak_bytes"] < 1.5e9
+    # Two events in flight, each within what a serial run may take.
+    assert parallel.timing["run"]["process_peak_bytes"] < 2.0e9
 
 
 def test_nodes_for_single_views_take_no_more_than_twice_as_many(frames: Path, tmp_path: Path) -> None:

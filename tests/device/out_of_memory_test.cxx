@@ -1,0 +1,53 @@
+// What does not get memory says so in many ways, and all of them are OutOfMemory.
+
+#include "spng/device/out_of_memory.h"
+
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace spng {
+namespace {
+
+template <class Exception>
+void rethrow(const Exception& exception) {
+    try {
+        throw exception;
+    } catch (...) {
+        rethrow_readable("SPNGDecon:induction, event 3");
+    }
+}
+
+c10::Error of_libtorch(const std::string& text) {
+    return {{__func__, __FILE__, __LINE__}, text};
+}
+
+TEST(OutOfMemoryErrors, LibrariesThatSayItInTheirText) {
+    for (const char* text :
+         {"[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 64000 bytes.",
+          "CUDA error: out of memory", "cuFFT error: CUFFT_ALLOC_FAILED",
+          "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate",
+          "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"}) {
+        EXPECT_THROW(rethrow(of_libtorch(text)), OutOfMemory) << text;
+    }
+    EXPECT_THROW(rethrow(std::bad_alloc()), OutOfMemory);
+}
+
+TEST(OutOfMemoryErrors, OtherErrorsStayOthers) {
+    for (const char* text : {"CUDA error: an illegal memory access was encountered", "size mismatch"}) {
+        try {
+            rethrow(of_libtorch(text));
+            FAIL() << text;
+        } catch (const OutOfMemory&) {
+            FAIL() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::Internal);
+            EXPECT_EQ(error.text().where, "SPNGDecon:induction, event 3");
+        }
+    }
+}
+
+} // namespace
+} // namespace spng
