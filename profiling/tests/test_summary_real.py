@@ -64,13 +64,13 @@ def test_ratio_of_the_field_is_that_of_nsys_tables(radar: Scope) -> None:
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    """A recording of the pipeline on two events, in the executor with one thread."""
+    """A recording of the pipeline on two events, in the executor with one thread, files included."""
     folder = tmp_path_factory.mktemp("recording")
     path = folder / "run.sqlite"
     with_two = folder / "two.npz"
     first = {name: array for name, array in read_arrays(ADC).items()}
     np.savez(with_two, **first, **{name[:-1] + "1": array for name, array in first.items() if name.endswith("_0")})
-    job(folder, "--record", str(path), job_file=ROOT / PIPELINE, input=with_two)
+    job(folder, "--record", str(path), job_file=ROOT / PIPELINE, input=with_two, overlap_files="false")
     with Profile.open(path) as profile:
         yield Scope(profile)
 

@@ -26,6 +26,8 @@ WHOLE_EVENT = "whole event"  # stands beside the nodes: from the first start to 
 OUTPUT_ARGUMENTS = ("output",)
 # Settings as they were asked for; how they came out stands in the description of the run.
 STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads")
+# Not asked for: what the machine had free, what other jobs left, how long preparation took.
+OF_THE_MOMENT = ("memory", "permits", "warm_up_seconds")
 
 Series = dict[str, dict[str, np.ndarray]]
 
@@ -181,7 +183,7 @@ def setting_conditions(settings: dict) -> dict[str, object]:
             values["job"] = Path(str(value)).name  # another checkout has it elsewhere
         elif name == "arguments":
             values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
-        elif name not in STATED_BY_RUN:
+        elif name not in STATED_BY_RUN + OF_THE_MOMENT:
             values[f"setting {name}"] = value
     return values
 

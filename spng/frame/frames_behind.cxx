@@ -54,6 +54,7 @@ void FramesBehind::write(Frame frame, std::uint64_t event) {
 }
 
 void FramesBehind::close() {
+    NVTX_SCOPED_RANGE("FrameFileSink::close");
     wait();
     if (m_wrote_an_event) {
         m_writer.close();

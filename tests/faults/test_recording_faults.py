@@ -184,6 +184,7 @@ class TestBuildWithoutNvtx:
 namespace spng::instrument { // of capture_range.cxx, which needs LibTorch
 void start_device_profiler() {}
 void stop_device_profiler() {}
+void note_page_faults_of_event() noexcept {} // of page_faults.cxx, which needs it too
 }
 int main() {
     spng::instrument::Recording nothing({});
