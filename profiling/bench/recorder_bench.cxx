@@ -17,6 +17,7 @@
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -95,12 +96,13 @@ int run_recorded(char** words) {
 
 int main(int count, char** words) {
     const bool is_recorded = std::getenv("NVTX_INJECTION64_PATH") != nullptr;
-    char** const given = words;
+    std::vector<char*> given(words, words + count + 1); // Initialize takes out what it knows
     benchmark::Initialize(&count, words);
     if (benchmark::ReportUnrecognizedArguments(count, words)) {
         return 2;
     }
     run(is_recorded ? "recorder/" : "no_tool/");
-    return is_recorded || !std::filesystem::exists(spng::instrument::recorder_path()) ? 0
-                                                                                      : run_recorded(given);
+    return is_recorded || !std::filesystem::exists(spng::instrument::recorder_path())
+               ? 0
+               : run_recorded(given.data());
 }

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +32,15 @@ def benchmark_entries(program: Path, only: str, repetitions: int, environment: d
                           env={**os.environ, **environment})
     if done.returncode:
         fail(f"{program} ended with status {done.returncode}\n{done.stderr}", 1)
-    entries = json.loads(done.stdout)["benchmarks"] if done.stdout.strip() else []
-    return [entry for entry in entries if entry["run_type"] == "iteration"]
+    return [entry for report in reports(done.stdout) for entry in report["benchmarks"] if entry["run_type"] == "iteration"]
+
+
+def reports(text: str) -> Iterator[dict]:
+    """The JSON documents in what a program printed: recorder_bench runs itself again with the recorder attached."""
+    while text := text.lstrip():
+        report, end = json.JSONDecoder().raw_decode(text)
+        yield report
+        text = text[end:]
 
 
 def google_benchmark(program: Path, only: str, repetitions: int, environment: dict[str, str],
