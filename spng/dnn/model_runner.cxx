@@ -3,7 +3,6 @@
 #include "spng/core/error.h"
 #include "spng/core/log.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/device/out_of_memory.h"
 #include "spng/dnn/model_probe.h"
 #include "spng/dnn/tick_windows.h"
 
@@ -26,13 +25,13 @@ private:
 };
 
 [[noreturn]] void no_memory(const std::string& file, const std::string& seen, const std::string& expected) {
-    throw OutOfMemory({.what = "not enough memory for the network",
-                       .where = file,
-                       .seen = seen,
-                       .expected = expected,
-                       .mend =
-                           "raise memory_budget, run fewer events at once, use a device with more memory, "
-                           "or -A device=cpu"});
+    throw Error(ErrorKind::Device,
+                {.what = "not enough memory for the network",
+                 .where = file,
+                 .seen = seen,
+                 .expected = expected,
+                 .mend = "raise memory_budget, run fewer events at once, use a device with more memory, or "
+                         "-A device=cpu"});
 }
 
 } // namespace
