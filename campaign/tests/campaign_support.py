@@ -11,9 +11,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import fake_wire_cell
+import pytest
 from wirecell_campaign import cli
 from wirecell_campaign.process import die_with_parent
 
@@ -25,6 +28,18 @@ def environment() -> dict[str, str]:
     """For processes that import the packages of the source tree, also where nothing is installed."""
     own = os.pathsep.join(str(folder) for folder in (HERE.parent, HERE.parents[1] / "profiling"))
     return dict(os.environ, PYTHONPATH=own, PYTHONDONTWRITEBYTECODE="1")
+
+
+@contextmanager
+def small_file_system(folder: Path, size: str) -> Iterator[None]:
+    """A file system in memory of so many bytes, such as "64k", over a folder; skips the test where none can be mounted."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 class Bench:

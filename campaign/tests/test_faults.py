@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import COMMAND, Bench, Servers, children, environment, free_port, is_alive
+from campaign_support import COMMAND, Bench, Servers, children, environment, free_port, is_alive, small_file_system
 from wirecell_campaign import cli
 from wirecell_campaign.process import die_with_parent
 
@@ -208,11 +208,7 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
     small, large = bench.folder / "small", bench.folder / "large"
     small.mkdir()
     large.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
+    with small_file_system(small, "64k"):
         address = servers.scheduler()
         full = servers.worker(address, OWN_DISK=str(small))
         servers.worker(address, OWN_DISK=str(large))
@@ -222,8 +218,6 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
         assert process.returncode == 0, complained
         assert "gets no more files" in complained and "No space left on device" in complained
         full.wait(LONG)  # retired
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
     bench.check(names)
     assert not list(large.iterdir())
 
@@ -232,17 +226,11 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
 def test_disk_full_everywhere_stops_readably(bench: Bench, capsys) -> None:
     bench.make(8, "big 200000")
     bench.output.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(bench.output)], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
+    with small_file_system(bench.output, "300k"):
         assert bench.run("--workers", "2") == 1
         said = capsys.readouterr().err
         assert "no worker is left that can work" in said and "No space left on device" in said and "Traceback" not in said
         bench.check(bench.done())
-    finally:
-        subprocess.run(["umount", str(bench.output)], check=True)
 
 
 HIDING = 'mount -t tmpfs none "$1" && shift && exec "$@"'

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from campaign_support import environment
+from tests.support.wire_cell import read_arrays, write_arrays
 from wirecell_campaign import lock, manifest, output_check, process, summary, timing
 from wirecell_campaign.attempt import error_block
 from wirecell_campaign.errors import CampaignError
@@ -39,26 +40,13 @@ def frame_file(path: Path, events: int = 3) -> Path:
     return path
 
 
-def as_tar(source: Path, path: Path, mode: str) -> Path:
-    """The same members in a tar."""
-    with tarfile.open(path, mode) as archive:
-        for name, array in np.load(source).items():
-            buffer = io.BytesIO()
-            np.save(buffer, array)
-            item = tarfile.TarInfo(f"{name}.npy")
-            item.size = buffer.tell()
-            buffer.seek(0)
-            archive.addfile(item, buffer)
-    return path
-
-
 FORMATS = [("out.npz", ""), ("out.tar", "w"), ("out.tar.gz", "w:gz"), ("out.tar.bz2", "w:bz2")]
 
 
 def output(folder: Path, name: str, mode: str) -> Path:
     """A whole output in one of the formats."""
     npz = frame_file(folder / "out.npz")
-    return as_tar(npz, folder / name, mode) if mode else npz
+    return write_arrays(folder / name, read_arrays(npz)) if mode else npz
 
 
 @pytest.mark.parametrize("name, mode", FORMATS)

@@ -8,14 +8,13 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
 
 import fake_wire_cell
-from campaign_support import Bench
+from campaign_support import Bench, small_file_system
 from wirecell_campaign import attempt, publish, record, resume
 from wirecell_campaign.checksum import described
 from wirecell_campaign.errors import CampaignError
@@ -321,15 +320,9 @@ def test_a_full_disk_of_the_output_folder(bench: Bench) -> None:
         pytest.skip("only root can mount a small file system")
     bench.make(1, "big 200000")
     bench.output.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(bench.output)], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
+    with small_file_system(bench.output, "128k"):
         result = failing(bench)
         assert result.fault.value == "worker" and "No space left on device" in result.block
-    finally:
-        subprocess.run(["umount", str(bench.output)], check=True)
 
 
 def test_the_record_says_what_was_done(bench: Bench) -> None:

@@ -7,19 +7,30 @@ from pathlib import Path
 from .tables import chain_tables, notes, operator_table
 
 
-def heading(result: dict) -> str:
-    """What was measured, where, with what."""
-    run, machine, program = result["run"], result["machine"], result["program"]
-    device = run["device"] if not run["device_name"] else f"{run['device']}, {run['device_name']}"
-    return f"""# Speed: {device}, {run['precision']}
+def device_of(result: dict) -> str:
+    """The device with its name, where it has one."""
+    run = result["run"]
+    return run["device"] if not run["device_name"] else f"{run['device']}, {run['device_name']}"
 
-Written by `{result['command']}` (see [README.md](README.md)); do not edit.
+
+def provenance(result: dict) -> str:
+    """How a page came about: the command, and the first rows of its table (Markdown), to be followed by its own rows."""
+    machine, program = result["machine"], result["program"]
+    return f"""Written by `{result['command']}` (see [README.md](README.md)); do not edit.
 
 | | |
 | --- | --- |
 | date | {result['time']} |
 | commit | {program['commit']} ({program['build']}) |
-| machine | {machine['cpu']}, {result['cores']} of {machine['cores']} cores used, {machine['system']} |
+| machine | {machine['cpu']}, {result['cores']} of {machine['cores']} cores used, {machine['system']} |"""
+
+
+def heading(result: dict) -> str:
+    """What was measured, where, with what."""
+    run = result["run"]
+    return f"""# Speed: {device_of(result)}, {run['precision']}
+
+{provenance(result)}
 | LibTorch | {result['versions']['torch']}, {run['intra_op_threads']} threads per operation |
 | engine | {run['engine']}, {result['settings']['events_in_flight']} event in flight |
 | input | copies of the default event: one ProtoDUNE-HD anode, 2560 channels x 6000 ticks, int16 |

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .line_fit import Line, fitted_line
+from .page import device_of, provenance
 from .plots import PLOTTED, picture
 from .points import PointFigures, SeriesFigures, shown_command
 from .tables import Table, number
@@ -47,19 +48,12 @@ def line_text(line: Line) -> str:
 
 def heading(result: dict, scaling: dict) -> str:
     """What was measured, where, with what."""
-    run, machine, program = result["run"], result["machine"], result["program"]
-    device = run["device"] if not run["device_name"] else f"{run['device']}, {run['device_name']}"
+    device = device_of(result)
     cuda = "" if device.startswith("cuda") else (
         "CUDA: no figures, since no device was present. `./wcb bench --all --device cuda` on a machine that has one writes them.\n")
     return f"""# What the cost depends on: {device}
 
-Written by `{result['command']}` (see [README.md](README.md)); do not edit.
-
-| | |
-| --- | --- |
-| date | {result['time']} |
-| commit | {program['commit']} ({program['build']}) |
-| machine | {machine['cpu']}, {result['cores']} of {machine['cores']} cores used, {machine['system']} |
+{provenance(result)}
 | LibTorch | {result['versions']['torch']} |
 | runs | {scaling['rounds']} of each point, in turn: all points of all series one after the other, every second round in the opposite order |
 | meanwhile | {scaling['load_text']} |

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,9 +79,4 @@ class Readout:
             for ident, samples in enumerate(self.frames()):
                 start = TICK_NS * self.frame_ticks * ident
                 for name, array in wire_cell.event(samples, self.anode.channels, ident, start_ns=start).items():
-                    buffer = io.BytesIO()
-                    np.save(buffer, array)
-                    member = tarfile.TarInfo(f"{name}.npy")
-                    member.size = buffer.tell()
-                    buffer.seek(0)
-                    archive.addfile(member, buffer)
+                    wire_cell.add_array(archive, name, array)

@@ -68,6 +68,16 @@ def read_arrays(path: Path) -> Arrays:
         }
 
 
+def add_array(archive: tarfile.TarFile, name: str, array: np.ndarray) -> None:
+    """Append an array as the member name.npy. Numpy keeps Fortran order and byte order."""
+    stream = io.BytesIO()
+    np.save(stream, array)
+    member = tarfile.TarInfo(f"{name}.npy")
+    member.size = stream.tell()
+    stream.seek(0)
+    archive.addfile(member, stream)
+
+
 def write_arrays(path: Path, arrays: Arrays) -> Path:
     """Write arrays as the format that the file's name says, in their order. Numpy keeps Fortran order and byte order."""
     if path.suffix == ".npz":
@@ -76,12 +86,7 @@ def write_arrays(path: Path, arrays: Arrays) -> Path:
     mode = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2"}[path.suffix]
     with tarfile.open(path, mode) as archive:
         for name, array in arrays.items():
-            stream = io.BytesIO()
-            np.save(stream, array)
-            member = tarfile.TarInfo(f"{name}.npy")
-            member.size = stream.tell()
-            stream.seek(0)
-            archive.addfile(member, stream)
+            add_array(archive, name, array)
     return path
 
 
