@@ -186,6 +186,8 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
         name_source(error, m_source);
         throw;
     }
+    m_memory_plan = plan_memory(*m_graph, m_components);
+    m_window_memory_plan = plan_window_memory(*m_graph, m_components);
 }
 
 Job::~Job() = default;
@@ -316,13 +318,11 @@ std::string Job::memory_text() const {
     // Before the job is prepared no device is asked for, so that "all" counts as one.
     const std::size_t lane_count =
         std::max(lanes().size(), listed_devices(context().config().device, context_name).size());
-    return text_of(memory_plan(), plan_window_memory(*m_graph, m_components), memory_choice(), lane_count,
-                   budget(), m_free);
+    return text_of(memory_plan(), m_window_memory_plan, memory_choice(), lane_count, budget(), m_free);
 }
 
 nlohmann::json Job::memory_json() const {
-    return json_of(memory_plan(), plan_window_memory(*m_graph, m_components), memory_choice(), lanes().size(),
-                   budget(), m_free);
+    return json_of(memory_plan(), m_window_memory_plan, memory_choice(), lanes().size(), budget(), m_free);
 }
 
 std::vector<Lane> Job::lanes() const {

@@ -69,7 +69,7 @@ public:
 
     const Graph& graph() const { return *m_graph; }
     /// What the job will take, before prepare() as after it.
-    MemoryPlan memory_plan() const { return plan_memory(*m_graph, m_components); }
+    const MemoryPlan& memory_plan() const { return m_memory_plan; }
     /// What is done at the same time within the job's budget; before prepare() without what a device has
     /// free. Throws as choose_within.
     MemoryChoice memory_choice() const;
@@ -111,6 +111,8 @@ private:
     nlohmann::json m_components; ///< for the lanes
     Environment m_environment;   ///< of the first lane, with all nodes
     std::unique_ptr<Graph> m_graph;
+    MemoryPlan m_memory_plan;
+    std::optional<MemoryPlan> m_window_memory_plan; ///< where long readouts are cut into windows
     std::vector<std::unique_ptr<Environment>> m_further_environments;
     std::vector<std::unique_ptr<Graph>> m_further_graphs;
     std::int64_t m_budget = 0; ///< bytes on each device; 0: no limit
