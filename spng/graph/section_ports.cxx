@@ -109,6 +109,19 @@ private:
     std::map<const c10::TensorImpl*, at::Tensor> m_copies;
 };
 
+/// The tensors of a set with memory of their own. table_for: what becomes of their channel tables.
+template <class TableFor>
+std::vector<NamedTensor> copied(const TensorSet& set, Copies& copies, const TableFor& table_for) {
+    std::vector<NamedTensor> tensors = set.tensors();
+    for (auto& tensor : tensors) {
+        tensor.data = copies.of(tensor.data);
+        tensor.summary = copies.of(tensor.summary);
+        tensor.pedestal = copies.of(tensor.pedestal);
+        tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
+    }
+    return tensors;
+}
+
 } // namespace
 
 std::vector<at::Tensor> tensors_of(const Ports& ports) {
@@ -163,14 +176,11 @@ StaticInputs::StaticInputs(const Ports& inputs) {
         copy->good = copies.of(table->good);
         tables[table.get()] = std::move(copy);
     }
+    const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
+        return tables.at(table.get());
+    };
     for (const auto& set : inputs) {
-        std::vector<NamedTensor> tensors = set->tensors();
-        for (auto& tensor : tensors) {
-            tensor.data = copies.of(tensor.data);
-            tensor.summary = copies.of(tensor.summary);
-            tensor.pedestal = copies.of(tensor.pedestal);
-            tensor.channels = tensor.channels ? tables.at(tensor.channels.get()) : nullptr;
-        }
+        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
         m_ports.push_back(std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors)));
     }
     m_tensors = tensors_of(m_ports);
@@ -222,12 +232,8 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
     };
     Ports outputs;
     for (const auto& set : m_outputs) {
-        std::vector<NamedTensor> tensors = set->tensors();
+        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
         for (auto& tensor : tensors) {
-            tensor.data = copies.of(tensor.data);
-            tensor.summary = copies.of(tensor.summary);
-            tensor.pedestal = copies.of(tensor.pedestal);
-            tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
             for (auto& axis : tensor.axes) {
                 if (is_time(axis)) {
                     axis.start = times.at(first_equal(old_times, axis.start));
