@@ -1,5 +1,6 @@
 #include "spng/device/device_memory.h"
 
+#include "spng/core/proc_files.h"
 #include "spng/device/host_buffers.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -21,18 +22,6 @@ std::int64_t number_in(const char* file) {
     std::ifstream stream(file);
     std::int64_t number = unknown;
     return stream >> number ? number : unknown;
-}
-
-/// kB of a line "Name:   123 kB" of /proc/meminfo, in bytes.
-std::int64_t of_meminfo(const std::string& name) {
-    std::ifstream stream("/proc/meminfo");
-    for (std::string word; stream >> word;) {
-        if (word == name + ":") {
-            std::int64_t kilobytes = 0;
-            return stream >> kilobytes ? kilobytes * 1024 : unknown;
-        }
-    }
-    return unknown;
 }
 
 void limit(DeviceMemory& memory, std::int64_t total, std::int64_t used) {
@@ -58,7 +47,7 @@ std::int64_t address_space_used() {
 }
 
 DeviceMemory host_memory() {
-    DeviceMemory memory{of_meminfo("MemAvailable"), of_meminfo("MemTotal")};
+    DeviceMemory memory{proc_bytes("/proc/meminfo", "MemAvailable"), proc_bytes("/proc/meminfo", "MemTotal")};
     // Inside of a container these are the container's own files; outside they are not there.
     limit(memory, number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
     limit(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),

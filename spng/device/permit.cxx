@@ -2,6 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/core/proc_files.h"
 #include "spng/device/byte_size.h"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <unistd.h>
 
 namespace spng {
@@ -29,23 +29,8 @@ std::string user_name() {
     return name == nullptr ? "user " + std::to_string(geteuid()) : name;
 }
 
-/// Start time of this process in the kernel's ticks since boot, the 22nd field of its stat line; fields are
-/// counted from behind the name, which may hold blanks.
-std::string process_start() {
-    std::ifstream file("/proc/self/stat");
-    std::string line;
-    std::getline(file, line);
-    const auto name_ends = line.rfind(')');
-    std::istringstream fields(name_ends == std::string::npos ? "" : line.substr(name_ends + 1));
-    std::string start;
-    for (int i = 0; i < 20; ++i) {
-        fields >> start;
-    }
-    return start;
-}
-
 std::string content_for(const PermitRequest& request) {
-    return nlohmann::json{{"process", getpid()},        {"process_start", process_start()},
+    return nlohmann::json{{"process", getpid()},        {"process_start", process_start_ticks()},
                           {"host", host_name()},        {"user", user_name()},
                           {"device", request.device},   {"bytes", request.bytes},
                           {"purpose", request.purpose}, {"since", request.since}}

@@ -1,9 +1,9 @@
 #include "spng/instrument/clock.h"
 
+#include "spng/core/proc_files.h"
 #include "spng/instrument/background_thread.h"
 
 #include <ctime>
-#include <fstream>
 #include <sstream>
 #include <unistd.h>
 
@@ -19,22 +19,10 @@ std::int64_t nanoseconds_of(clockid_t clock) noexcept {
 const std::int64_t loaded_at = wall_nanoseconds();
 
 std::int64_t find_process_start() {
-    std::ifstream file("/proc/self/stat");
-    std::string text;
-    std::getline(file, text);
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
-    const auto name_end = text.rfind(')');
-    if (name_end == std::string::npos) {
-        return loaded_at;
-    }
-    std::istringstream fields(text.substr(name_end + 1));
-    std::string skipped;
-    for (int number = 3; number < 22; ++number) {
-        fields >> skipped;
-    }
+    std::istringstream start_ticks(process_start_ticks());
     std::int64_t ticks_since_boot = 0;
     const std::int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
-    if (!(fields >> ticks_since_boot) || ticks_per_second <= 0) {
+    if (!(start_ticks >> ticks_since_boot) || ticks_per_second <= 0) {
         return loaded_at;
     }
     const std::int64_t age =

@@ -1,5 +1,6 @@
 #include "spng/instrument/machine.h"
 
+#include "spng/core/proc_files.h"
 #include "spng/instrument/allocation.h"
 #include "spng/instrument/node_meter.h"
 
@@ -7,7 +8,6 @@
 
 #include <fstream>
 #include <optional>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <thread>
 #include <unistd.h>
@@ -16,14 +16,8 @@ namespace spng::instrument {
 namespace {
 
 std::string cpu_model() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind("model name", 0) == 0) {
-            const auto value = line.find_first_not_of(" \t", line.find(':') + 1);
-            return value == std::string::npos ? "unknown" : line.substr(value);
-        }
-    }
-    return "unknown";
+    const std::string model = proc_value("/proc/cpuinfo", "model name");
+    return model.empty() ? "unknown" : model;
 }
 
 std::int64_t process_resident_bytes() {
@@ -61,9 +55,9 @@ Machine this_machine() {
 }
 
 std::int64_t process_peak_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024; // Linux counts it in KiB
+    // Not getrusage: its maximum outlives exec, so that a program started by a large one begins with its
+    // size.
+    return proc_bytes("/proc/self/status", "VmHWM");
 }
 
 MemoryInUse memory_in_use(c10::Device device) {

@@ -186,6 +186,13 @@ def test_memory_of_nodes_and_process(serial: Run) -> None:
     assert serial.timing["run"]["process_peak_bytes"] < 1.0e9
 
 
+def test_memory_is_that_of_the_program_alone(frames: Path, tmp_path: Path) -> None:
+    """The kernel hands the greatest memory of a process on to the program it becomes: a large Python must not count."""
+    ballast = b"\1" * 1_500_000_000
+    peak = run_of(frames, tmp_path).timing["run"]["process_peak_bytes"]
+    assert 0.5e9 < peak < 1.0e9 < len(ballast)
+
+
 @pytest.mark.parametrize("overlap", ["true", "false"])
 def test_events_after_the_first_ones_get_no_new_pages(overlap: str, tmp_path: Path) -> None:
     """A buffer of 61 MB that is returned and asked for anew costs 15,000 page faults, or 30 on huge pages.

@@ -1,5 +1,6 @@
 #include "spng/instrument/recorder/manifest.h"
 
+#include "spng/core/proc_files.h"
 #include "spng/instrument/recorder/clock.h"
 #include "spng/instrument/recorder/thread_buffer.h"
 
@@ -36,19 +37,6 @@ std::string command_line() {
         begin = end + 1;
     }
     return line;
-}
-
-/// The value behind "name :" in the first line of a file that begins with the name.
-std::string value_in(const char* path, const std::string& name) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind(name, 0) == 0) {
-            const auto colon = line.find(':');
-            const auto begin = line.find_first_not_of(" \t", colon + 1);
-            return begin == std::string::npos ? "" : line.substr(begin);
-        }
-    }
-    return "";
 }
 
 std::string link_target(const char* path) {
@@ -120,9 +108,9 @@ std::vector<std::pair<std::string, std::string>> manifest_at_start(const Options
         {"host", system.nodename},
         {"system", std::string(system.sysname) + " " + system.release},
         {"cpu_architecture", system.machine},
-        {"cpu", value_in("/proc/cpuinfo", "model name")},
+        {"cpu", proc_value("/proc/cpuinfo", "model name")},
         {"cpu_cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
-        {"memory", value_in("/proc/meminfo", "MemTotal")},
+        {"memory", proc_value("/proc/meminfo", "MemTotal")},
         {"start_utc_ns", std::to_string(static_cast<std::int64_t>(utc.tv_sec) * 1'000'000'000 + utc.tv_nsec)},
         {"range_overhead_ns", std::to_string(range_overhead().per_range_ns)},
         {"range_overhead_inside_ns", std::to_string(range_overhead().inside_ns)},
