@@ -33,8 +33,8 @@ public:
     /// added.
     void add(const std::string& name, const at::Tensor& tensor);
 
-    /// Say that what was added so far is worth waiting for when the program is asked to stop (see
-    /// TemporaryFile).
+    /// Say that what is in the file, or about to be added, is worth waiting for when the program is asked to
+    /// stop (see TemporaryFile).
     void mark_worth_keeping() noexcept;
 
     /// Complete the file and give it its name. Does nothing when it was done before or writing failed.

@@ -85,6 +85,8 @@ void FrameWriter::write(const Frame& frame) {
     for (const TaggedTraces& traces : frame.traces) {
         require_consistent(traces);
     }
+    // From here on: who handed an event over counts it as done, also while it is written behind.
+    m_archive.mark_worth_keeping();
     const auto add = [&](MemberKind kind, const std::string& label, const at::Tensor& array) {
         m_archive.add(member_name({kind, label, frame.ident}), array);
     };
@@ -105,7 +107,6 @@ void FrameWriter::write(const Frame& frame) {
         m_archive.add("notes_" + std::to_string(frame.ident) + ".npy",
                       text_array(nlohmann::json(frame.notes).dump()));
     }
-    m_archive.mark_worth_keeping();
 }
 
 } // namespace spng

@@ -20,7 +20,8 @@ public:
     const std::filesystem::path& path() const { return m_path; }
     const std::filesystem::path& final_path() const { return m_final; }
 
-    /// Say that the file now holds results that are worth waiting for when the program is asked to stop.
+    /// Say that results are in the file, or on their way, that are worth waiting for when the program is
+    /// asked to stop.
     void mark_worth_keeping() noexcept;
 
     /// Give the closed file its final name, replacing what had it. Throws Error(Output).

@@ -299,6 +299,25 @@ class TestSignals:
             for name in kept.files:
                 np.testing.assert_array_equal(kept[name], arrays[name])
 
+    def test_an_event_being_written_is_waited_for(self, tmp_path: Path) -> None:
+        """Longer than the two seconds that a job without results has: it is the first event, and takes about six."""
+        arrays = write_events(tmp_path / "adc.npz", 1, channels=2560, ticks=12_000)
+        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=tmp_path,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.tar.bz2.*.partial")):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, errors
+        assert "after 1 completed events" in errors
+        assert not leftovers(tmp_path)
+        again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=tmp_path)
+        assert again.returncode == 0, again.stderr
+        with np.load(tmp_path / "again.npz") as kept:
+            np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
+
     @pytest.fixture(name="stuck")
     def fixture_stuck(self, tmp_path: Path):
         """A job that waits for ever in a call: its input is a pipe into which nobody writes."""
