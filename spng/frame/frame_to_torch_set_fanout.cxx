@@ -148,6 +148,7 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         return {};
     }
     auto event = std::make_shared<EventInfo>();
+    event->start = 1; // few readouts begin at 0, which recorded graphs tell apart (section_ports.h)
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const at::TensorOptions options = at::TensorOptions().pinned_memory(!context().device().is_cpu());
@@ -158,7 +159,8 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         shape.push_back(event->ticks);
         const at::Tensor waveforms = at::zeros(shape, options.dtype(at::kShort));
         outputs.push_back(std::make_shared<const TensorSet>(
-            event, std::vector{uploaded(*group, waveforms, good, {"tick", "ns", 0, event->tick})}));
+            event,
+            std::vector{uploaded(*group, waveforms, good, {"tick", "ns", event->start, event->tick})}));
     }
     return outputs;
 }

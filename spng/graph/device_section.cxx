@@ -107,13 +107,36 @@ std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inp
     return recording;
 }
 
-DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool is_idle) {
-    for (const auto& recording : shape.recordings) {
-        if (recording->is_taken) {
-            continue; // whoever has it may be writing last_use
+DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
+    const bool is_new = !m_shapes.contains(key);
+    if (is_new && m_shapes.size() >= most_shapes) {
+        const auto is_forgettable = [](const Shape& shape) {
+            return std::all_of(shape.recordings.begin(), shape.recordings.end(),
+                               [](const auto& recording) { return is_idle(*recording); });
+        };
+        auto oldest = m_shapes.end();
+        for (auto it = m_shapes.begin(); it != m_shapes.end(); ++it) {
+            const bool is_older =
+                oldest == m_shapes.end() || it->second.last_asked < oldest->second.last_asked;
+            oldest = is_older && is_forgettable(it->second) ? it : oldest;
         }
-        const bool idle = !recording->last_use || recording->last_use->query();
-        if (idle || !is_idle) {
+        if (oldest != m_shapes.end()) {
+            m_shapes.erase(oldest);
+        }
+    }
+    Shape& shape = m_shapes[key];
+    shape.last_asked = m_asked++;
+    return shape;
+}
+
+bool DeviceSection::is_idle(const Recording& recording) {
+    // Whoever has taken it may be writing last_use.
+    return !recording.is_taken && (!recording.last_use || recording.last_use->query());
+}
+
+DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool idle_only) {
+    for (const auto& recording : shape.recordings) {
+        if (idle_only ? is_idle(*recording) : !recording->is_taken) {
             recording->is_taken = true;
             return recording.get();
         }
@@ -124,7 +147,7 @@ DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool is_id
 DeviceSection::Recording* DeviceSection::take(const std::string& key, const Ports& inputs) {
     // Held while an event is recorded, so that one is recorded at a time.
     const std::lock_guard lock(m_mutex);
-    Shape& shape = m_shapes[key];
+    Shape& shape = shape_of(key);
     if (shape.is_refused || !shape.was_called) {
         return nullptr;
     }
@@ -152,7 +175,7 @@ DeviceSection::Recording* DeviceSection::take(const std::string& key, const Port
 
 void DeviceSection::note_call(const std::string& key) {
     const std::lock_guard lock(m_mutex);
-    m_shapes[key].was_called = true;
+    shape_of(key).was_called = true;
 }
 
 void DeviceSection::give_back(Recording& recording) {
@@ -184,9 +207,6 @@ Ports DeviceSection::replay(Recording& recording, const Ports& inputs) {
 }
 
 Ports DeviceSection::process(const Ports& inputs) {
-    if (inputs.front()->event().window) {
-        return call_one_by_one(inputs, m_mode);
-    }
     const std::string key = port_key(inputs);
     Recording* const recording = take(key, inputs);
     if (recording == nullptr) {

@@ -22,10 +22,13 @@ namespace spng {
 
 /// Gives what its nodes would give, whichever way it takes. Events that cannot be launched as one have their
 /// nodes called one by one; why is in the log, once per reason: an event of a shape that was not seen before,
-/// a window of a long readout (whose nodes give the regions too, which port_key does not tell apart), a
-/// capture that the device refused.
+/// a capture that the device refused.
 class DeviceSection : public NodeWith<NoConfig> {
 public:
+    /// A recording has memory of its own, as much as an event takes: of more shapes than these the one that
+    /// was asked for longest ago is forgotten.
+    static constexpr std::size_t most_shapes = 4;
+
     /// Before prepare(). A graph to record into belongs to one event at a time on the host, and to all on the
     /// device one after the other; there are at most `slots` for each shape.
     void enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode, std::size_t slots);
@@ -51,7 +54,8 @@ private:
         bool is_taken = true;
     };
     struct Shape {
-        bool was_called = false; ///< one by one, so that what the nodes make once is there
+        std::uint64_t last_asked = 0; ///< how many were asked for before
+        bool was_called = false;      ///< one by one, so that what the nodes make once is there
         bool is_refused = false;
         std::vector<std::unique_ptr<Recording>> recordings;
     };
@@ -59,10 +63,13 @@ private:
     Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
     Ports replay(Recording& recording, const Ports& inputs);
     std::unique_ptr<Recording> record(const Ports& inputs);
+    /// The shape of this key; makes room for one that is not known.
+    Shape& shape_of(const std::string& key);
+    static bool is_idle(const Recording& recording);
     /// A recording of the shape, made if need be; null when the event goes another way.
     Recording* take(const std::string& key, const Ports& inputs);
-    /// @param is_idle  only one whose latest launch the device is done with
-    static Recording* free_recording(Shape& shape, bool is_idle);
+    /// @param idle_only  one whose latest launch the device is done with
+    static Recording* free_recording(Shape& shape, bool idle_only);
     void note_call(const std::string& key);
     void give_back(Recording& recording);
 
@@ -72,6 +79,7 @@ private:
     std::size_t m_slots = 1;
     std::mutex m_mutex;
     std::map<std::string, Shape> m_shapes; ///< by port_key
+    std::uint64_t m_asked = 0;
     std::atomic<std::uint64_t> m_replays{0};
 };
 

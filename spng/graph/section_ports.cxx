@@ -149,7 +149,8 @@ std::vector<at::Tensor> tensors_of(const Ports& ports) {
 std::string port_key(const Ports& inputs) {
     const EventInfo& event = inputs.front()->event();
     std::ostringstream out;
-    out << std::hexfloat << event.tick << ',' << event.first_tick << ',' << event.ticks << '\n';
+    out << std::hexfloat << event.tick << ',' << event.first_tick << ',' << event.ticks << ','
+        << event.window.has_value() << '\n'; // a window comes out with its regions
     const auto times = times_of(inputs);
     for (const double time : times) {
         out << first_equal(times, time) << ',';

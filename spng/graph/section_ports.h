@@ -12,8 +12,9 @@
 namespace spng {
 
 /// All that nodes may see of their inputs on the host, as text: shapes, types, layouts, axes, units, channel
-/// tables, sampling and length of the event. Left out are the values of tensors, the event's numbers and
-/// masks, and points in time, of which only is in the text which of them are the same.
+/// tables, sampling and length of the event, whether it is a window of a long readout. Left out are the
+/// values of tensors, the event's numbers and masks, and points in time, of which only is in the text which
+/// of them are the same.
 std::string port_key(const Ports& inputs);
 
 /// Tensors of the same shapes as those of one event's sets, into which those of other events are copied.

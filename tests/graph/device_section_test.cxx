@@ -301,17 +301,34 @@ TEST_F(Section, RefusedCaptureFallsBack) {
     EXPECT_EQ(test::StandInGraph::captures(), 1);
 }
 
-TEST_F(Section, WindowsOfALongReadoutGoOneByOne) {
+TEST_F(Section, WindowsOfALongReadoutAreAShapeOfTheirOwn) {
     build();
     enclose();
-    std::vector<TensorSetPtr> windows;
-    for (int i = 0; i < 3; ++i) {
-        auto info = std::make_shared<EventInfo>(event(i, 8)->event());
-        info->window = ReadoutWindow{};
-        windows.push_back(std::make_shared<const TensorSet>(info, event(i, 8)->tensors()));
+    std::vector<TensorSetPtr> events;
+    for (int i = 0; i < 6; ++i) {
+        const auto readout = event(i, 8, 100 * (i + 1));
+        auto info = std::make_shared<EventInfo>(readout->event());
+        if (i % 2 == 0) {
+            info->window = ReadoutWindow{0, i / 2, 2, 6};
+        }
+        events.push_back(std::make_shared<const TensorSet>(info, readout->tensors()));
     }
-    run(windows);
-    EXPECT_EQ(test::StandInGraph::captures(), 0);
+    expect_the_same(events);
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+    EXPECT_EQ(m_section.replays(), 4u);
+}
+
+TEST_F(Section, OfMoreShapesTheOneAskedForLongestAgoIsForgotten) {
+    build();
+    enclose();
+    std::vector<TensorSetPtr> events;
+    for (const std::int64_t ticks : {8, 8, 10, 12, 14, 8, 16, 8, 10, 10}) {
+        events.push_back(event(static_cast<int>(events.size()), ticks));
+    }
+    expect_the_same(events);
+    // 8 stays, since it was asked for after 10, which is forgotten for 16 and begins anew.
+    EXPECT_EQ(m_section.replays(), 4u);
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
 }
 
 TEST_F(Section, FailedReplayIsTheEventsFailureAndTheNextOneWorks) {

@@ -48,7 +48,7 @@ protected:
 
     /// Events of the output file.
     static std::vector<Frame> run(const std::string& model, const std::string& graph,
-                                  const RunOptions& options = {}) {
+                                  const RunOptions& options = {}, const std::string& window = "-1") {
         const fs::path output = folder() / (graph + ".tar");
         const auto components =
             app::evaluate_jsonnet(root / "cfg/pipeline.jsonnet",
@@ -59,16 +59,19 @@ protected:
                                    {Kind::argument_text, "tags", "signal,wiener,roi"},
                                    {Kind::argument_text, "model", model},
                                    {Kind::argument_text, "engine", GetParam()},
+                                   {Kind::argument_text, "window", window},
                                    {Kind::argument_text, "cuda_graph", graph}},
                                   {root / "cfg", root / "cfg/lib"});
         Job job(components, "pipeline.jsonnet");
         job.prepare(options);
-        EXPECT_EQ(job.run(options).events_done, 6u);
+        const std::uint64_t events_done = job.run(options).events_done;
         std::vector<Frame> frames;
         FrameReader reader(output);
         while (auto frame = reader.next()) {
             frames.push_back(std::move(*frame));
         }
+        EXPECT_EQ(events_done, frames.size());
+        EXPECT_GE(frames.size(), 6u);
         return frames;
     }
 
@@ -102,6 +105,13 @@ TEST_P(WholeChain, GivesTheSameFiles) {
     expect_the_same(run("standin", "on"), expected);
     // All but the first of each length, or two that were first side by side.
     EXPECT_GE(test::StandInGraph::replays(), 3);
+}
+
+TEST_P(WholeChain, GivesTheSameWindows) {
+    const auto expected = run("none", "off", {}, "160,40,40");
+    EXPECT_EQ(expected.size(), 12u) << "two windows of each readout";
+    expect_the_same(run("none", "on", {}, "160,40,40"), expected);
+    EXPECT_GE(test::StandInGraph::replays(), 6);
 }
 
 TEST_P(WholeChain, SynchronisedTimingGoesNodeByNode) {
