@@ -1,1 +1,2 @@
-"""What ./wcb bench is made of. It needs Python's standard library only, so that it also runs after a slim set-up."""
+"""What ./wcb bench is made of. options.py is read before the set-up and needs the standard library only; the rest runs after it,
+with packages that every set-up brings ("base" in requirements.txt)."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 CHANNELS = 2560  # of an anode; those of the next one follow
 TICKS = 6000  # of the default event
 MODES = {".tar": "w", ".tar.gz": "w:gz", ".tar.bz2": "w:bz2"}
@@ -61,8 +63,6 @@ def plain_arrays(frame: Path) -> list[tuple[str, bytes]]:
 
 def changed_arrays(frame: Path, wanted: Input) -> list[tuple[str, bytes]]:
     """The same with other ticks and anodes."""
-    import numpy as np  # not needed for the default event, which a slim set-up can copy too
-
     found = []
     for stem, content in plain_arrays(frame):
         array = np.load(io.BytesIO(content))

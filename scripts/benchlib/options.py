@@ -1,4 +1,4 @@
-"""The command line of ./wcb bench."""
+"""The command line of ./wcb bench. It is read before the set-up, so this needs the standard library only."""
 
 from __future__ import annotations
 

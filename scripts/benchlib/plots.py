@@ -1,11 +1,18 @@
-"""Pictures of the benchmarks. Needs matplotlib, which is imported when a picture is made."""
+"""Pictures of the benchmarks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .line_fit import Line
-from .points import PointFigures, SeriesFigures
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402  (the backend is chosen before)
+from matplotlib.figure import Figure  # noqa: E402
+
+from .line_fit import Line  # noqa: E402
+from .points import PointFigures, SeriesFigures  # noqa: E402
 
 IMAGES = "images"  # folder beside the pages
 PLOTTED = ("ticks", "in_flight", "files")
@@ -17,22 +24,15 @@ def picture(device: str, what: str) -> str:
     return f"{IMAGES}/{device}-{what.replace('_', '-')}.png"
 
 
-def new_figure(columns: int, height: float = 3.6):  # noqa: ANN201  (matplotlib is imported late)
-    """A figure with so many panels in a row."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+def new_figure(columns: int, height: float = 3.6) -> tuple[Figure, np.ndarray]:
+    """A figure with so many panels in a row, and these as [0, column]. height: inches."""
     pyplot.rcParams.update({"font.size": 9.5, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
                             "grid.color": "#e3e5e8", "axes.axisbelow": True, "axes.titlesize": 10.5, "legend.frameon": False})
     return pyplot.subplots(1, columns, figsize=(4.6 * columns, height), layout="constrained", squeeze=False)
 
 
-def save(figure, path: Path) -> None:  # noqa: ANN001
+def save(figure: Figure, path: Path) -> None:
     """Write the picture without a date in it, so that equal figures give equal files."""
-    from matplotlib import pyplot
-
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})
     pyplot.close(figure)

@@ -4,7 +4,7 @@ Counts (operations, copies, bytes at the ports, bytes allocated and held, launch
 is a failure on any machine. Times are divided by the yardstick that ran in turn with them, and compared by wirecell-profile's
 statistics: a step is slower only when the 95 % interval of the ratio, Mann and Whitney's test over all steps, twice the noise
 of equal code and the margin all say so; and that counts as a failure only on the processor of the reference, since the yardstick does not
-scale as every step does. Needs numpy.
+scale as every step does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is simulated and how it is processed: samples, their sizes and seeds, and the variants of the main job."""
+"""What is simulated and how it is processed: samples, their seeds, and the variants of the main job."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .program import Variant
+from .sizes import Sizes
 from .wires import VIEWS
 
-FIRST_SEED = 900_000  # seeds below are for training and tuning
 SEEDS_PER_SAMPLE = 1000
 DEAD_FRACTION = 0.03  # of all channels, in the sample with dead channels
-ACTIVITY = (5, 10, 30, 60)  # muons of an event, quiet to busy
 DEAD_ACTIVITY = 30
 
 SEED_FACTORS = (3.0, 5.0, 6.0, 8.0, 12.0)  # the rule itself has 4
@@ -77,23 +76,6 @@ class Sample:
     batch: int
     variants: tuple[Variant, ...]
     view: int = -1
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Numbers of events of the samples. lines: for each view; muons: for each activity."""
-
-    lines: int
-    muons: int
-    noise: int
-    dead: int
-    activity: tuple[int, ...] = ACTIVITY
-    batch: int = 4
-
-
-# 28 lines make the statistical error of a bias on U and V about 1 %.
-FULL = Sizes(lines=28, muons=4, noise=4, dead=4)
-QUICK = Sizes(lines=1, muons=1, noise=1, dead=1, activity=(10,), batch=1)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from pathlib import Path
 
 from . import system_packages, virtual_environment
-from .checkout import one_at_a_time, say
+from .checkout import VENV, one_at_a_time, say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +46,21 @@ def ensure(mode: str | None, no_system: bool = False, quiet: bool = False) -> No
         if not no_system:
             system_packages.ensure()
         virtual_environment.ensure(mode)
+
+
+def enter(mode: str | None, no_system: bool) -> None:
+    """Do what is not done yet, and go on in the environment, whose packages can be imported after this.
+
+    Replaces this process by the environment's Python with the same script and arguments, unless that Python runs already
+    and found a complete environment: packages of ours that are linked into it after its start are not on its path.
+    """
+    # Not sys.prefix, which PYTHONHOME changes: the new process would not know that it is one, and replace itself for ever.
+    is_inside = Path(sys.executable).parent == VENV / "bin" and virtual_environment.is_ready(mode)
+    ensure(mode, no_system, quiet=True)
+    if not is_inside:
+        python = str(VENV / "bin" / "python")
+        sys.stdout.flush()
+        os.execv(python, [python, *sys.argv])
 
 
 def main(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wcblib import system_packages, virtual_environment, waf
+from wcblib import setup, system_packages, virtual_environment, waf
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +33,41 @@ def test_help_needs_no_virtual_environment(tmp_path):
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
     assert os.system(f"'{python}' -I '{tmp_path / 'wcb'}' --help > '{tmp_path / 'help'}'") == 0
     assert "--with-nvtx" in (tmp_path / "help").read_text()
+
+
+@pytest.mark.parametrize("command", ["bench", "physics"])
+def test_options_are_read_before_there_is_numpy(command, tmp_path):
+    """Help and refusals on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
+    for name in ("wcb", "scripts"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "numpy.py").write_text("raise ImportError")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "none"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for word, status, text in (("--help", 0, "--build FOLDER"), ("--nonsense", 2, "unrecognized arguments: --nonsense")):
+        done = subprocess.run([sys.executable, tmp_path / "wcb", command, word], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == status and text in done.stdout + done.stderr, done.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "was_ready", "is_replaced"), [("bin", True, False), ("bin", False, True), ("elsewhere", True, True)]
+)
+def test_a_script_goes_on_in_the_environment(place, was_ready, is_replaced, monkeypatch, tmp_path):
+    """By its Python, and by a new one where packages were linked into it only now; never twice."""
+    python, ready, calls = str(tmp_path / "bin" / "python"), [was_ready], []
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    monkeypatch.setattr(virtual_environment, "is_ready", lambda mode: ready[0])
+    monkeypatch.setattr(virtual_environment, "ensure", lambda mode: ready.__setitem__(0, True))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / place / "python3"))
+    monkeypatch.setattr(sys, "argv", ["scripts/benchmark.py", "--cores", "1"])
+    monkeypatch.setenv("PYTHONHOME", "/elsewhere")  # it changes sys.prefix
+    monkeypatch.setattr(os, "execv", lambda *words: calls.append(words))
+    setup.enter(None, no_system=True)
+    assert calls == [(python, [python, "scripts/benchmark.py", "--cores", "1"])] * is_replaced
+    monkeypatch.setattr(sys, "executable", python)
+    setup.enter(None, no_system=True)
+    assert len(calls) == is_replaced
 
 
 @pytest.mark.parametrize(

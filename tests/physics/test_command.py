@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physicslib import bars, linescan, settings
+from physicslib import bars, linescan, settings, sizes
 from physicslib.wires import VIEWS
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 
@@ -60,7 +60,7 @@ def test_progress_is_told(folder: Path) -> None:
 def test_settings_seeds_and_machine_are_kept(result: dict[str, Any]) -> None:
     assert result["schema"] == "spng-physics-1" and result["command"].startswith("./wcb physics --build")
     assert result["program"]["commit"] and result["machine"]["cpu"] and result["precision"] == "exact float32"
-    assert min(sample["seeds"][0] for sample in result["samples"]) >= settings.FIRST_SEED
+    assert min(sample["seeds"][0] for sample in result["samples"]) >= sizes.FIRST_SEED
 
 
 def test_model_is_measured_when_there_is_one(result: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physicslib import bars, compare, linescan, metrics, page, roc, settings, study, summary, tables
+from physicslib import bars, compare, linescan, metrics, page, roc, settings, sizes, study, summary, tables
 from physicslib.sections import sections_of
 from tests.support.wire_cell import DATA
 
@@ -34,7 +34,7 @@ def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed
 
 def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     """Two events of each sample."""
-    plan = settings.plan(settings.QUICK, 900_000, model)
+    plan = settings.plan(sizes.QUICK, 900_000, model)
     plan = settings.Plan([sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants)
     found = study.Results([measured(sample, variant, view, seed) for sample in plan.samples
                            for variant in (*sample.variants, settings.PERFECT)
@@ -136,7 +136,7 @@ def test_per_cent(value: float | None, error: float | None, text: str) -> None:
 
 def test_seeds_are_those_of_physics() -> None:
     """Training takes seeds below; no two samples share one."""
-    plan = settings.plan(settings.FULL, settings.FIRST_SEED, "m.ts")
+    plan = settings.plan(sizes.FULL, sizes.FIRST_SEED, "m.ts")
     seeds = [sample.seed + event for sample in plan.samples for event in range(sample.events)]
     assert min(seeds) >= 900_000 and len(seeds) == len(set(seeds))
     assert sum(batch.count for batch in study.batches(plan)) == len(seeds)
