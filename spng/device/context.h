@@ -64,12 +64,18 @@ public:
     /// Bytes of tensor memory that the job may take on each device; 0: none was given.
     std::int64_t memory_budget() const;
 
+    /// Bytes that a network may take, where none were given to its own service; 0: no limit. For the job,
+    /// which knows what is left beside the rest, before the services are prepared.
+    std::int64_t network_budget() const { return m_network_budget; }
+    void set_network_budget(std::int64_t bytes) { m_network_budget = bytes; }
+
 protected:
     void configured() override;
 
 private:
     c10::Device m_device{c10::kCPU};
     c10::ScalarType m_real = c10::kFloat;
+    std::int64_t m_network_budget = 0;
 };
 
 /// The name under which a job's context is configured.

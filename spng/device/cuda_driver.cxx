@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 
 namespace spng {
@@ -26,19 +28,38 @@ Function find(void* library, const char* name) {
 }
 
 std::string words_for(void* library, int error) {
-    const auto ask = [&](const char* function) {
+    const auto text_of = [&](const char* function) {
         const auto words = find<int (*)(int, const char**)>(library, function);
         const char* text = nullptr;
         return words != nullptr && words(error, &text) == success && text != nullptr ? std::string(text)
                                                                                      : std::string();
     };
-    const std::string name = ask("cuGetErrorName");
-    const std::string meaning = ask("cuGetErrorString");
+    const std::string name = text_of("cuGetErrorName");
+    const std::string meaning = text_of("cuGetErrorString");
     return (name.empty() ? "error" : name) + " (" + std::to_string(error) + ")" +
            (meaning.empty() ? "" : ": " + meaning);
 }
 
+/// Call a function of the driver whose last argument is a device.
+/// @return whether there is such a device and function, and it succeeded
+template <class... Arguments>
+bool ask(const char* function, int device, Arguments... arguments) {
+    if (ask_cuda_driver().devices <= device) {
+        return false;
+    }
+    void* const library = open_driver();
+    const auto get_device = find<int (*)(int*, int)>(library, "cuDeviceGet");
+    const auto asked = find<int (*)(Arguments..., int)>(library, function);
+    int handle = 0;
+    return get_device != nullptr && asked != nullptr && get_device(&handle, device) == success &&
+           asked(arguments..., handle) == success;
+}
+
 } // namespace
+
+bool CudaDriver::has_no_device() const {
+    return error == no_device;
+}
 
 CudaDriver ask_cuda_driver() {
     CudaDriver driver;
@@ -74,21 +95,34 @@ CudaDriver ask_cuda_driver() {
 int compute_capability(int device) {
     constexpr int major_attribute = 75; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
     constexpr int minor_attribute = 76;
-    if (ask_cuda_driver().devices <= device) {
-        return 0;
-    }
-    void* const library = open_driver();
-    const auto get_device = find<int (*)(int*, int)>(library, "cuDeviceGet");
-    const auto get_attribute = find<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
-    int handle = 0;
     int major = 0;
     int minor = 0;
-    if (get_device == nullptr || get_attribute == nullptr || get_device(&handle, device) != success ||
-        get_attribute(&major, major_attribute, handle) != success ||
-        get_attribute(&minor, minor_attribute, handle) != success) {
-        return 0;
+    return ask<int*, int>("cuDeviceGetAttribute", device, &major, major_attribute) &&
+                   ask<int*, int>("cuDeviceGetAttribute", device, &minor, minor_attribute)
+               ? 10 * major + minor
+               : 0;
+}
+
+std::string uuid_of(int device) {
+    std::array<unsigned char, 16> bytes{};
+    if (!ask<unsigned char*>("cuDeviceGetUuid_v2", device,
+                             bytes.data()) && // tells parts of a divided GPU apart
+        !ask<unsigned char*>("cuDeviceGetUuid", device, bytes.data())) {
+        return "";
     }
-    return 10 * major + minor;
+    std::string text = "GPU";
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const bool begins_group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+        std::array<char, 4> digits{};
+        std::snprintf(digits.data(), digits.size(), "%02x", bytes.at(i));
+        text += (begins_group ? "-" : "") + std::string(digits.data());
+    }
+    return text;
+}
+
+std::int64_t total_memory_of(int device) {
+    std::size_t total = 0;
+    return ask<std::size_t*>("cuDeviceTotalMem_v2", device, &total) ? static_cast<std::int64_t>(total) : 0;
 }
 
 std::string mend_cuda_driver(const CudaDriver& driver) {

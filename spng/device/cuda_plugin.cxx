@@ -92,9 +92,8 @@ void load_cuda_for(int number, const std::string& asked, const std::string& wher
 }
 
 bool auto_means_cuda() {
-    constexpr int no_device = 100; // CUDA_ERROR_NO_DEVICE: a machine with a driver and no card
     const CudaDriver driver = ask_cuda_driver();
-    if (driver.error != 0 && driver.error != no_device) {
+    if (driver.error != 0 && !driver.has_no_device()) {
         log::warn("device", "no CUDA device can be used: the driver says " + driver.said + "; " +
                                 mend_cuda_driver(driver));
     }

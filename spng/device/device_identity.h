@@ -13,7 +13,7 @@ struct DeviceIdentity {
 };
 
 /// @param device  as a job names it: auto, cpu, cuda, cuda:N, gpuN. Numbers follow CUDA_VISIBLE_DEVICES, the
-///                name does not.
+///                name does not. Throws Error(Configuration) for another name.
 DeviceIdentity identity_of(const std::string& device);
 
 } // namespace spng

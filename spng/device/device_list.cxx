@@ -4,7 +4,10 @@
 #include "spng/device/cuda_plugin.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 namespace spng {
 namespace {
@@ -33,6 +36,9 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
         if (name.empty()) {
             refuse("a device without a name", text, where);
         }
+        if (name != "cpu" && name != "auto" && !is_all(name)) {
+            cuda_number(name, where);
+        }
         names.push_back(name);
     }
     const auto on_cpu = std::count(names.begin(), names.end(), "cpu");
@@ -42,6 +48,29 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
         refuse("devices of different kinds in one job", text, where);
     }
     return names;
+}
+
+int cuda_number(const std::string& name, const std::string& where) {
+    const auto rest_behind = [&](std::string_view kind) -> std::optional<std::string_view> {
+        return name.starts_with(kind) ? std::optional(std::string_view(name).substr(kind.size()))
+                                      : std::nullopt;
+    };
+    std::optional<std::string_view> rest = rest_behind("cuda");
+    rest = rest ? rest : rest_behind("gpu");
+    if (rest && rest->empty()) {
+        return 0;
+    }
+    const std::string_view digits = rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "";
+    int number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + digits.size() || number < 0) {
+        throw Error(ErrorKind::Configuration, {.what = "unknown device",
+                                               .where = where,
+                                               .seen = "'" + name + "'",
+                                               .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN",
+                                               .mend = {}});
+    }
+    return number;
 }
 
 std::vector<std::string> lane_devices(const std::string& text, const std::string& where) {

@@ -9,9 +9,14 @@ namespace spng {
 
 /// The names between the commas; `cuda:all` stays as it is. Asks no device.
 /// @param where  component and key, for the message
-/// Throws Error(Configuration) for an empty name and for names of different kinds: events are handed to
-/// whichever device is free, so their results would depend on timing.
+/// Throws Error(Configuration) for a name that is none of a device, and for names of different kinds: events
+/// are handed to whichever device is free, so their results would depend on timing.
 std::vector<std::string> listed_devices(const std::string& text, const std::string& where);
+
+/// The number of a CUDA device by its name: "cuda" and "gpu" are 0; "cuda:2", "gpu:2", "gpu2" are 2.
+/// @param where  as above
+/// Throws Error(Configuration) for anything else.
+int cuda_number(const std::string& name, const std::string& where);
 
 /// One name per lane of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices that the
 /// driver shows. A device that is named twice gets two lanes.

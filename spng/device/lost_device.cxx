@@ -9,10 +9,6 @@
 namespace spng {
 namespace {
 
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
 /// Waiting is refused, and the device is well, while another thread records a CUDA graph.
 bool speaks_of_capture(const std::string& text) {
     return text.find("captur") != std::string::npos;
@@ -28,7 +24,8 @@ std::optional<Error> lost_device_error(c10::Device device, const Error& failure)
         wait_for_device(device);
         return std::nullopt;
     } catch (const c10::Error& error) {
-        const std::string reason = first_line(error.what_without_backtrace());
+        const std::string text = error.what_without_backtrace();
+        const std::string reason = text.substr(0, text.find('\n')); // the others are about debugging
         if (speaks_of_capture(reason)) {
             return std::nullopt;
         }

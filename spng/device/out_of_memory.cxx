@@ -10,12 +10,6 @@
 namespace spng {
 namespace {
 
-std::string first_lines(const std::string& text) {
-    // c10 appends a C++ stack trace that tells a user nothing.
-    const auto end = text.find("\nException raised from");
-    return text.substr(0, std::min<std::size_t>(end, 600));
-}
-
 constexpr const char* less_memory =
     "fewer events in flight, -A memory_budget=..., -A batch=false, or more memory";
 
@@ -27,25 +21,28 @@ constexpr const char* less_memory =
                        .mend = less_memory});
 }
 
-/// Only LibTorch's allocator of device memory throws a class of its own. That of the CPU, page-locked memory,
-/// and the libraries that allocate for themselves say it in their text.
-bool says_out_of_memory(const std::string& text) {
-    static constexpr std::array signs{"DefaultCPUAllocator: ", "CUDA error: out of memory",
-                                      "CUFFT_ALLOC_FAILED", "CUBLAS_STATUS_ALLOC_FAILED",
-                                      "CUDNN_STATUS_ALLOC_FAILED"};
-    return std::any_of(signs.begin(), signs.end(),
-                       [&](const char* sign) { return text.find(sign) != std::string::npos; });
-}
-
 [[noreturn]] void unexpected(const std::string& where, const std::string& seen) {
     throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
                                       .where = where,
-                                      .seen = first_lines(seen),
+                                      .seen = without_trace(seen),
                                       .expected = {},
                                       .mend = "please report this with the command line and the input"});
 }
 
 } // namespace
+
+bool says_out_of_memory(const std::string& text) {
+    static constexpr std::array signs{"DefaultCPUAllocator: ",    "out of memory",
+                                      "can't allocate memory",    "std::bad_alloc",
+                                      "CUFFT_ALLOC_FAILED",       "CUBLAS_STATUS_ALLOC_FAILED",
+                                      "CUDNN_STATUS_ALLOC_FAILED"};
+    return std::any_of(signs.begin(), signs.end(),
+                       [&](const char* sign) { return text.find(sign) != std::string::npos; });
+}
+
+std::string without_trace(const std::string& text) {
+    return text.substr(0, std::min<std::size_t>(text.find("\nException raised from"), 600));
+}
 
 void rethrow_readable(const std::string& where) {
     try {
@@ -56,11 +53,11 @@ void rethrow_readable(const std::string& where) {
         }
         throw;
     } catch (const c10::OutOfMemoryError& error) {
-        out_of_memory("out of device memory", where, first_lines(error.what_without_backtrace()));
+        out_of_memory("out of device memory", where, without_trace(error.what_without_backtrace()));
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
         if (says_out_of_memory(text)) {
-            out_of_memory("out of memory", where, first_lines(text));
+            out_of_memory("out of memory", where, without_trace(text));
         }
         unexpected(where, text);
     } catch (const std::bad_alloc&) {

@@ -18,4 +18,12 @@ public:
 /// outer place (none when empty). Errors keep their class and text.
 [[noreturn]] void rethrow_readable(const std::string& where);
 
+/// Only LibTorch's allocator of device memory throws a class of its own. That of the CPU, page-locked memory,
+/// and the libraries and networks that allocate for themselves say it in their text.
+bool says_out_of_memory(const std::string& text);
+
+/// What LibTorch says, without the C++ stack trace behind it, which tells a user nothing; at most 600
+/// characters.
+std::string without_trace(const std::string& text);
+
 } // namespace spng

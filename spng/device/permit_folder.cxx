@@ -269,17 +269,18 @@ PermitLimits PermitFolder::limits(PermitLimits standard) const {
             std::istringstream words(line);
             std::string key;
             std::string value;
-            words >> key;
+            words >> key >> std::ws;
             std::getline(words, value);
+            value.erase(value.find_last_not_of(" \t\r") + 1);
             try {
                 if (key == "bytes") {
                     standard.bytes = bytes_from(value, path.string());
                 } else if (key == "slots") {
-                    standard.slots = bytes_from(value, path.string());
+                    standard.slots = number_from(value).value();
                 } else if (!key.empty() && key[0] != '#') {
                     log::warn(logger, path.string() + ": a line that is neither bytes nor slots: " + line);
                 }
-            } catch (const Error&) {
+            } catch (const std::exception&) {
                 log::warn(logger, path.string() + ": a limit that cannot be read: " + line);
             }
         }

@@ -2,23 +2,12 @@
 
 #include "spng/core/error.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/device/out_of_memory.h"
 #include "spng/dnn/model.h"
 
 #include <cctype>
 
 namespace spng {
-namespace {
-
-bool says_out_of_memory(const std::string& text) {
-    for (const char* sign : {"out of memory", "can't allocate memory", "std::bad_alloc"}) {
-        if (text.find(sign) != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
-
-} // namespace
 
 std::string failure_reason(const std::exception& failure) {
     std::string text = failure.what();

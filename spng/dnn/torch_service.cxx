@@ -86,7 +86,8 @@ void TorchService::prepare(Environment& environment) {
                                .multiple = metadata.multiple.value_or(config().multiple),
                                .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
                                .concurrency = config().concurrency,
-                               .memory_budget = config().memory_budget,
+                               .memory_budget = config().memory_budget > 0 ? config().memory_budget
+                                                                           : context.network_budget(),
                                .chunk_ticks = config().chunk_ticks};
     m_runner = std::make_unique<const ModelRunner>(std::move(model), std::move(options));
     try_out(context.device());

@@ -4,6 +4,7 @@
 #include "spng/core/log.h"
 #include "spng/device/context.h"
 #include "spng/device/device_memory.h"
+#include "spng/device/out_of_memory.h"
 #include "spng/instrument/unmeasured.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -166,9 +167,8 @@ DeviceSection::Recording* DeviceSection::take(const std::string& key, const Port
         return shape.recordings.back().get();
     } catch (const std::exception& error) {
         shape.is_refused = true;
-        const std::string reason = error.what();
         log::warn(logger, "events of this shape are not launched as one, since recording failed: " +
-                              reason.substr(0, reason.find("\nException raised")));
+                              without_trace(error.what()));
         return nullptr;
     }
 }

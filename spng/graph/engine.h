@@ -7,8 +7,7 @@
 namespace spng {
 
 /// Data of the component that names the engine and holds the graph, "Pgrapher" or "TbbFlow". One struct for
-/// both, so that
-/// `--app` can run the graph of one with the other.
+/// both, so that `--app` can run the graph of one with the other.
 struct EngineConfig {
     std::vector<EdgeConfig> edges;
     int max_threads = 0;
@@ -19,14 +18,16 @@ struct EngineConfig {
             field(&EngineConfig::max_threads, "max_threads", "", between(0, 1024),
                   "TbbFlow: threads of the graph; 0: as many as cores"),
             field(&EngineConfig::events_in_flight, "events_in_flight", "", between(1, 1024),
-                  "TbbFlow: events worked on at the same time; each takes its own memory"));
+                  "events worked on at the same time, each in memory of its own; Pgrapher takes at most two "
+                  "on a device, and one on the CPU"));
     }
 };
 
 /// Serial and deterministic: event after event, node after node in topological order. The lanes get the
 /// events in turn.
-/// @param lanes  at least one
-void run_pgrapher(const std::vector<Lane>& lanes, RunState& state);
+/// @param lanes             at least one
+/// @param events_in_flight  2: on a device the next event is queued before this one is finished; else 1
+void run_pgrapher(const std::vector<Lane>& lanes, RunState& state, int events_in_flight);
 
 /// Parallel, on oneTBB: nodes of one event that do not wait for each other, and several events, at the same
 /// time. Sources are called in the caller's thread, one event after the other, and each event goes to the

@@ -92,18 +92,12 @@ Progress EventRun::call(std::size_t number) {
         outputs = call_node(vertex, std::move(*inputs));
     } catch (const Error& error) {
         handle(error, can_begin_again);
-    } catch (const c10::Error& error) {
-        handle({ErrorKind::Device,
-                {.what = "waiting for the device failed",
-                 .where = vertex.node->name().text() + ", event " + std::to_string(m_index),
-                 .seen = error.what_without_backtrace()}},
-               can_begin_again);
-    } catch (const std::exception& error) {
-        handle({ErrorKind::Internal,
-                {.what = "calling a node failed",
-                 .where = vertex.node->name().text() + ", event " + std::to_string(m_index),
-                 .seen = error.what()}},
-               can_begin_again);
+    } catch (...) {
+        try {
+            rethrow_readable(vertex.node->name().text() + ", event " + std::to_string(m_index));
+        } catch (const Error& error) {
+            handle(error, can_begin_again);
+        }
     }
     return outputs ? book(number, std::move(*outputs), true) : book(number, {}, false);
 }

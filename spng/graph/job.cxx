@@ -107,16 +107,6 @@ bool is_component(const Entry& entry) {
          .mend = suggestion(name.type, types)});
 }
 
-/// What the configuration says of a component.
-nlohmann::json data_of(const nlohmann::json& components, const ComponentName& name) {
-    for (const auto& item : components) {
-        if (item.value("type", "") == name.type && item.value("name", "") == name.instance) {
-            return item.value("data", nlohmann::json::object());
-        }
-    }
-    return nlohmann::json::object();
-}
-
 std::unique_ptr<Component> made(const Entry& entry) {
     if (Registry::instance().find(entry.name.type) == nullptr) {
         refuse_type(entry.name);
@@ -154,6 +144,7 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
     if (!components.is_array()) {
         detail::wrong_type(m_source, components, "the array of components that pgraph's main(graph) returns");
     }
+    Environment& environment = *m_environments.emplace_back(std::make_unique<Environment>());
     std::vector<Entry> engines;
     try {
         for (std::size_t i = 0; i < components.size(); ++i) {
@@ -161,13 +152,13 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
             if (is_engine(entry.name)) {
                 engines.push_back(entry);
             } else if (is_component(entry)) {
-                m_environment.add(made(entry));
+                environment.add(made(entry));
             }
         }
-        if (m_environment.find(context_name) == nullptr) {
+        if (environment.find(context_name) == nullptr) {
             auto context = Registry::instance().make({context_name, ""});
             context->configure(no_data());
-            m_environment.add(std::move(context));
+            environment.add(std::move(context));
         }
         if (engines.size() > 1) {
             throw Error(ErrorKind::Configuration,
@@ -181,13 +172,13 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
         m_engine = choose_engine(engines, app, m_source);
         const std::string where = m_engine + " (" + m_source + ")";
         m_engine_config = std::make_unique<EngineConfig>(parse<EngineConfig>(*engines.front().data, where));
-        m_graph = std::make_unique<Graph>(m_environment, m_engine_config->edges, m_source);
+        m_graphs.push_back(std::make_unique<Graph>(environment, m_engine_config->edges, m_source));
     } catch (Error& error) {
         name_source(error, m_source);
         throw;
     }
-    m_memory_plan = plan_memory(*m_graph, m_components);
-    m_window_memory_plan = plan_window_memory(*m_graph, m_components);
+    m_memory_plan = plan_memory(graph(), m_components);
+    m_window_memory_plan = plan_window_memory(graph(), m_components);
 }
 
 Job::~Job() = default;
@@ -198,8 +189,7 @@ void Job::prepare(const RunOptions& options) {
     try {
         make_lanes(asked_devices());
         keep_within_budget();
-        m_environment.prepare_all();
-        for (const auto& environment : m_further_environments) {
+        for (const auto& environment : m_environments) {
             environment->prepare_all();
         }
         for (const Lane& lane : lanes()) {
@@ -217,21 +207,15 @@ RunSummary Job::run(const RunOptions& options) {
     const std::vector<Lane>& all_lanes = m_device_lanes->lanes();
     record_edges(*all_lanes.front().graph);
     if (m_engine == "TbbFlow") {
-        run_tbb_flow(all_lanes, state, graph_threads(options), m_engine_config->events_in_flight);
+        run_tbb_flow(all_lanes, state, graph_threads(options), events_in_flight());
     } else {
-        run_pgrapher(all_lanes, state);
+        run_pgrapher(all_lanes, state, events_in_flight());
     }
     finish_nodes();
     return state.finish();
 }
 
 void Job::make_lanes(const std::vector<std::string>& devices) {
-    const auto on_device = [](Environment& environment, const std::string& device) {
-        auto& context = dynamic_cast<Context&>(*environment.find(context_name));
-        nlohmann::json data = to_json(context.config());
-        data["device"] = device;
-        context.configure(data);
-    };
     for (std::size_t lane = 1; lane < devices.size(); ++lane) {
         auto environment = std::make_unique<Environment>();
         for (std::size_t i = 0; i < m_components.size(); ++i) {
@@ -248,11 +232,15 @@ void Job::make_lanes(const std::vector<std::string>& devices) {
         if (environment->find(context_name) == nullptr) {
             environment->add(Registry::instance().make({context_name, ""}));
         }
-        on_device(*environment, devices[lane]);
-        m_further_graphs.push_back(std::make_unique<Graph>(m_graph->with_nodes_of(*environment)));
-        m_further_environments.push_back(std::move(environment));
+        m_graphs.push_back(std::make_unique<Graph>(graph().with_nodes_of(*environment)));
+        m_environments.push_back(std::move(environment));
     }
-    on_device(m_environment, devices.front());
+    for (std::size_t lane = 0; lane < devices.size(); ++lane) {
+        auto& context = context_of(*m_environments[lane]);
+        nlohmann::json data = to_json(context.config());
+        data["device"] = devices[lane];
+        context.configure(data);
+    }
 }
 
 std::vector<std::string> Job::asked_devices() const {
@@ -260,14 +248,10 @@ std::vector<std::string> Job::asked_devices() const {
 }
 
 void Job::keep_within_budget() {
-    std::vector<Environment*> environments{&m_environment};
-    for (const auto& environment : m_further_environments) {
-        environments.push_back(environment.get());
-    }
     m_free = -1;
-    for (Environment* const environment : environments) {
-        const auto& lane = environment->service<Context>(context_name, context_name);
-        const std::int64_t free = device_memory(lane.device()).free;
+    for (const auto& environment : m_environments) {
+        const std::int64_t free =
+            device_memory(environment->service<Context>(context_name, context_name).device()).free;
         m_free = m_free < 0 || (free >= 0 && free < m_free) ? free : m_free;
     }
     if (context().memory_budget() == 0 && m_free > 0 && !context().device().is_cpu()) {
@@ -281,17 +265,8 @@ void Job::keep_within_budget() {
         }
     }
     m_engine_config->events_in_flight = choice.events_in_flight;
-    for (Environment* const environment : environments) {
-        for (const auto& component : environment->components()) {
-            if (component->name().type != "SPNGTorchService" || choice.network_budget == 0) {
-                continue;
-            }
-            nlohmann::json data = data_of(m_components, component->name());
-            if (data.value("memory_budget", 0.0) == 0) { // one of its own goes before
-                data["memory_budget"] = choice.network_budget;
-                component->configure(data);
-            }
-        }
+    for (const auto& environment : m_environments) {
+        context_of(*environment).set_network_budget(choice.network_budget);
     }
 }
 
@@ -310,8 +285,7 @@ std::int64_t Job::lane_budget() const {
 }
 
 MemoryChoice Job::memory_choice() const {
-    return choose_within(memory_plan(), lane_budget(),
-                         m_engine == "TbbFlow" ? m_engine_config->events_in_flight : 1);
+    return choose_within(memory_plan(), lane_budget(), events_in_flight());
 }
 
 std::string Job::memory_text() const {
@@ -326,19 +300,16 @@ nlohmann::json Job::memory_json() const {
 }
 
 std::vector<Lane> Job::lanes() const {
-    const auto device_of = [](const Environment& environment) {
-        return dynamic_cast<const Context&>(*environment.find(context_name)).device();
-    };
-    std::vector<Lane> lanes{{m_graph.get(), device_of(m_environment)}};
-    for (std::size_t i = 0; i < m_further_graphs.size(); ++i) {
-        lanes.push_back({m_further_graphs[i].get(), device_of(*m_further_environments[i])});
+    std::vector<Lane> lanes;
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        lanes.push_back({m_graphs[i].get(), context_of(*m_environments[i]).device()});
     }
     return lanes;
 }
 
 void Job::make_device_lanes(const RunOptions& options) {
-    std::vector<Environment*> environments{&m_environment};
-    for (const auto& environment : m_further_environments) {
+    std::vector<Environment*> environments;
+    for (const auto& environment : m_environments) {
         environments.push_back(environment.get());
     }
     m_device_lanes =
@@ -349,10 +320,8 @@ void Job::make_device_lanes(const RunOptions& options) {
 }
 
 int Job::events_in_flight() const {
-    if (m_engine == "TbbFlow") {
-        return m_engine_config->events_in_flight;
-    }
-    return context().device().is_cpu() ? 1 : 2; // the next one is queued before this one is finished
+    const int asked = m_engine_config->events_in_flight;
+    return m_engine == "TbbFlow" ? asked : std::min(asked, context().device().is_cpu() ? 1 : 2);
 }
 
 std::vector<c10::Device> Job::devices() const {
@@ -363,8 +332,8 @@ std::vector<c10::Device> Job::devices() const {
     return devices;
 }
 
-const Context& Job::context() const {
-    const auto* context = dynamic_cast<const Context*>(m_environment.find(context_name));
+Context& Job::context_of(Environment& environment) const {
+    auto* context = dynamic_cast<Context*>(environment.find(context_name));
     if (context == nullptr) {
         throw Error(ErrorKind::Configuration, {.what = "the job has no context",
                                                .where = m_source,
@@ -372,6 +341,10 @@ const Context& Job::context() const {
                                                .expected = "one, without an instance name"});
     }
     return *context;
+}
+
+const Context& Job::context() const {
+    return context_of(*m_environments.front());
 }
 
 int Job::graph_threads(const RunOptions& options) const {
@@ -386,7 +359,7 @@ int Job::graph_threads(const RunOptions& options) const {
 
 void Job::finish_nodes() {
     std::optional<Error> first;
-    for (const auto& vertex : m_graph->vertices()) {
+    for (const auto& vertex : graph().vertices()) {
         try {
             vertex.node->finish();
         } catch (Error& error) {
@@ -400,7 +373,7 @@ void Job::finish_nodes() {
 }
 
 std::string Job::dot() const {
-    return m_graph->dot();
+    return graph().dot();
 }
 
 nlohmann::json Job::settings(const RunOptions& options) const {
@@ -434,9 +407,8 @@ std::vector<instrument::NodeMeter*> Job::meters() const {
             }
         }
     };
-    add(*m_graph, m_environment);
-    for (std::size_t i = 0; i < m_further_graphs.size(); ++i) {
-        add(*m_further_graphs[i], *m_further_environments[i]);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        add(*m_graphs[i], *m_environments[i]);
     }
     if (m_device_lanes) {
         const auto of_sections = m_device_lanes->meters();

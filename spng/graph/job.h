@@ -51,8 +51,8 @@ public:
     /// devices.
     /// @param components  the flat array of {type, name, data} that a configuration evaluates to
     /// @param source      the configuration file, named in errors
-    /// @param app         which engine component to run when the configuration names several ("" for the one
-    /// it names) Throws Error(Configuration).
+    /// @param app         which engine component to run when the configuration names several; "": the one it
+    /// names Throws Error(Configuration).
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
@@ -67,7 +67,7 @@ public:
     /// The graph in Graphviz' language: nodes coloured by kind, edges labelled with ports.
     std::string dot() const;
 
-    const Graph& graph() const { return *m_graph; }
+    const Graph& graph() const { return *m_graphs.front(); }
     /// What the job will take, before prepare() as after it.
     const MemoryPlan& memory_plan() const { return m_memory_plan; }
     /// What is done at the same time within the job's budget; before prepare() without what a device has
@@ -86,7 +86,8 @@ public:
     std::vector<instrument::NodeMeter*> meters() const;
 
 private:
-    const Context& context() const;
+    Context& context_of(Environment& environment) const;
+    const Context& context() const; ///< of the first lane
     int graph_threads(const RunOptions& options) const;
     /// All nodes are finished, whatever one of them throws; the first error is thrown at the end.
     void finish_nodes();
@@ -109,15 +110,14 @@ private:
 
     std::string m_source;
     nlohmann::json m_components; ///< for the lanes
-    Environment m_environment;   ///< of the first lane, with all nodes
-    std::unique_ptr<Graph> m_graph;
+    /// Of each lane; the first has all nodes, the others those that are not shared.
+    std::vector<std::unique_ptr<Environment>> m_environments;
+    std::vector<std::unique_ptr<Graph>> m_graphs; ///< of each lane
     MemoryPlan m_memory_plan;
     std::optional<MemoryPlan> m_window_memory_plan; ///< where long readouts are cut into windows
-    std::vector<std::unique_ptr<Environment>> m_further_environments;
-    std::vector<std::unique_ptr<Graph>> m_further_graphs;
-    std::int64_t m_budget = 0; ///< bytes on each device; 0: no limit
-    std::int64_t m_free = -1;  ///< bytes on the device that has least, when the job was prepared
-    std::string m_engine;      ///< "Pgrapher" or "TbbFlow"
+    std::int64_t m_budget = 0;                      ///< bytes on each device; 0: no limit
+    std::int64_t m_free = -1; ///< bytes on the device that has least, when the job was prepared
+    std::string m_engine;     ///< "Pgrapher" or "TbbFlow"
     std::unique_ptr<EngineConfig> m_engine_config;
     std::unique_ptr<DeviceLanes> m_device_lanes; ///< after prepare(); goes first, as it refers to the nodes
 };

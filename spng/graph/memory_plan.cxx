@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t assumed_ticks = 6000;     // where no response says
 constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
 
-/// Data of the components, by name.
+/// Data of the components, by name; refers to the configuration.
 class Components {
 public:
     explicit Components(const nlohmann::json& components) {
@@ -24,32 +24,32 @@ public:
             const std::string type = component.value("type", "");
             const std::string name = component.value("name", "");
             m_data[name.empty() ? type : type + ":" + name] =
-                component.value("data", nlohmann::json::object());
+                component.contains("data") ? &component["data"] : &none;
         }
     }
     const nlohmann::json& operator[](const std::string& name) const {
-        static const nlohmann::json none = nlohmann::json::object();
         const auto found = m_data.find(name);
-        return found == m_data.end() ? none : found->second;
+        return found == m_data.end() ? none : *found->second;
     }
     /// The first value of a key among components of a type.
     nlohmann::json first(const std::string& type, const char* key) const {
         for (const auto& [name, data] : m_data) {
-            if (name.compare(0, type.size(), type) == 0 && data.contains(key)) {
-                return data[key];
+            if (name.compare(0, type.size(), type) == 0 && data->contains(key)) {
+                return (*data)[key];
             }
         }
         return nullptr;
     }
 
 private:
-    std::map<std::string, nlohmann::json> m_data;
+    static inline const nlohmann::json none = nlohmann::json::object();
+    std::map<std::string, const nlohmann::json*> m_data;
 };
 
 /// A walk over the graph, sizes instead of tensors.
 class Walk {
 public:
-    Walk(const Graph& graph, const nlohmann::json& components, std::int64_t ticks)
+    Walk(const Graph& graph, const Components& components, std::int64_t ticks)
         : m_graph(graph), m_components(components), m_on_edge(graph.edges().size()), m_ticks(ticks) {
         m_real = m_components.first("SPNGContext", "dtype") == "float64" ? 8 : 4;
     }
@@ -72,7 +72,6 @@ private:
         m_ledger.enter(node.name().text());
         PlannedCall planned{.ledger = m_ledger,
                             .data = m_components[node.name().text()],
-                            .data_of = [this](const std::string& name) { return m_components[name]; },
                             .inputs = {},
                             .outputs = vertex.output_edges.size(),
                             .real = m_real,
@@ -105,11 +104,7 @@ private:
             return rule->second(planned);
         }
         m_unknown.insert(node.name().type);
-        PlannedSet all;
-        for (const auto& set : planned.inputs) {
-            all.insert(all.end(), set.begin(), set.end());
-        }
-        return std::vector<PlannedSet>(planned.outputs, all);
+        return pass_on(planned);
     }
 
     /// Files are read and written beside the computation.
@@ -179,7 +174,7 @@ private:
     }
 
     const Graph& m_graph;
-    Components m_components;
+    const Components& m_components;
     MemoryPlan m_plan;
     MemoryLedger m_ledger; // outlives the blocks
     std::vector<PlannedSet> m_on_edge;
@@ -204,19 +199,21 @@ std::int64_t sum_of(const MemoryByUse& bytes) {
 }
 
 MemoryPlan plan_memory(const Graph& graph, const nlohmann::json& components) {
-    const auto ticks = Components(components).first("TorchFRERSpectrum", "default_nticks");
-    return Walk(graph, components, ticks.is_number() ? ticks.get<std::int64_t>() : assumed_ticks).run();
+    const Components data(components);
+    const auto ticks = data.first("TorchFRERSpectrum", "default_nticks");
+    return Walk(graph, data, ticks.is_number() ? ticks.get<std::int64_t>() : assumed_ticks).run();
 }
 
 std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const nlohmann::json& components) {
-    const auto window = Components(components).first("FrameFileSource", "window");
+    const Components data(components);
+    const auto window = data.first("FrameFileSource", "window");
     const auto part = [&](const char* key) {
         return window.is_object() ? window.value(key, std::int64_t{0}) : std::int64_t{0};
     };
     if (part("core") <= 0) {
         return std::nullopt;
     }
-    return Walk(graph, components, part("before") + part("core") + part("after")).run();
+    return Walk(graph, data, part("before") + part("core") + part("after")).run();
 }
 
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight) {

@@ -28,19 +28,6 @@ std::int64_t bytes_of(const PlannedSet& set) {
     return bytes;
 }
 
-PlannedSet all_inputs(const PlannedCall& call) {
-    PlannedSet all;
-    for (const auto& set : call.inputs) {
-        all.insert(all.end(), set.begin(), set.end());
-    }
-    return all;
-}
-
-/// The same set at every output port, nothing new.
-Sets pass_on(PlannedCall& call) {
-    return Sets(call.outputs, all_inputs(call));
-}
-
 /// ADC samples of all channels, two bytes each.
 Sets read_frame(PlannedCall& call) {
     std::int64_t samples = 0;
@@ -161,6 +148,14 @@ Sets end(PlannedCall&) {
 }
 
 } // namespace
+
+Sets pass_on(PlannedCall& call) {
+    PlannedSet all;
+    for (const auto& set : call.inputs) {
+        all.insert(all.end(), set.begin(), set.end());
+    }
+    return Sets(call.outputs, all);
+}
 
 std::int64_t forward_bytes(std::int64_t samples) {
     return forward_bytes_per_sample * samples;

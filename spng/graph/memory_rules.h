@@ -55,8 +55,7 @@ using PlannedSet = std::vector<PlannedTensor>;
 /// What a rule may ask about the job and the node that is called.
 struct PlannedCall {
     MemoryLedger& ledger;
-    const nlohmann::json& data;                                ///< of the node
-    std::function<nlohmann::json(const std::string&)> data_of; ///< of any component, by its name
+    const nlohmann::json& data; ///< of the node
     std::vector<PlannedSet> inputs;
     std::size_t outputs = 0; ///< number of its output ports
     std::int64_t real = 4;   ///< bytes of a sample
@@ -69,6 +68,9 @@ struct PlannedCall {
 };
 
 using MemoryRule = std::function<std::vector<PlannedSet>(PlannedCall&)>;
+
+/// The same set, of all inputs, at every output port; nothing new.
+std::vector<PlannedSet> pass_on(PlannedCall& call);
 
 /// By registered type. A type that is not among them is taken to pass its inputs on.
 const std::map<std::string, MemoryRule>& memory_rules();

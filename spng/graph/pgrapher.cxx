@@ -12,10 +12,11 @@ namespace {
 
 class Serial {
 public:
-    Serial(const std::vector<Lane>& lanes, RunState& state)
-        : m_lanes(lanes), m_state(state), m_queues(lanes.size(), 2),
+    Serial(const std::vector<Lane>& lanes, RunState& state, int events_in_flight)
+        : m_lanes(lanes), m_state(state), m_queues(lanes.size(), events_in_flight),
           m_all(lanes.front().graph->vertices().size()),
-          m_issued(lanes.front().device.is_cpu() ? m_all : first_that_waits(*lanes.front().graph)) {}
+          m_issued(lanes.front().device.is_cpu() ? m_all : first_that_waits(*lanes.front().graph)),
+          m_is_alone(events_in_flight < 2) {}
 
     void run() {
         std::unique_ptr<InFlight> waiting;
@@ -27,7 +28,7 @@ public:
             auto in_flight = std::make_unique<InFlight>(m_lanes, m_state, index, *lane);
             // On a device, calls return before their work is done. What must wait for it, the packed frame's
             // file, is put off until the next event's work has been queued, so that the device is never
-            // without; but not where memory has run out once.
+            // without; but not where memory is for one, or has run out once.
             if (!call(*in_flight, m_issued)) {
                 break;
             }
@@ -35,7 +36,7 @@ public:
                 finish(*waiting);
             }
             waiting = std::move(in_flight);
-            if (m_issued == m_all || m_is_short_of_memory) {
+            if (m_issued == m_all || m_is_alone) {
                 finish(*waiting);
                 waiting.reset();
             }
@@ -92,7 +93,7 @@ private:
         const SecondTry next =
             second_try(in_flight.event, stalled, in_flight.lane, m_lanes, m_queues, m_state);
         in_flight.lane = next.lane;
-        m_is_short_of_memory |= stalled == Stall::memory;
+        m_is_alone |= stalled == Stall::memory;
         const auto ready = next.what == SecondTry::What::elsewhere
                                ? in_flight.event.restart_on(m_lanes[next.lane])
                                : in_flight.event.restart();
@@ -106,17 +107,17 @@ private:
     RunState& m_state;
     LaneQueues m_queues;
     const std::size_t m_all, m_issued;
-    bool m_is_short_of_memory = false;
+    bool m_is_alone; ///< an event is finished before the next one begins
 };
 
 } // namespace
 
-void run_pgrapher(const std::vector<Lane>& lanes, RunState& state) {
+void run_pgrapher(const std::vector<Lane>& lanes, RunState& state, int events_in_flight) {
     if (lanes.size() > 1) {
         log::warn("Pgrapher", "works on one event at a time, so that the other devices of the job stand idle "
                               "meanwhile; TbbFlow keeps all of them busy");
     }
-    Serial(lanes, state).run();
+    Serial(lanes, state, events_in_flight).run();
 }
 
 } // namespace spng

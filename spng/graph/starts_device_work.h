@@ -6,14 +6,15 @@
 
 namespace spng {
 
-/// What a node may be besides: the one that brings events onto the device. Behind it everything happens there.
+/// What a node may be besides: the one that brings events onto the device. Behind it everything happens
+/// there.
 class StartsDeviceWork {
 public:
     virtual ~StartsDeviceWork() = default;
 
     /// One set per output port, of the shapes, types and places that the events of the job are expected to
-    /// have and of no content; nothing when it cannot know. With it, the chain is tried before the first event
-    /// (warm_up.h). Asked after prepare().
+    /// have and of no content; nothing when it cannot know. With it, the chain is tried before the first
+    /// event (warm_up.h). Asked after prepare().
     virtual std::vector<TensorSetPtr> example() const = 0;
 };
 

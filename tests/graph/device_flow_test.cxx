@@ -121,7 +121,7 @@ protected:
         if (GetParam()) {
             run_tbb_flow(lanes, state, 2, 2);
         } else {
-            run_pgrapher(lanes, state);
+            run_pgrapher(lanes, state, 2);
         }
         return state.finish();
     }
