@@ -108,7 +108,7 @@ def files_series(quick: bool) -> Series:
 
 def number_series(one: Input) -> Series:
     """Width of the numbers."""
-    return Series("dtype", "Precision", "dtype", "`precision=fast` (TF32, bf16) is for CUDA and changes nothing on the CPU.",
+    return Series("dtype", "Width of numbers", "dtype", "The floating type of the whole job.",
                   [Point(word, place, one, {"dtype": word}) for place, word in enumerate(("float32", "float64"))])
 
 
