@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Line:
@@ -25,11 +27,7 @@ def fitted_line(points: list[tuple[float, float]]) -> Line:
     """
     if len({x for x, _ in points}) < 2 or any(y <= 0 for _, y in points):
         raise ValueError("a line needs two different sizes, and costs above zero")
-    weights = [1 / (y * y) for _, y in points]
-    total = sum(weights)
-    mean_x = sum(w * x for w, (x, _) in zip(weights, points)) / total
-    mean_y = sum(w * y for w, (_, y) in zip(weights, points)) / total
-    slope = (sum(w * (x - mean_x) * (y - mean_y) for w, (x, y) in zip(weights, points))
-             / sum(w * (x - mean_x) ** 2 for w, (x, _) in zip(weights, points)))
-    line = Line(slope, mean_y - slope * mean_x, 0.0)
-    return Line(line.slope, line.intercept, max(abs(y - line.at(x)) / y for x, y in points))
+    places, costs = np.array(points, dtype=float).T
+    slope, intercept = np.polyfit(places, costs, 1, w=1 / costs)
+    residuals = np.abs(costs - (intercept + slope * places)) / costs
+    return Line(float(slope), float(intercept), float(residuals.max()))
