@@ -9,7 +9,6 @@ to report on its own. Files stay in the system's page cache.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 from pathlib import Path
@@ -34,17 +33,7 @@ def empty_caches(folder: Path) -> dict[str, str]:
 
 def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
     """Run once with empty caches; the timing report, and the bytes that were put into the caches."""
-    caches = empty_caches(folder)
-    before = {name: os.environ.get(name) for name in caches}
-    os.environ.update(caches)
-    try:
-        timing = programs.run_chain(command)
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    timing = programs.run_chain(command, empty_caches(folder))
     return timing, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

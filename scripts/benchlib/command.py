@@ -76,7 +76,7 @@ def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: M
         if yardstick.exists():
             (times,) = programs.google_benchmark(yardstick, "", 3, threads).values()
             found.yardsticks.append(times)
-        found.timings.append(programs.run_chain(found.command))
+        found.timings.append(programs.run_chain(found.command, {}))
         if options.check is None:
             found.peaks = roofline.measured_machine(build, cores, found.peaks)
         say(f"  run {number + 1} of {options.runs}")

@@ -87,8 +87,7 @@ def command_of(point: Point, setting: Setting) -> list[str]:
     """The job of a point."""
     arguments = {"input": str(made_input(setting.frame, point.input, setting.folder)),
                  "output": str(setting.folder / f"signal{point.output}"), **setting.arguments, **point.arguments}
-    command = programs.chain_command(setting.build / "bin" / "wire-cell", arguments, setting.folder / "timing.json")
-    return [*command[:-2], *point.words, *command[-2:]]
+    return programs.chain_command(setting.build / "bin" / "wire-cell", arguments, setting.folder / "timing.json", point.words)
 
 
 def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesFigures]:

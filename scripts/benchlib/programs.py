@@ -54,10 +54,10 @@ def google_benchmark(program: Path, only: str, repetitions: int, environment: di
     return times
 
 
-def chain_command(program: Path, arguments: dict[str, str], timing: Path) -> list[str]:
-    """The main job with job arguments."""
-    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
-    return [str(program), "-c", "cfg/pipeline.jsonnet", *words, "--timing", str(timing)]
+def chain_command(program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()) -> list[str]:
+    """The main job with job arguments, and further words of the command line. The path of its timing report is the last word."""
+    given = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    return [str(program), "-c", "cfg/pipeline.jsonnet", *given, *words, "--timing", str(timing)]
 
 
 def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
@@ -67,9 +67,9 @@ def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, s
     return done.returncode, done.stderr
 
 
-def run_chain(command: list[str]) -> dict:
-    """Run the main job; what --timing wrote."""
-    status, errors = run_quietly(command, {})
+def run_chain(command: list[str], environment: dict[str, str]) -> dict:
+    """Run a chain_command with these variables on top of the environment; what --timing wrote. Ends with a message when it fails."""
+    status, errors = run_quietly(command, environment)
     if status:
         fail(f"the main job failed with status {status}\n{errors}", 1)
     return json.loads(Path(command[-1]).read_text(encoding="utf-8"))
