@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import re
 import subprocess
 import threading
 import time
@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from soaklib.readout import Readout
 from tests.support import wire_cell
+
+MB = 2**20  # bytes
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,12 @@ class Run:
     wall_s: float
 
 
-def resident(process: int) -> tuple[float, float]:
-    """Resident memory of a process now and at its highest, MB; zeros when it has gone."""
+def resident(process: psutil.Process) -> float:
+    """Resident memory of a process, MB; zero when it has gone."""
     try:
-        text = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0, 0.0
-    found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB", text, re.MULTILINE))
-    return int(found.get("VmRSS", 0)) / 1024, int(found.get("VmHWM", 0)) / 1024
+        return process.memory_info().rss / MB
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 def process_readout(folder: Path, flags: list[str], readout: Readout, output: str, seconds_between: float,
@@ -55,25 +56,25 @@ def process_readout(folder: Path, flags: list[str], readout: Readout, output: st
                                cwd=folder, stdout=messages, stderr=subprocess.STDOUT)
         feeder = threading.Thread(target=feed, args=(readout, pipe, job), daemon=True)
         feeder.start()
-        samples, peak = [], 0.0
+        samples, watched = [], psutil.Process(job.pid)
         while job.poll() is None:
-            now, highest = resident(job.pid)
+            now = resident(watched)
             if now > 0:
                 samples.append(now)
-                peak = max(peak, highest)
             time.sleep(seconds_between)
         wall = time.monotonic() - begin
         feeder.join(timeout=60)
         messages.seek(0)
         if job.returncode != 0:
             raise RuntimeError(messages.read().decode(errors="replace"))
-    nodes = json.loads(timing.read_text(encoding="utf-8"))["nodes"]
+    report = json.loads(timing.read_text(encoding="utf-8"))
+    nodes = report["nodes"]
     count = max(len(node["per_call"]) for node in nodes)
     cpu = np.zeros(count)
     for node in nodes:
         calls = [call["cpu_ns"] for call in node["per_call"]]
         cpu[:len(calls)] += np.array(calls[:count]) / 1e9
-    return Run(np.array(samples), peak, cpu, wall)
+    return Run(np.array(samples), report["run"]["process_peak_bytes"] / MB, cpu, wall)
 
 
 def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
@@ -86,9 +87,12 @@ def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
 
 
 def slope(values: np.ndarray) -> tuple[float, float]:
-    """Growth from the first to the last value, by a straight line, with its standard error; both in units of the mean."""
-    place = np.linspace(-0.5, 0.5, len(values))
-    gradient = float(place @ values / (place @ place))
-    rest = values - values.mean() - gradient * place
-    error = float(np.sqrt(rest @ rest / max(1, len(values) - 2) / (place @ place)))
-    return gradient / float(values.mean()), error / float(values.mean())
+    """Growth from the first to the last value, by a straight line, with its standard error; both in units of the mean.
+
+    Fewer than three values say nothing about their own error: 0 with an infinite one.
+    """
+    if len(values) < 3:
+        return 0.0, math.inf
+    (gradient, _), covariance = np.polyfit(np.linspace(-0.5, 0.5, len(values)), values, 1, cov=True)
+    mean = float(values.mean())
+    return float(gradient) / mean, float(np.sqrt(covariance[0, 0])) / mean
