@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from wcblib import virtual_environment
 from wcblib.checkout import build_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,8 +56,6 @@ def built_output(*words: str) -> bytes:
 
 def torch_folder() -> Path:
     """LibTorch of the virtual environment."""
-    from wcblib import virtual_environment
-
     folder = virtual_environment.torch_folder()
     if not (folder / "lib" / "libtorch_cpu.so").exists():
         pytest.skip("no LibTorch in .venv")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.build import bundle_support
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -67,12 +69,7 @@ def configure(run_wcb, tmp_path):
 @pytest.fixture
 def torch_folder() -> Path:
     """LibTorch of the virtual environment."""
-    from wcblib import virtual_environment
-
-    folder = virtual_environment.torch_folder()
-    if not (folder / "lib" / "libtorch_cpu.so").exists():
-        pytest.skip("no LibTorch in .venv")
-    return folder
+    return bundle_support.torch_folder()
 
 
 @pytest.fixture
@@ -101,6 +98,4 @@ def made_up_torch(torch_folder, tmp_path):
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory) -> Path:
     """A bundle of what is built, in a folder with a space. Tests leave it as it is."""
-    from tests.build.bundle_support import made
-
-    return made(tmp_path_factory.mktemp("bundle") / "the bundle")
+    return bundle_support.made(tmp_path_factory.mktemp("bundle") / "the bundle")
