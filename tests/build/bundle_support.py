@@ -77,11 +77,11 @@ def elf_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
 
 
-def readelf(path: Path) -> dict[str, list[str]]:
-    """What binutils reads of the dynamic section: {'NEEDED': [...], 'RPATH': [...], ...}."""
-    text = subprocess.run(["readelf", "-dW", str(path)], capture_output=True, text=True, check=True).stdout
+def dynamic_section(path: Path) -> dict[str, list[str]]:
+    """As objdump reads it, the product uses readelf: {'NEEDED': [...], 'RPATH': [...], ...}."""
+    text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
-    for kind, value in re.findall(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]", text):
+    for kind, value in re.findall(r"^  (NEEDED|SONAME|RPATH|RUNPATH) +(\S+)$", text, re.MULTILINE):
         found.setdefault(kind, []).append(value)
     return found
 

@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from wcblib.bundle import build_facts, command, contents, icu_stub, libraries
-from wcblib.bundle.elf_file import ElfFile
+from wcblib.bundle import build_facts, command, contents, elf_file, icu_stub, libraries
 
-from tests.build.bundle_support import ROOT, elf_files, fingerprint, program, readelf, torch_folder, wcb_bundle
+from tests.build.bundle_support import ROOT, dynamic_section, elf_files, fingerprint, program, torch_folder, wcb_bundle
 
 LARGEST = 60e6  # bytes, without LibTorch
 
@@ -47,11 +46,11 @@ def test_every_library_is_in_it_or_on_every_machine(bundle: Path) -> None:
     seen = elf_files(bundle)
     assert len(seen) > 15
     for path in seen:
-        entries = readelf(path)
+        entries = dynamic_section(path)
         assert set(entries.get("NEEDED", [])) <= inside | C_LIBRARY | FROM_THE_WHEEL, path
         assert "RUNPATH" not in entries
         assert set(entries.get("RPATH", [])) <= {"$ORIGIN/../lib" if path.parent.name == "libexec" else "$ORIGIN"}
-    assert "RPATH" in readelf(bundle / "lib" / "libWireCellSpng.so")
+    assert "RPATH" in dynamic_section(bundle / "lib" / "libWireCellSpng.so")
     assert {path.name for path in (bundle / "lib" / "runtime").iterdir()} == {"libstdc++.so.6", "libgcc_s.so.1"}
     assert not {"libstdc++.so.6", "libgomp.so.1"} & {path.name for path in (bundle / "lib").iterdir()}
 
@@ -167,33 +166,49 @@ def linked(folder: Path, source: str, *options: str) -> Path:
     return path
 
 
-def test_elf_files_are_read_as_binutils_reads_them() -> None:
-    """Our own library, with everything that can be in it."""
+def test_elf_files_are_read_as_objdump_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Our own library, and one that defines versions, which it does not need."""
     library = program().parents[1] / "lib" / "libWireCellSpng.so"
-    elf, seen = ElfFile(library), readelf(library)
-    assert elf.needed == seen["NEEDED"] and [elf.search_path] == seen["RUNPATH"]
-    text = subprocess.run(["objdump", "-T", str(library)], capture_output=True, text=True, check=True).stdout
-    assert elf.symbols() - {""} == {line.split()[-1] for line in text.splitlines() if re.match(r"[0-9a-f]{16} ", line)}
-    with pytest.raises(ValueError, match="not an ELF file"):
-        ElfFile(Path(__file__))
+    seen = dynamic_section(library)
+    assert elf_file.needed_libraries(library) == seen["NEEDED"]
+    assert elf_file.dynamic_entries(library, "RPATH|RUNPATH") == seen["RUNPATH"]
+    text = subprocess.run(["objdump", "-p", str(library)], capture_output=True, text=True, check=True).stdout
+    references = re.findall(r"^    0x\w+ 0x\w+ \d+ (\S+)$", text.partition("Version References:")[2], re.MULTILINE)
+    assert elf_file.needed_versions(library) == set(references) and "GLIBC_" in " ".join(references)
+    script = tmp_path / "versions"
+    script.write_text("OWN_1.0 { global: two; };")
+    assert "OWN_1.0" not in elf_file.needed_versions(linked(tmp_path, 'extern "C" int two() { return 2; }', f"-Wl,--version-script={script}"))
+    with pytest.raises(SystemExit):
+        elf_file.needed_libraries(Path(__file__))
+    assert "test_bundle.py cannot be read: readelf: Error: Not an ELF file" in capsys.readouterr().err
 
 
 def test_search_paths(tmp_path: Path) -> None:
-    """It becomes RPATH; a shorter text or one that a symbol shares is left alone, and so is a file without any."""
-    elf = ElfFile(linked(tmp_path, "int one;", "-Wl,--enable-new-dtags,-rpath,/nowhere/lib"))
-    elf.set_search_path("$ORIGIN")
-    elf.save()
-    assert readelf(elf.path)["RPATH"] == ["$ORIGIN"] and b"/nowhere" not in elf.path.read_bytes()
-    elf = ElfFile(linked(tmp_path, "int one;", "-Wl,-rpath,/lib"))
-    with pytest.raises(ValueError, match="search path /lib cannot be changed"):
-        elf.set_search_path("$ORIGIN")
-    elf = ElfFile(linked(tmp_path, 'extern "C" int here;  int here;', "-Wl,-rpath,/some/where,-O2"))
-    assert "here" in elf.symbols()
-    with pytest.raises(ValueError, match="cannot be changed"):  # the linker keeps "here" as the end of "/some/where"
-        elf.set_search_path("$ORIGIN")
-    elf = ElfFile(linked(tmp_path, "int one;"))
-    elf.set_search_path("$ORIGIN")
-    assert elf.search_path == ""
+    """It becomes RPATH, also where the old text was shorter or shares its bytes with a symbol; a file without any stays so."""
+    path = linked(tmp_path, "int one;", "-Wl,--enable-new-dtags,-rpath,/nowhere/lib")
+    size = path.stat().st_size
+    elf_file.set_search_path(path, "$ORIGIN")
+    assert dynamic_section(path)["RPATH"] == ["$ORIGIN"] and "RUNPATH" not in dynamic_section(path)
+    assert b"/nowhere" not in path.read_bytes() and path.stat().st_size == size
+    for source, old in (('extern "C" int here;  int here;', "/lib"),
+                        ('extern "C" int here;  int here;', "/some/where")):  # the linker keeps "here" as the end of "/some/where"
+        path = linked(tmp_path, source, f"-Wl,-rpath,{old},-O2")
+        elf_file.set_search_path(path, "$ORIGIN")
+        assert dynamic_section(path)["RPATH"] == ["$ORIGIN"]
+        subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[1]), 'here')", path], check=True)
+    path = linked(tmp_path, "int one;")
+    before = path.read_bytes()
+    elf_file.set_search_path(path, "$ORIGIN")
+    assert path.read_bytes() == before
+
+
+def test_without_patchelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    path = linked(tmp_path, "int one;", "-Wl,-rpath,/nowhere/lib")
+    monkeypatch.setattr(elf_file, "VENV", tmp_path)
+    monkeypatch.setattr(elf_file.shutil, "which", lambda name, path: None)
+    with pytest.raises(SystemExit):
+        elf_file.set_search_path(path, "$ORIGIN")
+    assert "patchelf is not there yet. To mend: ./wcb setup" in capsys.readouterr().err
 
 
 def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,8 +37,9 @@ def main(arguments: list[str]) -> int:
         stage.mkdir(parents=True)
         with one_at_a_time(lock_name().lstrip(".")):  # no build may change the files meanwhile
             origins = contents.fill(stage, facts)
-        contents.put_launchers(stage, facts, manifest.needed_versions(stage)["GLIBC"])
-        manifest.write(stage, facts, origins)
+        needs = manifest.needed_versions(stage)
+        contents.put_launchers(stage, facts, needs["GLIBC"])
+        manifest.write(stage, facts, needs, origins)
         refuse_places(stage, facts.places())
         settle(stage, commit_time())
         replace(target, stage)

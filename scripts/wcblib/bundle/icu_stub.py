@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 from ..checkout import fail
-from .elf_file import ElfFile
+from .elf_file import dynamic_entries, readelf
 
 NAME = re.compile(r"libicudata\.so\.\d+")
 
@@ -28,11 +28,11 @@ def empty_tables() -> bytes:
 
 def make(compiler: str, original: Path, target: Path) -> None:
     """Compile an empty library with the name and the symbol of `original`."""
-    library = ElfFile(original)
-    symbol = next(name for name in sorted(library.symbols()) if re.fullmatch(r"icudt\w+_dat", name))
+    symbol = re.search(r"\bicudt\w+_dat\b", readelf(original, "--dyn-syms"))[0]
+    (name,) = dynamic_entries(original, "SONAME")
     numbers = ",".join(map(str, empty_tables()))
     source = f"__attribute__((aligned(16))) const unsigned char {symbol}[] = {{{numbers}}};\n"
     command = [compiler, "-x", "c", "-", "-shared", "-fPIC", "-nostdlib", "-Wl,--build-id=none",
-               f"-Wl,-soname,{library.soname}", "-o", str(target)]
+               f"-Wl,-soname,{name}", "-o", str(target)]
     if subprocess.run(command, input=source, text=True, check=False).returncode:
         fail(f"the empty {original.name} does not compile; see the compiler's message above", 1)

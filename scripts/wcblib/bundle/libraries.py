@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..checkout import fail
-from .elf_file import ElfFile
+from .elf_file import needed_libraries
 
 # Of the C library: they fit only each other and the kernel's loader, so each machine has its own.
 C_LIBRARY = re.compile(r"(ld-linux.*|linux-vdso|lib(c|m|dl|pthread|rt|util|resolv|anl|mvec|nsl))\.so(\.\d+)?")
@@ -37,7 +37,7 @@ def libraries(own_folder: Path, compiler: str) -> list[Library]:
     while waiting:
         library = waiting.pop()
         paths = linked_paths(library.path)
-        for name in ElfFile(library.path).needed:
+        for name in needed_libraries(library.path):
             if name in found or C_LIBRARY.fullmatch(name) or TORCH.fullmatch(name):
                 continue
             path = compiler_file(compiler, name) if name in RUNTIME_FOLDER else paths.get(name)

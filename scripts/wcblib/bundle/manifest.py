@@ -8,8 +8,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from . import elf_file
 from .build_facts import BuildFacts
-from .elf_file import ElfFile
 
 NAME = "MANIFEST.json"
 KIND = "spng-bundle"
@@ -31,7 +31,7 @@ def needed_versions(folder: Path) -> dict[str, str]:
     """The highest version of each set of symbols that programs and libraries need: {'GLIBC': '2.36', ...}."""
     highest: dict[str, tuple[int, ...]] = {}
     for path in filter(is_elf, (folder / name for name in files(folder))):
-        for text in ElfFile(path).needed_versions():
+        for text in elf_file.needed_versions(path):
             kind, _, number = text.rpartition("_")
             if kind in ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "GOMP", "OMP"):
                 version = tuple(map(int, number.split(".")))
@@ -39,8 +39,8 @@ def needed_versions(folder: Path) -> dict[str, str]:
     return {kind: ".".join(map(str, highest[kind])) for kind in sorted(highest)}
 
 
-def write(folder: Path, facts: BuildFacts, origins: dict[str, dict[str, str]]) -> None:
-    """Write it into a bundle that is otherwise complete. No date, so that equal bundles are equal."""
+def write(folder: Path, facts: BuildFacts, needs: dict[str, str], origins: dict[str, dict[str, str]]) -> None:
+    """Write it into a bundle that is otherwise complete; needs: its needed_versions. No date, so that equal bundles are equal."""
     content = {
         "kind": KIND,
         "version": facts.version,
@@ -49,7 +49,7 @@ def write(folder: Path, facts: BuildFacts, origins: dict[str, dict[str, str]]) -
         "cxx_abi": "_GLIBCXX_USE_CXX11_ABI=1",
         "machine": platform.machine(),
         "torch": facts.torch_release,
-        "needs": needed_versions(folder),
+        "needs": needs,
         "libraries_of_others": origins,
         "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files(folder)},
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..checkout import fail
 from . import icu_stub
 from .build_facts import BuildFacts
-from .elf_file import ElfFile
+from .elf_file import set_search_path
 from .libraries import Library
 
 
@@ -39,11 +39,8 @@ def finish(path: Path, search_path: str, facts: BuildFacts) -> None:
     # The build's identity depends on the folder it was built in.
     if subprocess.run(["strip", "--strip-unneeded", "--remove-section=.note.gnu.build-id", str(path)], check=False).returncode:
         fail(f"strip failed on {path.name}; see its message above", 1)
-    elf = ElfFile(path)
-    try:
-        elf.set_search_path(search_path)
-    except ValueError as problem:
-        fail(str(problem), 1)
-    for place in facts.places():
-        elf.replace(f"{place}/".encode(), b"." + b"/" * len(place))
-    elf.save()
+    set_search_path(path, search_path)
+    content = path.read_bytes()
+    for place in map(str.encode, facts.places()):
+        content = content.replace(place + b"/", b"." + b"/" * len(place))
+    path.write_bytes(content)
