@@ -1,6 +1,7 @@
 #include "spng/core/bit_words.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
+#include "spng/kernels/rows.h"
 
 #include <ATen/ops/empty.h>
 
@@ -57,9 +58,7 @@ at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& rms, double 
                       const std::optional<at::Tensor>& good) {
     at::Tensor packed = with_last_size(waveform, words_for(waveform.size(-1)), at::kLong);
     if (packed.numel() > 0) {
-        // A crop in time leaves rows apart but evenly so, which flattening keeps as a view.
-        at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
-        rows = rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
+        const at::Tensor rows = rows_in_place(waveform);
         const at::Tensor noise = rms.contiguous();
         const at::Tensor zero = pedestal ? pedestal->contiguous() : at::Tensor();
         const at::Tensor flags = good ? good->contiguous() : at::Tensor();

@@ -44,13 +44,14 @@ SPNG_DEVICE double fused(double a, double b, double c) {
 
 template <class Real>
 SPNG_DEVICE void apply_regions_linear(const Real* signal, const bool* mask, const Word* packed, Index rows,
-                                      Index ticks, Index slices, Index factor, Real* result) {
+                                      Index row_stride, Index ticks, Index slices, Index factor,
+                                      Real* result) {
     SharedMemory memory;
     const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
         __syncthreads();
-        const Real* in = signal + row * ticks;
+        const Real* in = signal + row * row_stride;
         Real* out = result + row * ticks;
         for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
             const Index slice = slice_of(tick, factor);
@@ -75,14 +76,15 @@ SPNG_DEVICE void apply_regions_linear(const Real* signal, const bool* mask, cons
 
 template <class Real>
 SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, const Word* packed, Index rows,
-                                        Index ticks, Index slices, Index factor, Real* result) {
+                                        Index row_stride, Index ticks, Index slices, Index factor,
+                                        Real* result) {
     SharedMemory memory;
     BlockReduction reduce(memory);
     const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
         __syncthreads();
-        const Real* in = signal + row * ticks;
+        const Real* in = signal + row * row_stride;
         RowSum<Real> total[1];
         unsigned outside[1] = {0};
         for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
@@ -104,8 +106,8 @@ SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, co
 
 #define SPNG_APPLY_REGIONS(name, suffix, Real)                                                               \
     SPNG_KERNEL name##_##suffix(const Real* signal, const bool* mask, const Word* packed, Index rows,        \
-                                Index ticks, Index slices, Index factor, Real* result) {                     \
-        name(signal, mask, packed, rows, ticks, slices, factor, result);                                     \
+                                Index row_stride, Index ticks, Index slices, Index factor, Real* result) {   \
+        name(signal, mask, packed, rows, row_stride, ticks, slices, factor, result);                         \
     }
 
 SPNG_APPLY_REGIONS(apply_regions_linear, float32, float)

@@ -14,16 +14,14 @@ namespace spng::kernels {
 namespace {
 
 template <class Real>
-void apply_regions(const char* kernel, const at::Tensor& signal, const at::Tensor& mask,
+void apply_regions(const char* kernel, const at::Tensor& rows, const at::Tensor& mask,
                    const at::Tensor& packed, std::int64_t shared_bytes, std::int64_t factor,
                    at::Tensor& result) {
-    const std::int64_t ticks = signal.size(-1);
-    const std::int64_t rows = signal.numel() / ticks;
-    launch(kernel, signal.device(), blocks_for(rows, 1), shared_bytes, signal.const_data_ptr<Real>(),
-           mask.const_data_ptr<bool>(),
-           packed.defined() ? packed.const_data_ptr<std::int64_t>()
-                            : static_cast<const std::int64_t*>(nullptr),
-           rows, ticks, mask.size(-1), factor, result.mutable_data_ptr<Real>());
+    launch(
+        kernel, result.device(), blocks_for(rows.size(0), 1), shared_bytes, rows.const_data_ptr<Real>(),
+        mask.const_data_ptr<bool>(),
+        packed.defined() ? packed.const_data_ptr<std::int64_t>() : static_cast<const std::int64_t*>(nullptr),
+        rows.size(0), rows.stride(0), rows.size(1), mask.size(-1), factor, result.mutable_data_ptr<Real>());
 }
 
 struct KernelNames {
@@ -41,7 +39,7 @@ at::Tensor apply_regions(KernelNames kernels, const at::Tensor& signal, const at
     constexpr std::int64_t most_ticks = std::numeric_limits<std::int32_t>::max();
     require_argument(signal.size(-1) <= most_ticks, "kernels", "ticks of a row", signal.size(-1),
                      "below 2^31");
-    const at::Tensor input = signal.contiguous();
+    const at::Tensor input = rows_in_place(signal);
     const at::Tensor inside = mask.contiguous();
     const auto mask_bytes = words_for(mask.size(-1)) * static_cast<std::int64_t>(sizeof(std::uint64_t));
     const bool staged = mask_bytes + other_bytes <= most_shared_bytes;

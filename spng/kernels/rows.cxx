@@ -19,4 +19,9 @@ Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes) {
             staged,  staged ? bytes : 0};
 }
 
+at::Tensor rows_in_place(const at::Tensor& waveforms) {
+    const at::Tensor rows = waveforms.reshape({-1, waveforms.size(-1)});
+    return rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
+}
+
 } // namespace spng::kernels

@@ -24,6 +24,10 @@ struct Rows {
 /// @param other_bytes  of shared memory that the kernel needs besides
 Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
 
+/// The same as (row, tick) for kernels that read each row where it lies: one tick after the other, rows
+/// evenly apart, a copy only of what is not so.
+at::Tensor rows_in_place(const at::Tensor& waveforms);
+
 /// Shared memory of BlockReduction.
 constexpr std::int64_t reduction_bytes = 2 * 3 * 8 * 8;
 

@@ -114,6 +114,23 @@ TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
     }
 }
 
+TEST(RebaselineKernel, RowsThatLieApart) {
+    at::manual_seed(7);
+    constexpr std::int64_t ticks = 301;
+    const at::Tensor mask = region_mask(0.1, {2, 3, 76});
+    // A crop in time, which no row needs a copy for; every second tick, and planes in another order.
+    const at::Tensor wide = at::randn({2, 3, 350}) * 100;
+    for (const at::Tensor& signal : {wide.narrow(2, 0, ticks), wide.narrow(2, 17, ticks),
+                                     (at::randn({2, 3, 2 * ticks}) * 100).slice(2, 0, 2 * ticks, 2),
+                                     (at::randn({3, 2, ticks}) * 100).transpose(0, 1)}) {
+        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_linear(signal, mask, 4); }),
+                               linear_by_definition<float>(signal, mask, 4)));
+        const at::Tensor copy = signal.contiguous();
+        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_restored(signal, mask, 4); }),
+                               emulated([&] { return kernels::apply_regions_restored(copy, mask, 4); })));
+    }
+}
+
 TEST(RebaselineKernel, MasksTooLongForSharedMemoryArePackedFirst) {
     at::manual_seed(4);
     const std::int64_t ticks = 6144 * 64 + 1;
