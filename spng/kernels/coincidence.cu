@@ -4,36 +4,71 @@
 
 namespace spng::kernels {
 
+/// Neighbouring words of a row, loaded by one instruction.
+template <unsigned Count>
+struct alignas(Count * sizeof(Word)) Words {
+    Word word[Count];
+};
+
 /// One block for each target: its warps share the cells, the lanes of a warp are words. What the warps found
 /// is combined in shared memory, so that no atomic operation is needed.
-SPNG_KERNEL coincidence(const Word* packed, Index words, const int* offsets, const int* pairs, Index targets,
-                        Word* crossing) {
+/// @tparam Count  words of a lane: 1, or 2 where rows have an even number of words, and half a warp has a
+/// cell
+template <unsigned Count>
+SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, const int* offsets,
+                                        const Word* pairs, Index targets, Word* crossing) {
+    constexpr unsigned lanes_of_cell = warp_threads / Count;
     SharedMemory memory;
     const SharedArray<Word> found = memory.take<Word>(block_threads);
     for (Index target = blockIdx.x; target < targets; target += gridDim.x) {
-        const int first = offsets[target];
-        const int past = offsets[target + 1];
-        for (Index begin = 0; begin < words; begin += warp_threads) {
-            const Index word = begin + lane_number();
-            Word mine = 0;
+        const unsigned first = offsets[target];
+        const unsigned past = offsets[target + 1];
+        for (unsigned begin = 0; begin < words; begin += warp_threads) {
+            const unsigned word = begin + lane_number() % lanes_of_cell * Count;
+            Words<Count> mine = {};
             if (word < words) {
-                for (Index cell = first + static_cast<Index>(warp_number()); cell < past;
-                     cell += block_warps) {
-                    const Index left = pairs[2 * cell];
-                    const Index right = pairs[2 * cell + 1];
-                    mine |= packed[left * words + word] & packed[right * words + word];
+                const unsigned own = first + threadIdx.x / lanes_of_cell;
+                for (unsigned cell = own; cell < past; cell += block_threads / lanes_of_cell) {
+                    const Word pair = pairs[cell];
+                    const unsigned left = static_cast<unsigned>(pair) * words + word;
+                    const unsigned right = static_cast<unsigned>(pair >> 32) * words + word;
+                    const auto one = *reinterpret_cast<const Words<Count>*>(packed + left);
+                    const auto other = *reinterpret_cast<const Words<Count>*>(packed + right);
+                    for (unsigned k = 0; k < Count; ++k) {
+                        mine.word[k] |= one.word[k] & other.word[k];
+                    }
                 }
             }
-            found[threadIdx.x] = mine;
-            __syncthreads();
-            if (warp_number() == 0 && word < words) {
-                for (unsigned warp = 1; warp < block_warps; ++warp) {
-                    mine |= found[warp * warp_threads + lane_number()];
+            for (unsigned k = 0; k < Count; ++k) {
+                if constexpr (Count == 2) {
+                    mine.word[k] |= __shfl_xor_sync(all_lanes, mine.word[k], lanes_of_cell);
                 }
-                crossing[target * words + word] = mine;
+                if (lane_number() < lanes_of_cell) {
+                    found[warp_number() * warp_threads + lane_number() * Count + k] = mine.word[k];
+                }
+            }
+            __syncthreads();
+            if (warp_number() == 0 && begin + lane_number() < words) {
+                Word all = 0;
+                for (unsigned warp = 0; warp < block_warps; ++warp) {
+                    all |= found[warp * warp_threads + lane_number()];
+                }
+                crossing[target * words + begin + lane_number()] = all;
             }
             __syncthreads();
         }
+    }
+}
+
+/// @param packed  rows times words is below 2^32; at a multiple of 16 bytes where `words` is even
+/// @param pairs   two rows for each cell, each of 32 bits, the first one's lowest
+SPNG_KERNEL coincidence(const Word* packed, Index words, const int* offsets, const Word* pairs, Index targets,
+                        Word* crossing) {
+    const auto number = static_cast<unsigned>(words);
+    if (number % 2 == 0) {
+        coincidence_of_targets<2>(packed, number, offsets, pairs, targets, crossing);
+    } else {
+        coincidence_of_targets<1>(packed, number, offsets, pairs, targets, crossing);
     }
 }
 

@@ -8,16 +8,30 @@
 
 namespace spng::kernels {
 
+namespace {
+
+/// Contiguous, at a multiple of so many bytes: LibTorch's own allocations are, parts of them may be not.
+at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
+    at::Tensor whole = tensor.contiguous();
+    const auto place = reinterpret_cast<std::uintptr_t>(whole.const_data_ptr());
+    return place % bytes == 0 ? whole : whole.clone();
+}
+
+} // namespace
+
 at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                        std::int64_t /*most_cells*/) {
     const std::int64_t targets = offsets.size(0) - 1;
     at::Tensor crossing = at::empty({targets, packed.size(1)}, packed.options());
     if (crossing.numel() > 0) {
-        const at::Tensor input = packed.contiguous();
+        require_argument(packed.numel() <= 0xffffffff, "coincidence", "words of all rows", packed.numel(),
+                         "below 2^32, which the kernel counts in 32 bits");
+        const at::Tensor input = aligned(packed, 16);
+        const at::Tensor cells = aligned(pairs, 8);
         constexpr std::int64_t shared_bytes = threads_of_block * sizeof(std::uint64_t);
         launch("coincidence", packed.device(), blocks_for(targets, 1), shared_bytes,
                input.const_data_ptr<std::int64_t>(), packed.size(1), offsets.const_data_ptr<std::int32_t>(),
-               pairs.const_data_ptr<std::int32_t>(), targets, crossing.mutable_data_ptr<std::int64_t>());
+               cells.const_data_ptr<std::int32_t>(), targets, crossing.mutable_data_ptr<std::int64_t>());
     }
     return crossing;
 }

@@ -152,6 +152,15 @@ TEST(PackedKernel, Coincidence) {
         EXPECT_TRUE(same_bytes(emulated([&] { return kernels::or_neighbours(packed, neighbours); }),
                                or_neighbours(packed, neighbours)));
     }
+    // Tables and masks at an odd place of their memory.
+    const CoincidenceTable table = random_table(5, 12, 9);
+    at::Tensor pairs = at::zeros({table.pairs.numel() + 1}, at::kInt);
+    pairs = pairs.narrow(0, 1, table.pairs.numel()).view({-1, 2}).copy_(table.pairs);
+    const at::Tensor apart =
+        pack_ticks(random_mask(0.2, {1, (12 * 24 + 1) * 64})).narrow(1, 1, 12 * 24).view({12, 24});
+    EXPECT_TRUE(same_bytes(
+        emulated([&] { return kernels::coincidence(apart, table.offsets, pairs, table.most_cells); }),
+        coincidence(apart, table)));
     const CoincidenceTable none = random_table(4, 7, 0);
     const at::Tensor packed = at::ones({7, 2}, at::kLong);
     EXPECT_TRUE(
