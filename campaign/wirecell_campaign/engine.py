@@ -10,14 +10,14 @@ import threading
 import time
 from dataclasses import dataclass
 
-from distributed import Client, Future
+from distributed import Client, Future, get_worker
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from .attempt import run_attempt
 from .cluster import Supply
 from .errors import CampaignError
-from .task import Outcome, Result, Task
+from .task import Result, Task
 
 REFILL = 3.0  # s between two looks whether workers are missing
 AWAY = (OSError, CommClosedError, TimeoutError)
@@ -35,8 +35,6 @@ class Ended:
 
 def on_worker(task: Task) -> Result:
     """What runs on a worker."""
-    from distributed import get_worker
-
     return run_attempt(task, get_worker().address)
 
 
@@ -139,8 +137,5 @@ class Engine:
             )
 
 
-def import_package() -> str:
-    """On a worker: its host, when the package can be imported there."""
-    import socket
-
-    return f"{socket.gethostname()} {Outcome.PUBLISHED.value}"
+def import_package() -> None:
+    """On a worker: does nothing. To find this function there the worker imported the package and all that a task needs."""

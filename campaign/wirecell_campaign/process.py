@@ -18,7 +18,7 @@ def die_with_parent() -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run(command: list[str], folder: Path, limit: float | None, environment: dict[str, str] | None = None) -> tuple[int, bool]:
+def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, bool]:
     """Run a command in a folder with a session of its own; its output goes to the files stdout and stderr there.
 
     Returns its exit status, negative for a signal, and whether `limit` [s] was over; then its whole process group is ended.
@@ -33,7 +33,6 @@ def run(command: list[str], folder: Path, limit: float | None, environment: dict
             stderr=errors,
             start_new_session=True,
             preexec_fn=die_with_parent,
-            env=dict(os.environ, **(environment or {})),
         )
     try:
         return process.wait(limit), False
