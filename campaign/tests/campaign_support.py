@@ -87,17 +87,16 @@ class Bench:
         """Run in this process; returns the exit status."""
         return cli.main(self.words(*more))
 
-    def start(self, *more: str, **options: object) -> subprocess.Popen:
-        """Run as a process of its own, in a session of its own."""
+    def start(self, *more: str, **variables: str) -> subprocess.Popen:
+        """Run as a process of its own, in a session of its own; `variables` are of its environment."""
         return subprocess.Popen(
             [*COMMAND, *self.words(*more)],
-            env=environment(),
+            env=environment() | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
             preexec_fn=die_with_parent,
-            **options,
         )
 
     def done(self) -> list[str]:

@@ -136,6 +136,38 @@ def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None
     bench.check([f"f00{number}.npz" for number in (0, 2, 3, 4, 5)])
 
 
+# Imported by every Python that is started with its folder in PYTHONPATH. Attempts run in a thread of a worker, the client does not.
+SLOW_PLACING = """
+import threading, time
+from wirecell_campaign import publish
+at_once = publish.place_products
+
+def place_products(*words):
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(300)
+    at_once(*words)
+
+publish.place_products = place_products
+"""
+
+
+def test_stopped_between_a_record_and_its_output(bench: Bench) -> None:
+    """The output is finished by then, and nothing of it is lost with the worker."""
+    names = bench.make(1)
+    (bench.folder / "slow").mkdir()
+    (bench.folder / "slow" / "sitecustomize.py").write_text(SLOW_PLACING)
+    process = bench.start("--workers", "1", PYTHONPATH=f"{bench.folder}/slow:{environment()['PYTHONPATH']}")
+    deadline = time.monotonic() + LONG
+    while not (bench.output / ".campaign/records/f000.npz.json").exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    assert not bench.done()
+    process.terminate()
+    _, complained = process.communicate(timeout=LONG)
+    assert process.returncode == 143, complained
+    bench.check(names)
+
+
 def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Servers) -> None:
     names = bench.make(40, "sleep 0.1")
     port = free_port()

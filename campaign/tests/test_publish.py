@@ -168,6 +168,27 @@ def test_killed_at_any_step_the_file_is_done_or_to_do(bench: Bench, call: str, c
     assert (bench.output / name).read_bytes() == expected and not list(layout.scratch.iterdir())
 
 
+def leave_unplaced(bench: Bench, name: str) -> None:
+    """An attempt that is killed after its record and before its products."""
+    process = FORK.Process(target=killed_at, args=(task_of(bench, name, "a"), "link", 2))
+    process.start()
+    process.join()
+    layout = Layout(bench.output)
+    assert layout.record(name).exists() and not (bench.output / name).exists() and list(layout.scratch.iterdir())
+
+
+def test_cleaning_scratch_finishes_publications_first(bench: Bench) -> None:
+    """The only copy of a finished output lies in there."""
+    bench.make(1, "dump")
+    layout = Layout(bench.output)
+    layout.make()
+    leave_unplaced(bench, "f000.npz")
+    resume.clean_scratch(layout)
+    expected = fake_wire_cell.output_of((bench.inputs / "f000.npz").read_bytes())
+    assert [(bench.output / name).read_bytes() for name in ("f000.npz", "f000-decon-induction.npz")] == [expected] * 2
+    assert not list(layout.scratch.iterdir())
+
+
 def test_a_record_whose_products_are_nowhere_is_damage(bench: Bench) -> None:
     bench.make(1)
     layout = Layout(bench.output)

@@ -9,7 +9,9 @@ import time
 import pytest
 
 from campaign_support import Bench
+from test_publish import leave_unplaced
 from wirecell_campaign import cli
+from wirecell_campaign.layout import Layout
 
 
 def test_every_file_is_done_once(bench: Bench, cluster_address: str, monkeypatch, capsys) -> None:
@@ -33,6 +35,16 @@ def test_the_same_command_does_nothing_twice(bench: Bench, cluster_address: str,
     assert {path: path.stat().st_mtime_ns for path in before} == before
     bench.check([*names, "more.npz"])
     assert "7 files, 6 done before, 1 to do" in capsys.readouterr().err
+
+
+def test_a_shorter_list_leaves_the_other_files_as_they_are(bench: Bench, cluster_address: str) -> None:
+    """Also one that was killed between its record and its output: that lies in the scratch folder, which is cleaned."""
+    names = bench.make(3)
+    Layout(bench.output).make()
+    leave_unplaced(bench, "f001.npz")
+    bench.list.write_text("inputs/f000.npz\ninputs/f002.npz\n")
+    assert bench.run("--cluster", cluster_address) == 0
+    bench.check(names)
 
 
 def test_local_cluster_and_nothing_to_do_without_one(bench: Bench, capsys) -> None:

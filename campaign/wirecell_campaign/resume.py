@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
@@ -98,17 +97,21 @@ def product_paths(layout: Layout, name: str) -> list[Path]:
     return [layout.root / product["path"] for product in known["products"]] if known else [layout.root / name]
 
 
-def clean_scratch(layout: Layout, keep: Callable[[str], bool] = lambda _: False) -> int:
-    """Remove what attempts left behind, but for the folders to keep; returns how many."""
-    removed = 0
-    for path in sorted(layout.scratch.iterdir()) if layout.scratch.is_dir() else ():
-        if not keep(path.name):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-            removed += 1
-    return removed
+def clean_scratch(layout: Layout) -> None:
+    """Remove what attempts left behind. OSError, before anything is removed, when a publication cannot be finished.
+
+    An attempt that was killed between its record and its products has left the only copy of a finished output in there. So all
+    publications are finished first, those of files outside of the list too.
+    """
+    left = sorted(layout.scratch.iterdir()) if layout.scratch.is_dir() else []
+    if left:
+        for known in record.read_all(layout).values():
+            settle(layout, known, patience=0.0)
+    for path in left:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def clean_partials(layout: Layout) -> None:
