@@ -27,8 +27,8 @@ SPNG_DEVICE void subtract_baseline(const Sample* waveforms, Index rows, Index ro
         Result* out = result + row * padded_ticks;
         const bool wanted = good == nullptr || good[row];
         if (wanted) {
-            const RowView<Sample> samples =
-                staged_row(waveforms + row * row_stride, ticks, tick_stride, staged != 0, room);
+            const RowView<Sample> samples = staged_row<BlockReduction>(waveforms + row * row_stride, ticks,
+                                                                       tick_stride, staged != 0, room);
             const Index ranks[] = {(ticks - 1) / 2};
             Sample medians[1];
             select_samples(samples, ticks, ranks, reduce, medians);

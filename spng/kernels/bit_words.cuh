@@ -9,14 +9,6 @@ SPNG_DEVICE Index words_for(Index bits) {
     return (bits + word_bits - 1) / word_bits;
 }
 
-/// Where each warp has a row of its own: the first one, and the distance to its next.
-SPNG_DEVICE Index first_row_of_warp() {
-    return static_cast<Index>(blockIdx.x) * block_warps + warp_number();
-}
-SPNG_DEVICE Index rows_of_grid() {
-    return static_cast<Index>(gridDim.x) * block_warps;
-}
-
 /// The lowest `count` (0 to 64) bits.
 SPNG_DEVICE Word low_bits(Index count) {
     return count >= word_bits ? ~Word{0} : (Word{1} << count) - 1;

@@ -1,6 +1,6 @@
 #pragma once
-// Reductions over the threads of a block in an order that depends on nothing but the number of threads, so
-// that results repeat to the byte.
+// Reductions over the threads that share a row, a block's or a warp's, in an order that depends on nothing
+// but their number, so that results repeat to the byte.
 
 #include "spng/kernels/row_sum.cuh"
 
@@ -65,24 +65,52 @@ struct Smaller {
     }
 };
 
-/// One barrier for each reduction: the partial results alternate between two places, so that a warp may write
-/// the next ones while another still reads these.
+/// The values of a warp's lanes combined; every lane gets the result.
+template <class T, class Combine>
+SPNG_DEVICE T over_warp(T value, Combine combine) {
+    for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2) {
+        value = combine(value, from_lane(value, distance));
+    }
+    return value;
+}
+
+#if defined(SPNG_KERNEL_EMULATION) || __CUDA_ARCH__ >= 800
+// One instruction for five steps.
+SPNG_DEVICE unsigned over_warp(unsigned value, Add) {
+    return __reduce_add_sync(all_lanes, value);
+}
+SPNG_DEVICE int over_warp(int value, Smaller) {
+    return __reduce_min_sync(all_lanes, value);
+}
+#endif
+
+/// A block that shares a row. One barrier for each reduction: the partial results alternate between two
+/// places, so that a warp may write the next ones while another still reads these.
 class BlockReduction {
 public:
     static constexpr int most_values = 3;
+    static constexpr unsigned threads = block_threads; ///< that share a row
 
     /// All threads of the block make one of these, from the same shared memory.
     SPNG_DEVICE explicit BlockReduction(SharedMemory& memory)
         : m_partial(memory.take<Word>(2 * most_values * block_warps)) {}
+
+    static SPNG_DEVICE unsigned thread() { return threadIdx.x; }
+    static SPNG_DEVICE Index first_row() { return blockIdx.x; }
+    static SPNG_DEVICE Index row_step() { return gridDim.x; }
+
+    /// Shared memory for so many samples of the row.
+    template <class T>
+    static SPNG_DEVICE SharedArray<T> room(SharedMemory& memory, Index samples) {
+        return memory.take<T>(samples);
+    }
 
     /// Each value combined over all threads of the block; every thread gets the result.
     template <int Count, class T, class Combine>
     SPNG_DEVICE void operator()(T (&values)[Count], Combine combine) {
         static_assert(Count <= most_values, "room for the partial results");
         for (int k = 0; k < Count; ++k) {
-            for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2) {
-                values[k] = combine(values[k], from_lane(values[k], distance));
-            }
+            values[k] = over_warp(values[k], combine);
         }
         const Index place = m_second ? most_values * block_warps : 0;
         m_second = !m_second;
@@ -105,6 +133,31 @@ public:
 private:
     SharedArray<Word> m_partial;
     bool m_second = false;
+};
+
+/// The same for a warp that has a row of its own, for rows so short that most of a block's time would pass at
+/// barriers.
+class WarpReduction {
+public:
+    static constexpr unsigned threads = warp_threads;
+
+    SPNG_DEVICE explicit WarpReduction(SharedMemory& /*memory*/) {}
+
+    static SPNG_DEVICE unsigned thread() { return lane_number(); }
+    static SPNG_DEVICE Index first_row() { return first_row_of_warp(); }
+    static SPNG_DEVICE Index row_step() { return rows_of_grid(); }
+
+    template <class T>
+    static SPNG_DEVICE SharedArray<T> room(SharedMemory& memory, Index samples) {
+        return memory.take<T>(block_warps * samples).part(warp_number() * samples, samples);
+    }
+
+    template <int Count, class T, class Combine>
+    SPNG_DEVICE void operator()(T (&values)[Count], Combine combine) {
+        for (int k = 0; k < Count; ++k) {
+            values[k] = over_warp(values[k], combine);
+        }
+    }
 };
 
 } // namespace spng::kernels

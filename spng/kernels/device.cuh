@@ -30,6 +30,13 @@ SPNG_DEVICE unsigned lane_number() {
 SPNG_DEVICE unsigned warp_number() {
     return threadIdx.x / warp_threads;
 }
+/// Where each warp has a row of its own: the first one, and the distance to its next.
+SPNG_DEVICE Index first_row_of_warp() {
+    return static_cast<Index>(blockIdx.x) * block_warps + warp_number();
+}
+SPNG_DEVICE Index rows_of_grid() {
+    return static_cast<Index>(gridDim.x) * block_warps;
+}
 
 #ifndef SPNG_KERNEL_EMULATION
 
@@ -40,6 +47,7 @@ public:
     __device__ explicit SharedArray(T* data) : m_data(data) {}
     SPNG_DEVICE T& operator[](Index index) const { return m_data[index]; }
     SPNG_DEVICE const T* data() const { return m_data; }
+    SPNG_DEVICE SharedArray part(Index first, Index /*count*/) const { return SharedArray(m_data + first); }
 
 private:
     T* m_data;

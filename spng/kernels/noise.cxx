@@ -15,15 +15,24 @@ at::Tensor one_for_each_row(const at::Tensor& waveforms, bool zero) {
     return zero ? at::zeros(shape, waveforms.options()) : at::empty(shape, waveforms.options());
 }
 
+struct NoiseKernels {
+    const char* rows;
+    const char* short_rows; ///< as many to a block as it has warps
+};
+
 template <class Real>
-void robust_noise(const char* kernel, const Rows& rows, double cut, at::Tensor& low, at::Tensor& median,
+void robust_noise(NoiseKernels kernels, const Rows& rows, double cut, at::Tensor& low, at::Tensor& median,
                   at::Tensor& rms) {
     const NoiseRanks ranks(rows.ticks);
-    launch(kernel, rms.device(), blocks_for(rows.rows, 1), reduction_bytes + rows.staged_bytes,
-           rows.data<Real>(), rows.rows, rows.row_stride, rows.ticks, rows.tick_stride, ranks.low,
-           ranks.median, ranks.high, static_cast<Real>(cut), static_cast<Real>(rms_of_cut_gaussian(cut)),
-           static_cast<int>(rows.staged), low.mutable_data_ptr<Real>(), median.mutable_data_ptr<Real>(),
-           rms.mutable_data_ptr<Real>());
+    const std::int64_t bytes_of_warps =
+        (warps_of_block * rows.ticks * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
+    const bool short_rows = bytes_of_warps <= most_shared_bytes;
+    launch(short_rows ? kernels.short_rows : kernels.rows, rms.device(),
+           blocks_for(rows.rows, short_rows ? warps_of_block : 1),
+           short_rows ? bytes_of_warps : reduction_bytes + rows.staged_bytes, rows.data<Real>(), rows.rows,
+           rows.row_stride, rows.ticks, rows.tick_stride, ranks.low, ranks.median, ranks.high,
+           static_cast<Real>(cut), static_cast<Real>(rms_of_cut_gaussian(cut)), static_cast<int>(rows.staged),
+           low.mutable_data_ptr<Real>(), median.mutable_data_ptr<Real>(), rms.mutable_data_ptr<Real>());
 }
 
 template <class Real>
@@ -43,8 +52,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& wa
     if (!empty) {
         const Rows rows = rows_of(waveforms, reduction_bytes);
         waveforms.scalar_type() == at::kFloat
-            ? robust_noise<float>("robust_noise_float32", rows, cut, low, median, rms)
-            : robust_noise<double>("robust_noise_float64", rows, cut, low, median, rms);
+            ? robust_noise<float>({"robust_noise_float32", "robust_noise_of_short_rows_float32"}, rows, cut,
+                                  low, median, rms)
+            : robust_noise<double>({"robust_noise_float64", "robust_noise_of_short_rows_float64"}, rows, cut,
+                                   low, median, rms);
     }
     return {low, median, rms};
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Exact order statistics of one row by a block of threads, as spng/core/selection.h has them on the CPU:
-// bisection between the smallest and the largest key, each step counting the samples at or below the middle,
-// until the middle lies beside the wanted key. Of int16 ADC with noise that is seven or eight steps, of real
-// samples about 5 and the binary logarithm of their number. Against digits counted in a histogram: no
-// atomics, which the few distinct values of a quiet channel would serialise.
+// Exact order statistics of one row by the threads of a block or of a warp, as spng/core/selection.h has them
+// on the CPU: bisection between the smallest and the largest key, each step counting the samples at or below
+// the middle, until the middle lies beside the wanted key. Of int16 ADC with noise that is seven or eight
+// steps, of real samples about 5 and the binary logarithm of their number. Against digits counted in a
+// histogram: no atomics, which the few distinct values of a quiet channel would serialise.
 
 #include "spng/kernels/block_reduction.cuh"
 
@@ -46,17 +46,17 @@ struct OrderedKey<double> {
     static SPNG_DEVICE double sample(Key key) { return __longlong_as_double(key ^ ((key >> 63) & highest)); }
 };
 
-/// Samples number ranks[k] (from 0) of the sorted row, by all threads of the block; every thread gets them.
+/// Samples number ranks[k] (from 0) of the sorted row, by all threads that share the row; each gets them.
 /// @param ticks  1 to 2^32 - 1
-template <int Count, class Sample>
+template <int Count, class Sample, class Reduction>
 SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const Index (&ranks)[Count],
-                                BlockReduction& reduce, Sample (&selected)[Count]) {
+                                Reduction& reduce, Sample (&selected)[Count]) {
     using Keys = OrderedKey<Sample>;
     using Key = typename Keys::Key;
     using Distance = typename Keys::Distance;
     // The largest is minus one less the smallest of the complements, so one reduction finds both.
     Key range[2] = {Keys::highest, Keys::highest};
-    for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+    for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
         const Key key = Keys::of(row[tick]);
         range[0] = key < range[0] ? key : range[0];
         range[1] = ~key < range[1] ? ~key : range[1];
@@ -79,7 +79,7 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
             middle[k] = static_cast<Key>(static_cast<Distance>(low[k]) + width / 2);
             found[k] = 0;
         }
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+        for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
             const Key key = Keys::of(row[tick]);
             for (int k = 0; k < Count; ++k) {
                 found[k] += key <= middle[k];
@@ -111,7 +111,7 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
         for (int k = 0; k < Count; ++k) {
             high[k] = Keys::highest;
         }
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+        for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
             const Key key = Keys::of(row[tick]);
             for (int k = 0; k < Count; ++k) {
                 const Key candidate = key ^ turned[k];
@@ -126,16 +126,16 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
 }
 
 /// The row in shared memory where `staged` says that there is room, else itself. No barrier is needed: each
-/// thread stages the samples that it reads afterwards, number threadIdx.x and every block_threads-th from
-/// there on.
+/// thread stages the samples that it reads afterwards, number Reduction::thread() and every
+/// Reduction::threads-th from there on.
 /// @param tick_stride  distance of samples; 1 where the row is not staged
-template <class Sample>
+template <class Reduction, class Sample>
 SPNG_DEVICE RowView<Sample> staged_row(const Sample* row, Index ticks, Index tick_stride, bool staged,
                                        const SharedArray<Sample>& room) {
     if (!staged) {
         return RowView<Sample>(row);
     }
-    for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
+    for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
         room[tick] = row[tick * tick_stride];
     }
     return RowView<Sample>(room);

@@ -58,6 +58,8 @@ const std::map<std::string, Binding>& emulated_kernels() {
         KERNEL(multi_plane),
         KERNEL(robust_noise_float32),
         KERNEL(robust_noise_float64),
+        KERNEL(robust_noise_of_short_rows_float32),
+        KERNEL(robust_noise_of_short_rows_float64),
         KERNEL(plain_rms_float32),
         KERNEL(plain_rms_float64),
         KERNEL(apply_regions_linear_float32),

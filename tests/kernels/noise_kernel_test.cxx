@@ -60,10 +60,12 @@ TEST(NoiseKernel, EveryLengthOfRow) {
 
 TEST(NoiseKernel, SignalsOnNoiseAndEveryCut) {
     at::manual_seed(2);
-    at::Tensor waveforms = at::randn({3, 1500}) * 250;
-    waveforms.narrow(1, 700, 60).add_(20000);
-    for (const double cut : {1.0, 3.0, 5.0, 10.0}) {
-        expect_noise(waveforms, cut);
+    for (const std::int64_t ticks : {1500, 1600}) { // a warp for each row, and a block
+        at::Tensor waveforms = at::randn({3, ticks}) * 250;
+        waveforms.narrow(1, 700, 60).add_(20000);
+        for (const double cut : {1.0, 3.0, 5.0, 10.0}) {
+            expect_noise(waveforms, cut);
+        }
     }
 }
 
@@ -75,7 +77,24 @@ TEST(NoiseKernel, RowsOfFewValues) {
     expect_noise(at::tensor({0.f, -0.f, 0.f, -0.f, -0.f}, at::kFloat).view({1, 5}));
     expect_noise(at::tensor({tiny, -tiny, 0.f, -0.f}, at::kFloat).view({1, 4}));
     expect_noise((at::randint(0, 2, {4, 333}) * 2 - 1).to(at::kFloat));
-    expect_noise(at::randint(-3, 4, {4, 1500}).to(at::kFloat), 3);
+    for (const std::int64_t ticks : {1500, 1600}) {
+        expect_noise(at::full({2, ticks}, -7.25f));
+        expect_noise(at::randint(-3, 4, {4, ticks}).to(at::kFloat), 3);
+    }
+}
+
+TEST(NoiseKernel, AWarpForEachRowWhereEightFitIntoSharedMemory) {
+    at::manual_seed(6);
+    const auto launches_of_short_rows = [] {
+        const auto& launched = emulation::launched_kernels();
+        const auto found = launched.find("robust_noise_of_short_rows_float32");
+        return found == launched.end() ? 0 : found->second;
+    };
+    for (const std::int64_t ticks : {375, 1536, 1537}) { // 48 KiB are eight rows of 1536 samples
+        const int before = launches_of_short_rows();
+        expect_noise(at::randn({19, ticks}) * 300);
+        EXPECT_EQ(launches_of_short_rows() > before, ticks <= 1536) << ticks;
+    }
 }
 
 TEST(NoiseKernel, RowsThatLieApartAndRowsTooLongForSharedMemory) {

@@ -4,8 +4,10 @@
 
 #include "tests/kernels/emulator/shared_memory.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #define SPNG_KERNEL_EMULATION 1
@@ -55,6 +57,19 @@ T __shfl_xor_sync(unsigned mask, T value, unsigned distance) {
 template <class T>
 T __shfl_sync(unsigned mask, T value, unsigned source) {
     return spng::emulation::value_of_lane("__shfl_sync", mask, value, source);
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+    const std::uint64_t* values =
+        spng::emulation::running->meet_warp("__reduce_add_sync", mask, value, false);
+    return static_cast<unsigned>(std::accumulate(values, values + spng::emulation::lanes, std::uint64_t{0}));
+}
+inline int __reduce_min_sync(unsigned mask, int value) {
+    const auto bits = spng::emulation::bits_of(static_cast<long long>(value));
+    const std::uint64_t* values = spng::emulation::running->meet_warp("__reduce_min_sync", mask, bits, false);
+    return static_cast<int>(*std::min_element(
+        values, values + spng::emulation::lanes, [](std::uint64_t left, std::uint64_t right) {
+            return static_cast<std::int64_t>(left) < static_cast<std::int64_t>(right);
+        }));
 }
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
     const std::uint64_t* votes = spng::emulation::running->meet_warp("__ballot_sync", mask, vote, false);

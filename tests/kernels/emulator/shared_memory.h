@@ -44,6 +44,14 @@ public:
         return Element(m_offset + static_cast<std::size_t>(index) * sizeof(T));
     }
 
+    SharedArray part(long long first, long long count) const {
+        if (first < 0 || count < 0 || first + count > m_count) {
+            emulation::running->fail("a part up to element " + std::to_string(first + count) +
+                                     " of a shared array of " + std::to_string(m_count));
+        }
+        return SharedArray(m_offset + static_cast<std::size_t>(first) * sizeof(T), count);
+    }
+
 private:
     std::size_t m_offset;
     long long m_count;
