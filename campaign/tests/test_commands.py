@@ -28,6 +28,10 @@ from wirecell_campaign import cli
         (["--bundle", "nowhere"], "both say which program"),
         (["--config", "nowhere.jsonnet"], "the configuration was not found"),
         (["--tls-ca", "x"], "TLS needs three files"),
+        (["--scratch", "rel/x"], "--scratch says no place on a worker"),
+        (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
+        (["--output", "run%d"], "the path of the output folder contains %d"),
+        (["--output", "run\udcff"], "the path of the output folder is not UTF-8"),
     ],
 )
 def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:

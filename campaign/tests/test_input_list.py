@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,51 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
         return
     with pytest.raises(WrongUse, match=said):
         entries(folder, text)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("a/one.npz\n\0\0abc\n", "the list is no text\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\nloop/one.npz\n", "links of a path go in a circle\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\nloop/*.npz\n", "links of a path go in a circle\n  where:    .*list.txt, line 2"),
+        ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),
+        ("b/four\nrun%d/one.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 2"),
+        ("bad/*.tar\n", r"the path of an input is not UTF-8\n  where:    .*list.txt, line 1\n  seen:     .*/bad/a\\xff.tar"),
+        ("y" * 300 + "[1].npz\n", "no file fits the pattern"),
+    ],
+)
+def test_paths_that_no_run_can_use(folder: Path, text: str, said: str) -> None:
+    (folder / "loop").symlink_to("loop")
+    (folder / "bad").mkdir()
+    (folder / "bad" / os.fsdecode(b"a\xff.tar")).write_text("x")
+    with pytest.raises(WrongUse, match=said):
+        entries(folder, text)
+
+
+def test_a_link_leads_around_a_name_that_cannot_be_used(folder: Path) -> None:
+    (folder / "50%data.npz").write_text("x")
+    (folder / "half-data.npz").symlink_to("50%data.npz")
+    assert entries(folder, "half-data.npz\n100%.npz\n") == [("half-data.npz", "half-data.npz"), ("100%.npz", "100%.npz")]
+
+
+def test_an_input_that_is_a_link_in_a_circle_may_be_skipped(folder: Path) -> None:
+    (folder / "loop.npz").symlink_to("loop.npz")
+    (folder / "list.txt").write_text("loop.npz\n")
+    assert unreadable(read_entries(str(folder / "list.txt"), ".npz")) == {"loop.npz": "Too many levels of symbolic links"}
+
+
+def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
+    (folder / "list.txt").write_text("é" * 8 + ".npz\n")
+    assert len(read_entries(str(folder / "list.txt"), ".npz", longest=20)) == 1
+    with pytest.raises(WrongUse, match="too long a name\n  where:    .*list.txt, line 1\n  seen:     é{8}.npz, 20 bytes"):
+        read_entries(str(folder / "list.txt"), ".npz", longest=19)
+
+
+def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff.tar\n"), encoding="utf-8"))
+    with pytest.raises(WrongUse, match="no text"):
+        read_entries("-", ".npz")
 
 
 def test_lists_that_cannot_be_read(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from campaign_support import Bench
 from test_publish import leave_unplaced
 from wirecell_campaign import cli
-from wirecell_campaign.layout import Layout
+from wirecell_campaign.layout import Layout, longest_name
 
 
 def test_every_file_is_done_once(bench: Bench, cluster_address: str, monkeypatch, capsys) -> None:
@@ -239,6 +239,38 @@ def test_clock_skew_has_no_effect(bench: Bench, cluster_address: str) -> None:
     assert bench.run("--cluster", cluster_address) == 0
     assert [(bench.output / name).stat().st_ino for name in names] == before, "nothing is done again"
     assert json.loads((bench.output / "summary.json").read_text())["busy_seconds"] > 0
+
+
+def with_long_name(bench: Bench, length: int) -> str:
+    """Another line of the list, for an output whose name has so many bytes; it fails at first. Returns the name."""
+    name = "x" * (length - len(".npz")) + ".npz"
+    (bench.inputs / name).write_text("fail 1 broken\n")
+    bench.list.write_text(bench.list.read_text() + f"inputs/{name}\n")
+    return name
+
+
+@pytest.mark.parametrize("on_own_disk", [False, True])
+def test_a_name_that_is_too_long_is_refused_before_the_start(bench: Bench, capsys, on_own_disk: bool) -> None:
+    bench.make(1)
+    with_long_name(bench, longest_name(on_own_disk) + 1)
+    scratch = ("--scratch", str(bench.folder)) if on_own_disk else ()
+    assert bench.run("--on-error", "skip", *scratch) == 2
+    assert "too long a name" in capsys.readouterr().err and not bench.output.exists()
+
+
+@pytest.mark.parametrize("on_own_disk", [False, True])
+def test_the_longest_name_goes_through_everything(bench: Bench, cluster_address: str, on_own_disk: bool) -> None:
+    """Its failure is kept, its damaged output is set aside, it is done."""
+    names = [*bench.make(1), with_long_name(bench, longest_name(on_own_disk))]
+    scratch = ("--scratch", str(bench.folder)) if on_own_disk else ()
+    words = ("--cluster", cluster_address, "--on-error", "skip", "--retries", "11", *scratch)
+    assert bench.run(*words) == 1
+    assert json.loads((bench.output / f".campaign/failures/{names[1]}.json").read_text())["attempts"] == 12
+    (bench.inputs / names[1]).write_text("# mended\n")
+    assert bench.run(*words) == 0
+    (bench.output / names[1]).write_bytes(b"damage")
+    assert bench.run(*words) == 0
+    bench.check(names)
 
 
 def test_dry_run_writes_nothing(bench: Bench, capsys) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from . import output_check, process, timing
 from .checksum import described, identity
 from .errors import CampaignError, indented
-from .layout import PROFILES, Layout
+from .layout import OWN_DISK, PROFILES, Layout
 from .publish import publish
 from .record import SCHEMA
 from .task import AttemptFailed, Fault, Outcome, Result, Task, scratch_name
@@ -78,7 +78,7 @@ def make_local(task: Task) -> Path:
             Fault.WORKER,
             str(CampaignError("the worker's scratch folder has no place", str(folder), expected="an absolute path")),
         )
-    folder = folder / f"wirecell-campaign.{task.scratch}"
+    folder = folder / f"{OWN_DISK}{task.scratch}"
     folder.mkdir(parents=True)
     return folder
 

@@ -14,7 +14,7 @@ from .engine import Engine
 from .errors import CampaignError, WrongUse, disk_error
 from .input_list import Entry
 from .interrupts import Interrupts
-from .layout import Layout, read_json, write_json
+from .layout import Layout, longest_name, read_json, write_json
 from .options import BATCH, RunOptions
 from .progress import Progress
 from .publish import require_links
@@ -40,7 +40,7 @@ class Plan:
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and settle the settings. WrongUse and CampaignError before anything is written."""
     security(options.cluster)
-    entries = input_list.read_entries(options.list, options.suffix)
+    entries = input_list.read_entries(options.list, options.suffix, longest_name(bool(options.scratch)))
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)
     path = program.find(options.program, options.bundle)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import WrongUse
-from .layout import OWN_NAMES
+from .layout import OWN_NAMES, longest_name
+from .paths import require_usable
 
 ARCHIVES = (".tar.bz2", ".tar.gz", ".tar", ".npz")
 
@@ -21,13 +24,14 @@ class Entry:
     name: str
 
 
-def read_entries(given: str, suffix: str) -> list[Entry]:
+def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_disk=False)) -> list[Entry]:
     """The entries of a list, in its order.
 
     One path a line; relative ones start at the list's folder, those of standard input (`-`) at the working folder.
     `#` at the start of a line begins a comment. A line with *, ? or [ that names no file itself is a pattern.
-    `suffix` is the ending of outputs. WrongUse for a list that cannot be read or is empty, a pattern without a file,
-    an input that is given twice, and two inputs whose outputs would have the same name. Inputs need not exist here.
+    `suffix` is the ending of outputs, and their names have `longest` bytes at most. WrongUse for a list that cannot be read or
+    is empty, a pattern without a file, a path that wire-cell cannot work with, an input that is given twice, an output with
+    too long a name, and two of the same name. Inputs need not exist here.
     """
     folder, text = read_text(given)
     places: dict[Path, int] = {}
@@ -35,7 +39,11 @@ def read_entries(given: str, suffix: str) -> list[Entry]:
         line = line.strip()
         if not line or line.startswith("#"):
             continue
-        for path in expand(line, folder, f"{given}, line {number}"):
+        where = f"{given}, line {number}"
+        if "\0" in line:
+            raise WrongUse("the list is no text", where, "a byte of value zero", "one path a line")
+        for path in expand(line, folder, where):
+            require_usable(path, "an input", where)
             if path in places:
                 raise WrongUse(
                     "an input is given twice", f"{given}, lines {places[path]} and {number}", str(path), "each file once"
@@ -44,16 +52,25 @@ def read_entries(given: str, suffix: str) -> list[Entry]:
     if not places:
         raise WrongUse("the list is empty", given, expected="one path a line")
     entries = [Entry(path, output_name(path, suffix)) for path in places]
+    for entry in entries:
+        if (size := len(entry.name.encode("utf-8"))) > longest:
+            raise WrongUse(
+                "an output would have too long a name",
+                f"{given}, line {places[entry.input]}",
+                f"{entry.name}, {size} bytes",
+                f"at most {longest} bytes, for longer names are made of it",
+                "give the input a shorter name, by a link for example",
+            )
     refuse_equal_names(entries, given)
     return entries
 
 
 def read_text(given: str) -> tuple[Path, str]:
     """The folder at which relative paths start, and the text."""
-    if given == "-":
-        return Path.cwd(), sys.stdin.read()
     path = Path(given).absolute()
     try:
+        if given == "-":
+            return Path.cwd(), sys.stdin.read()
         return path.parent, path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise WrongUse("the list is no text", given, expected="one path a line, UTF-8") from None
@@ -63,18 +80,25 @@ def read_text(given: str) -> tuple[Path, str]:
 
 def expand(line: str, folder: Path, where: str) -> list[Path]:
     """The files of a line."""
-    path = normal(folder / line)
-    if not any(sign in line for sign in "*?[") or path.exists():
+    path = normal(folder / line, where)
+    if not any(sign in line for sign in "*?[") or os.path.exists(path):
         return [path]
     found = sorted(glob.glob(str(folder / line), recursive=True))
     if not found:
         raise WrongUse("no file fits the pattern", where, line)
-    return [normal(Path(name)) for name in found]
+    return [normal(Path(name), where) for name in found]
 
 
-def normal(path: Path) -> Path:
-    """Absolute, and the same for all ways to write the way to a file's folder; a link stays itself."""
-    return path.parent.resolve() / path.name
+def normal(path: Path, where: str) -> Path:
+    """Absolute, and the same for all ways to write the way to a file's folder; a link stays itself. WrongUse for a folder whose
+    links go in a circle."""
+    folder = os.path.realpath(path.parent)
+    try:
+        os.stat(folder)
+    except OSError as error:  # what else is wrong is found, and may be skipped, when the input is opened
+        if error.errno == errno.ELOOP:
+            raise WrongUse("the links of a path go in a circle", where, str(path)) from None
+    return Path(folder) / path.name
 
 
 def output_name(path: Path, suffix: str) -> str:

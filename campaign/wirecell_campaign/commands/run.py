@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import WrongUse
 from ..options import BATCH, ClusterOptions, RunOptions
+from ..paths import require_usable
 
 NAME = "run"
 HELP = "run wire-cell over the files of a list"
@@ -155,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def options(arguments: argparse.Namespace) -> RunOptions:
-    """The options with their defaults. WrongUse for those that do not go with the cluster."""
+    """The options with their defaults. WrongUse for those that do not go with the cluster, and folders that no run can use."""
     where = arguments.cluster
     batch_only = ("queue", "account", "memory", "disk", "walltime", "interface", "directive", "prologue")
     useless = [f"--{name}" for name in batch_only if getattr(arguments, name)]
@@ -193,9 +194,19 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         patience=arguments.patience or 60.0,
     )
     default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
+    output = Path(arguments.output or default_output).absolute()
+    require_usable(output, "the output folder", "--output")
+    if arguments.scratch:
+        if arguments.scratch[0] not in "/$":
+            raise WrongUse(
+                "--scratch says no place on a worker",
+                seen=arguments.scratch,
+                expected="an absolute path, or one that begins with a variable such as $TMPDIR",
+            )
+        require_usable(Path(arguments.scratch), "the scratch folder", "--scratch")
     return RunOptions(
         list=arguments.list,
-        output=Path(arguments.output or default_output).absolute(),
+        output=output,
         config=arguments.config,
         arguments=arguments.arguments,
         search_path=[str(Path(folder).absolute()) for folder in arguments.path],
