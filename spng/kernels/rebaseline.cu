@@ -29,10 +29,28 @@ SPNG_DEVICE bool is_set(const RowView<Word>& words, Index bit) {
     return (words[bit / word_bits] >> (bit % word_bits) & 1) != 0;
 }
 
-/// Which slice a tick lies in; rows have less than 2^32 ticks, and 32 bits divide many times faster than 64.
-SPNG_DEVICE Index slice_of(Index tick, Index factor) {
-    return static_cast<unsigned>(tick) / static_cast<unsigned>(factor);
-}
+/// Which slice a thread's ticks lie in, one after the other: number threadIdx.x and every block_threads-th
+/// from there on. Divides once, not for each tick; rows have less than 2^31 ticks.
+class SliceOfTicks {
+public:
+    SPNG_DEVICE explicit SliceOfTicks(unsigned factor)
+        : m_factor(factor), m_step(block_threads / factor), m_step_rest(block_threads % factor),
+          m_slice(threadIdx.x / factor), m_rest(threadIdx.x % factor) {}
+
+    SPNG_DEVICE unsigned slice() const { return m_slice; }
+    SPNG_DEVICE void next() {
+        m_slice += m_step;
+        m_rest += m_step_rest;
+        if (m_rest >= m_factor) {
+            m_rest -= m_factor;
+            ++m_slice;
+        }
+    }
+
+private:
+    unsigned m_factor, m_step, m_step_rest;
+    unsigned m_slice, m_rest; ///< of the present tick
+};
 
 /// a + b c, rounded once: what the CPU's compiler makes of it for every processor since 2013.
 SPNG_DEVICE float fused(float a, float b, float c) {
@@ -48,13 +66,15 @@ SPNG_DEVICE void apply_regions_linear(const Real* signal, const bool* mask, cons
                                       Real* result) {
     SharedMemory memory;
     const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
+    const SliceOfTicks first_slice(static_cast<unsigned>(factor));
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
         __syncthreads();
         const Real* in = signal + row * row_stride;
         Real* out = result + row * ticks;
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
-            const Index slice = slice_of(tick, factor);
+        SliceOfTicks present = first_slice;
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
+            const Index slice = present.slice();
             Real value = 0;
             if (is_set(inside, slice)) {
                 const Index first = find_bit_back(inside, 0, slice, false) * factor;
@@ -81,14 +101,16 @@ SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, co
     SharedMemory memory;
     BlockReduction reduce(memory);
     const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
+    const SliceOfTicks first_slice(static_cast<unsigned>(factor));
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
         __syncthreads();
         const Real* in = signal + row * row_stride;
         RowSum<Real> total[1];
         unsigned outside[1] = {0};
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
-            if (!is_set(inside, slice_of(tick, factor))) {
+        SliceOfTicks present = first_slice;
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
+            if (!is_set(inside, present.slice())) {
                 total[0].add(in[tick]);
                 ++outside[0];
             }
@@ -96,9 +118,9 @@ SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, co
         reduce(total, Add{});
         reduce(outside, Add{});
         const Real baseline = outside[0] > 0 ? total[0].over(outside[0]) : Real{0};
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
-            result[row * ticks + tick] =
-                is_set(inside, slice_of(tick, factor)) ? in[tick] - baseline : Real{0};
+        present = first_slice;
+        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
+            result[row * ticks + tick] = is_set(inside, present.slice()) ? in[tick] - baseline : Real{0};
         }
         __syncthreads();
     }
