@@ -15,6 +15,8 @@ from .program import HOME
 IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:'([^']+)'|"([^"]+)")""")
 PLACES = (".", "cfg", "share/wirecell", "share/wirecell/cfg")  # of configurations, in a checkout or a bundle
 OWN_ARGUMENTS = ("input", "output")
+SHARE = "share"  # the argument that names a folder where jobs meet, which need not exist
+SHARE_WORDS = ("", "auto", "none")  # of it, that are no folder
 NOT_A_RESULT = ("config", "search_path")  # paths: the same content elsewhere gives the same outputs
 
 
@@ -45,8 +47,9 @@ class Settings:
 
 
 def parse_arguments(given: list[str]) -> dict[str, str]:
-    """`name=value` words, the first `=` splits. A value that names a file becomes its absolute path, for workers have another
-    working folder. WrongUse for words without `=`, names given twice and those that the campaign sets."""
+    """`name=value` words, the first `=` splits. A value that names a file, and the folder of `share`, become absolute paths, for
+    attempts have working folders of their own. WrongUse for words without `=`, names given twice and those that the campaign
+    sets."""
     found: dict[str, str] = {}
     for word in given:
         name, sign, value = word.partition("=")
@@ -56,7 +59,8 @@ def parse_arguments(given: list[str]) -> dict[str, str]:
             raise WrongUse(f"-A {name} is set for each file by the campaign", seen=word, mend="leave it out")
         if name in found:
             raise WrongUse("an argument is given twice", seen=f"{name}={found[name]} and {word}")
-        found[name] = str(Path(value).absolute()) if names_a_file(value) else value
+        is_path = value not in SHARE_WORDS if name == SHARE else names_a_file(value)
+        found[name] = str(Path(value).absolute()) if is_path else value
     return found
 
 
