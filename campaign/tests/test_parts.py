@@ -219,10 +219,14 @@ def test_a_timing_file_that_is_foreign_or_torn(tmp_path: Path) -> None:
 
 
 def test_checksum_lines_are_those_of_sha256sum(tmp_path: Path) -> None:
-    for name in ("plain.npz", "with space.npz", "back\\slash.npz"):
+    names = ("plain.npz", "with space.npz", "back\\slash.npz", "two\nlines.npz", "re\rturn.npz", "all\\\r\n\\n.npz")
+    lines = []
+    for name in names:
         (tmp_path / name).write_text(name)
-        expected = subprocess.run(["sha256sum", name], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        assert manifest.checksum_line(hashlib.sha256(name.encode()).hexdigest(), name) == expected
+        lines.append(manifest.checksum_line(hashlib.sha256(name.encode()).hexdigest(), name))
+        assert lines[-1] == subprocess.run(["sha256sum", name], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    write_whole(tmp_path / "SHA256SUMS", "".join(lines))
+    subprocess.run(["sha256sum", "--quiet", "--strict", "-c", "SHA256SUMS"], cwd=tmp_path, check=True)
 
 
 def test_verify_names_every_difference(tmp_path: Path) -> None:

@@ -63,8 +63,9 @@ def write(layout: Layout, manifest: dict) -> None:
 
 
 def checksum_line(digest: str, path: str) -> str:
-    """As sha256sum writes it: a backslash in a name is doubled, and the line then begins with one."""
-    escaped = path.replace("\\", "\\\\")
+    """As sha256sum writes it: backslash, line feed and carriage return in a name are escaped, and the line then begins with a
+    backslash."""
+    escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     mark = "\\" if escaped != path else ""
     return f"{mark}{digest}  {escaped}\n"
 
