@@ -124,9 +124,28 @@ def test_changed_settings_are_refused(bench: Bench, cluster_address: str, capsys
     bench.config.write_text("{} // changed\n")
     assert bench.run("--cluster", cluster_address, "-A", "filters=pdhd") == 2
     assert "config_sha256" in capsys.readouterr().err
-    before = (bench.output / "f000.npz").stat().st_ino
+    record = bench.output / ".campaign/records/f000.npz.json"
+    before = json.loads(record.read_text())["attempt"]
     assert bench.run("--cluster", cluster_address, "-A", "filters=smooth", "--redo") == 0
-    assert (bench.output / "f000.npz").stat().st_ino != before
+    assert json.loads(record.read_text())["attempt"] != before
+    bench.check(names)
+
+
+@pytest.mark.parametrize("content", ["{}", '{"digest": "x"}', '{"digest": "x", "settings": null}', "[]", "torn"])
+def test_settings_that_are_not_whole_are_as_none(bench: Bench, cluster_address: str, capsys, content: str) -> None:
+    """The records still know with which settings their outputs were made."""
+    names = bench.make(2)
+    words = ("--cluster", cluster_address, "-A", "filters=pdhd")
+    assert bench.run(*words) == 0
+    kept = bench.output / ".campaign/settings.json"
+    whole = kept.read_text()
+    kept.write_text(content)
+    assert cli.main(["status", str(bench.output)]) == 0
+    assert bench.run("--cluster", cluster_address, "-A", "filters=smooth") == 2
+    assert "2 files were done with other settings" in capsys.readouterr().err
+    kept.write_text(content)
+    assert bench.run(*words) == 0
+    assert kept.read_text() == whole
     bench.check(names)
 
 
