@@ -191,6 +191,29 @@ def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsy
     )
 
 
+BOOKKEEPING = {
+    "manifest.json": ['{"schema": "spng-campaign-manifest-1"}', '{"schema": "spng-campaign-manifest-1", "files": [{}]}', "torn"],
+    ".campaign/failures/f001.npz.json": ["{}", "[]", "torn"],
+    ".campaign/names.json": ["[{}]", "{}", "torn"],
+    ".campaign/settings.json": ["{}"],
+}
+
+
+@pytest.mark.parametrize("path, content", [(path, content) for path, contents in BOOKKEEPING.items() for content in contents])
+def test_files_of_the_campaign_that_are_not_whole(bench: Bench, cluster_address: str, capsys, path: str, content: str) -> None:
+    """Without its manifest the folder cannot be verified; all else is told as far as it is known, and the next run mends it."""
+    names = bench.make(2)
+    assert bench.run("--cluster", cluster_address) == 0
+    (bench.output / path).write_text(content)
+    capsys.readouterr()
+    assert cli.main(["verify", str(bench.output)]) == (2 if path == "manifest.json" else 0)
+    assert ("error: the folder has no manifest, or none that is whole" in capsys.readouterr().err) == (path == "manifest.json")
+    assert cli.main(["status", str(bench.output)]) == 0 == cli.main(["summary", str(bench.output)])
+    assert "2 of 2 done, 0 failed, 0 left" in capsys.readouterr().out
+    assert bench.run("--cluster", cluster_address) == 0
+    bench.check(names)
+
+
 def test_summary_is_made_again_from_the_records(bench: Bench, cluster_address: str, capsys) -> None:
     bench.make(5)
     assert bench.run("--cluster", cluster_address) == 0

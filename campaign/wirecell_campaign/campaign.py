@@ -14,7 +14,7 @@ from .engine import Engine
 from .errors import CampaignError, WrongUse, disk_error
 from .input_list import Entry
 from .interrupts import Interrupts
-from .layout import Layout, longest_name, read_json, write_json
+from .layout import Layout, longest_name, write_json
 from .options import BATCH, RunOptions
 from .progress import Progress
 from .publish import require_links
@@ -130,8 +130,8 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
 def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
     """Bring what earlier runs left in order. WrongUse when it does not go with this run."""
     digest = plan.settings.digest()
-    before = read_json(layout.settings)
-    if isinstance(before, dict) and before.get("digest") != digest and any(layout.records.iterdir()) and not options.redo:
+    before = settings.read(layout)
+    if before and before["digest"] != digest and any(layout.records.iterdir()) and not options.redo:
         raise settings.changed(before["settings"], plan.settings, layout.root)
     found = resume.look(layout, list(plan.entries.values()), digest, options.quick)
     resume.refuse_foreign(found, layout)
@@ -147,7 +147,7 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
         print(f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)}, done again", file=sys.stderr)
     for name in other:
         resume.forget(layout, name)
-    write_json(layout.settings, {"digest": digest, "settings": plan.settings.content()})
+    settings.write(layout, plan.settings)
     write_json(layout.names, list(plan.entries))
     return found
 

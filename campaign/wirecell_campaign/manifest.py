@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .checksum import is_same
-from .errors import CampaignError
+from .errors import WrongUse
 from .layout import CHECKSUMS, MANIFEST, OWN_NAMES, PROFILES, Layout, read_json, write_json, write_whole
 
 SCHEMA = "spng-campaign-manifest-1"
+FILE_KEYS = {"path", "size", "sha256"}  # that verify() needs
 CHECKERS = 4
 
 
@@ -71,11 +72,12 @@ def checksum_line(digest: str, path: str) -> str:
 
 
 def read(layout: Layout) -> dict:
-    """The manifest of a folder. CampaignError when there is none."""
+    """The manifest of a folder. WrongUse when there is none, or none that is whole."""
     found = read_json(layout.root / MANIFEST)
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise CampaignError(
-            "the folder has no manifest",
+    files = found.get("files") if isinstance(found, dict) and found.get("schema") == SCHEMA else None
+    if not isinstance(files, list) or not all(isinstance(entry, dict) and FILE_KEYS <= set(entry) for entry in files):
+        raise WrongUse(
+            "the folder has no manifest, or none that is whole",
             str(layout.root),
             expected=MANIFEST,
             mend="it is written when wirecell-campaign run ends; run the same command again",

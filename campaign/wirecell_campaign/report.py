@@ -7,9 +7,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import manifest, record, summary
+from . import manifest, record, settings, summary
 from .errors import CampaignError, WrongUse
 from .layout import INTERNAL, JOINED_PROFILE, PROFILES, Layout, read_json
+
+FAILURE_KEYS = {"name", "attempts", "block"}
 
 
 @dataclass
@@ -39,18 +41,19 @@ def open_folder(given: str) -> Layout:
 def standing(layout: Layout) -> Standing:
     """How things are. Failures of files that are done by now, or no longer in the list, are left out."""
     records = record.read_all(layout)
-    failures = [found for path in sorted(layout.failures.glob("*.json")) if isinstance(found := read_json(path), dict)]
+    failures = [found for path in sorted(layout.failures.glob("*.json")) if is_failure(found := read_json(path))]
     names = read_json(layout.names)
-    if not isinstance(names, list):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         names = sorted({*records, *(failure["name"] for failure in failures)})
     wanted = set(names) - set(records)
-    settings = read_json(layout.settings)
     return Standing(
-        names,
-        records,
-        [failure for failure in failures if failure["name"] in wanted],
-        settings if isinstance(settings, dict) else {},
+        names, records, [failure for failure in failures if failure["name"] in wanted], settings.read(layout) or {}
     )
+
+
+def is_failure(found: object) -> bool:
+    """Whether the content of a file is a failure as the dispatcher keeps it."""
+    return isinstance(found, dict) and FAILURE_KEYS <= set(found)
 
 
 def write(layout: Layout) -> Standing:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .checksum import sha256
 from .errors import WrongUse
+from .layout import Layout, read_json, write_json
 from .program import HOME
 
 IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:'([^']+)'|"([^"]+)")""")
@@ -106,6 +107,19 @@ def make(config: Path, arguments: dict[str, str], program: dict[str, str], suffi
     """The settings of a run. OSError when a file cannot be read."""
     files = {name: sha256(Path(value)) for name, value in arguments.items() if names_a_file(value)}
     return Settings(str(config), config_digest(config, search_path), arguments, files, program, suffix, search_path)
+
+
+def write(layout: Layout, settings: Settings) -> None:
+    """Keep the settings in the output folder. OSError."""
+    write_json(layout.settings, {"digest": settings.digest(), "settings": settings.content()})
+
+
+def read(layout: Layout) -> dict | None:
+    """What write() wrote last. None for a file that is absent or is something else; then the digests in the records still tell
+    outputs of other settings."""
+    found = read_json(layout.settings)
+    whole = isinstance(found, dict) and isinstance(found.get("digest"), str) and isinstance(found.get("settings"), dict)
+    return found if whole else None
 
 
 def differences(old: dict, new: dict) -> list[str]:
