@@ -3,12 +3,12 @@
 Each line of the input file is one instruction, done in order before the output is written:
     sleep S          take so long
     fail N TEXT      print an error block with TEXT and exit with status N
-    die              be killed by SIGKILL
+    die              be killed by SIGKILL while it writes
     hang             ignore SIGTERM and never end; a child process hangs too, its number is in INPUT.child
     half             write half of the output under its final name and exit with status 0
     nothing          write nothing and exit with status 0
     touch            change the input while it is processed
-    killworker       kill the process that started this one
+    killworker       while it writes, kill the process that started this one
     big N            write N bytes more, as a member of their own
     dump             also write a second file, as the job's argument dump does
     once ...         the instruction behind it, the first time only; INPUT.once remembers
@@ -59,8 +59,8 @@ def fail(status: int, text: str) -> None:
     sys.exit(status)
 
 
-def write(path: str, content: bytes) -> None:
-    """As wire-cell writes: under a temporary name first."""
+def write_partial(path: str, content: bytes) -> str:
+    """As wire-cell writes: under a temporary name first, which stays when the process is killed. Returns that name."""
     partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.partial")
     try:
         with open(partial, "wb") as file:
@@ -68,7 +68,12 @@ def write(path: str, content: bytes) -> None:
     except OSError as error:
         os.unlink(partial)
         fail(1, f"cannot write the output file\n  seen:     {error.strerror}")
-    os.replace(partial, path)
+    return partial
+
+
+def write(path: str, content: bytes) -> None:
+    """A whole file."""
+    os.replace(write_partial(path, content), path)
 
 
 def obey(line: str, source: str, target: str, content: bytes) -> None:
@@ -85,6 +90,7 @@ def obey(line: str, source: str, target: str, content: bytes) -> None:
     elif word == "fail":
         fail(int(rest[0]), rest[1])
     elif word == "die":
+        write_partial(target, output_of(content)[:150])
         os.kill(os.getpid(), signal.SIGKILL)
     elif word == "hang":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -102,6 +108,7 @@ def obey(line: str, source: str, target: str, content: bytes) -> None:
         with open(source, "a") as file:
             file.write("# changed\n")
     elif word == "killworker":
+        write_partial(target, output_of(content)[:150])
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(60)
     elif word == "dump":
