@@ -1,12 +1,16 @@
+#include "spng/core/tensor_checks.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
 
 #include <ATen/ops/empty_like.h>
 
+#include <algorithm>
+
 namespace spng::kernels {
 
 namespace {
 
+constexpr std::int64_t most_ticks = 1 << 30;
 constexpr std::int64_t tile_ticks = 7 * threads_of_block; // as in running_sum.cu
 
 template <class Real>
@@ -15,12 +19,16 @@ void running_sum(const char* kernel, const at::Tensor& waveform, const at::Tenso
     const std::int64_t ticks = waveform.size(-1);
     const std::int64_t rows = waveform.numel() / ticks;
     const std::int64_t tiles = (ticks + tile_ticks - 1) / tile_ticks;
-    const std::int64_t bytes = (tile_ticks + samples - 1) * static_cast<std::int64_t>(sizeof(Real)) + 7;
-    const bool staged = bytes <= most_shared_bytes;
-    launch(kernel, waveform.device(), blocks_for(rows * tiles, 1), staged ? bytes / 8 * 8 : 0,
-           waveform.const_data_ptr<Real>(), rows, ticks, pedestal.const_data_ptr<Real>(),
-           rms.const_data_ptr<Real>(), static_cast<Real>(clip), samples, static_cast<int>(staged),
-           result.mutable_data_ptr<Real>());
+    require_argument(ticks < most_ticks && samples < most_ticks, "kernels", "ticks of a row and of a sum",
+                     std::max(ticks, samples), "below 2^30, which the kernel counts in 32 bits");
+    const auto bytes_of = [](std::int64_t places) {
+        return (places * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
+    };
+    const bool staged = bytes_of(tile_ticks + samples - 1) <= most_shared_bytes;
+    launch(kernel, waveform.device(), blocks_for(rows * tiles, 1),
+           bytes_of(tile_ticks + (staged ? samples - 1 : 0)), waveform.const_data_ptr<Real>(), rows, ticks,
+           pedestal.const_data_ptr<Real>(), rms.const_data_ptr<Real>(), static_cast<Real>(clip), samples,
+           static_cast<int>(staged), result.mutable_data_ptr<Real>());
 }
 
 } // namespace
