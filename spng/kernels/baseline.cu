@@ -44,8 +44,9 @@ SPNG_DEVICE void subtract_baseline(const Sample* waveforms, Index rows, Index ro
 }
 
 #define SPNG_SUBTRACT_BASELINE(name, Sample, Result)                                                         \
-    SPNG_KERNEL name(const Sample* waveforms, Index rows, Index row_stride, Index ticks, Index tick_stride,  \
-                     Index padded_ticks, const bool* good, int staged, Result* result) {                     \
+    SPNG_KERNEL name(const Sample* __restrict__ waveforms, Index rows, Index row_stride, Index ticks,        \
+                     Index tick_stride, Index padded_ticks, const bool* __restrict__ good, int staged,       \
+                     Result* __restrict__ result) {                                                          \
         subtract_baseline(waveforms, rows, row_stride, ticks, tick_stride, padded_ticks, good, staged,       \
                           result);                                                                           \
     }

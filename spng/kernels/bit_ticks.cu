@@ -23,14 +23,14 @@ SPNG_DEVICE void pack_words(Index rows, Index ticks, Word* packed, FlagsOf flags
     }
 }
 
-SPNG_KERNEL pack_ticks(const bool* mask, Index rows, Index ticks, Word* packed) {
+SPNG_KERNEL pack_ticks(const bool* __restrict__ mask, Index rows, Index ticks, Word* __restrict__ packed) {
     pack_words(rows, ticks, packed, [=](Index row) {
         const bool* flags = mask + row * ticks;
         return [=](Index tick) { return flags[tick]; };
     });
 }
 
-SPNG_KERNEL unpack_ticks(const Word* packed, Index rows, Index ticks, bool* mask) {
+SPNG_KERNEL unpack_ticks(const Word* __restrict__ packed, Index rows, Index ticks, bool* __restrict__ mask) {
     const Index words = words_for(ticks);
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
         for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
@@ -58,9 +58,10 @@ SPNG_DEVICE void pack_above(const Real* waveforms, Index rows, Index row_stride,
 }
 
 #define SPNG_PACK_ABOVE(suffix, Real)                                                                        \
-    SPNG_KERNEL pack_above_##suffix(const Real* waveforms, Index rows, Index row_stride, Index ticks,        \
-                                    const Real* rms, Real factor, const Real* pedestal, Real nominal,        \
-                                    const bool* good, Word* packed) {                                        \
+    SPNG_KERNEL pack_above_##suffix(const Real* __restrict__ waveforms, Index rows, Index row_stride,        \
+                                    Index ticks, const Real* __restrict__ rms, Real factor,                  \
+                                    const Real* __restrict__ pedestal, Real nominal,                         \
+                                    const bool* __restrict__ good, Word* __restrict__ packed) {              \
         pack_above(waveforms, rows, row_stride, ticks, rms, factor, pedestal, nominal, good, packed);        \
     }
 

@@ -62,8 +62,8 @@ SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, cons
 
 /// @param packed  rows times words is below 2^32; at a multiple of 16 bytes where `words` is even
 /// @param pairs   two rows for each cell, each of 32 bits, the first one's lowest
-SPNG_KERNEL coincidence(const Word* packed, Index words, const int* offsets, const Word* pairs, Index targets,
-                        Word* crossing) {
+SPNG_KERNEL coincidence(const Word* __restrict__ packed, Index words, const int* __restrict__ offsets,
+                        const Word* __restrict__ pairs, Index targets, Word* __restrict__ crossing) {
     const auto number = static_cast<unsigned>(words);
     if (number % 2 == 0) {
         coincidence_of_targets<2>(packed, number, offsets, pairs, targets, crossing);
@@ -72,8 +72,8 @@ SPNG_KERNEL coincidence(const Word* packed, Index words, const int* offsets, con
     }
 }
 
-SPNG_KERNEL or_neighbours(const Word* packed, Index rows, Index words, const int* neighbours, Index most,
-                          Word* widened) {
+SPNG_KERNEL or_neighbours(const Word* __restrict__ packed, Index rows, Index words,
+                          const int* __restrict__ neighbours, Index most, Word* __restrict__ widened) {
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
         for (Index word = lane_number(); word < words; word += warp_threads) {
             Word mine = packed[row * words + word];
@@ -90,8 +90,8 @@ SPNG_KERNEL or_neighbours(const Word* packed, Index rows, Index words, const int
 
 /// Bit 0 of a product's number asks for the mask, bit 1 for the crossing, each as it is or complemented.
 /// @param products  two bits for each, the first one's lowest
-SPNG_KERNEL multi_plane(const Word* mask, const Word* crossing, Index rows, Index ticks, int products,
-                        int number, Word* result) {
+SPNG_KERNEL multi_plane(const Word* __restrict__ mask, const Word* __restrict__ crossing, Index rows,
+                        Index ticks, int products, int number, Word* __restrict__ result) {
     const Index words = words_for(ticks);
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
         for (Index word = lane_number(); word < words; word += warp_threads) {

@@ -22,6 +22,8 @@ constexpr int word_bits = 64;
 
 /// Four blocks to a multiprocessor leave each thread 64 registers; left to itself the compiler spills some to
 /// have eight.
+/// Results are tensors of their own, so pointers are __restrict__ where loads would wait for stores before
+/// them.
 #define SPNG_KERNEL extern "C" __global__ void __launch_bounds__(::spng::kernels::block_threads, 4)
 
 SPNG_DEVICE unsigned lane_number() {

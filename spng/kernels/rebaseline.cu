@@ -127,8 +127,9 @@ SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, co
 }
 
 #define SPNG_APPLY_REGIONS(name, suffix, Real)                                                               \
-    SPNG_KERNEL name##_##suffix(const Real* signal, const bool* mask, const Word* packed, Index rows,        \
-                                Index row_stride, Index ticks, Index slices, Index factor, Real* result) {   \
+    SPNG_KERNEL name##_##suffix(const Real* __restrict__ signal, const bool* __restrict__ mask,              \
+                                const Word* __restrict__ packed, Index rows, Index row_stride, Index ticks,  \
+                                Index slices, Index factor, Real* __restrict__ result) {                     \
         name(signal, mask, packed, rows, row_stride, ticks, slices, factor, result);                         \
     }
 

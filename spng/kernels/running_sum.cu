@@ -73,9 +73,9 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
 }
 
 #define SPNG_CLIPPED_RUNNING_SUM(suffix, Real)                                                               \
-    SPNG_KERNEL clipped_running_sum_##suffix(const Real* waveform, Index rows, Index ticks,                  \
-                                             const Real* pedestal, const Real* rms, Real clip,               \
-                                             Index samples, int staged, Real* result) {                      \
+    SPNG_KERNEL clipped_running_sum_##suffix(                                                                \
+        const Real* __restrict__ waveform, Index rows, Index ticks, const Real* __restrict__ pedestal,       \
+        const Real* __restrict__ rms, Real clip, Index samples, int staged, Real* __restrict__ result) {     \
         clipped_running_sum(waveform, rows, static_cast<int>(ticks), pedestal, rms, clip,                    \
                             static_cast<int>(samples), staged, result);                                      \
     }
