@@ -15,11 +15,46 @@ SPNG_DEVICE double root(double value) {
     return sqrt(value);
 }
 
+/// Whether a sample is within the cut, decided in float64 as on the CPU: else the RMS of a row would depend
+/// on the device wherever a sample lies at the limit. Only samples that float32 cannot tell from the limit
+/// take float64, so its speed on a device hardly matters.
+template <class Real>
+class WithinCut {
+public:
+    SPNG_DEVICE WithinCut(Real low, Real median, Real high, double cut) : m_median(median) {
+        const double above = static_cast<double>(high) - median;
+        const double below = static_cast<double>(median) - low;
+        m_limit = cut * sqrt(fma(above, above, below * below) / 2);
+        m_surely_within = static_cast<Real>(m_limit * (1 - tolerance));
+        m_surely_outside = static_cast<Real>(m_limit * (1 + tolerance));
+    }
+
+    SPNG_DEVICE bool operator()(Real sample) const {
+        const Real deviation = sample - m_median;
+        const Real distance = deviation < 0 ? -deviation : deviation;
+        if (distance < m_surely_within) {
+            return true;
+        }
+        if (distance > m_surely_outside) {
+            return false;
+        }
+        const double exact = static_cast<double>(sample) - m_median;
+        return exact <= m_limit && -exact <= m_limit;
+    }
+
+private:
+    static constexpr double tolerance = 1e-6; ///< several roundings of float32
+
+    Real m_median, m_surely_within, m_surely_outside;
+    double m_limit;
+};
+
 /// The three order statistics share the passes over the row; a last pass sums the squares within the cut.
 template <class Reduction, class Real>
 SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_stride, Index ticks,
-                              Index tick_stride, Index low_rank, Index median_rank, Index high_rank, Real cut,
-                              Real rms_of_unit_noise, bool staged, Real* low, Real* median, Real* rms) {
+                              Index tick_stride, Index low_rank, Index median_rank, Index high_rank,
+                              double cut, Real rms_of_unit_noise, bool staged, Real* low, Real* median,
+                              Real* rms) {
     SharedMemory memory;
     Reduction reduce(memory);
     const SharedArray<Real> room = Reduction::template room<Real>(memory, staged ? ticks : 0);
@@ -29,14 +64,13 @@ SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_strid
         const Index ranks[] = {low_rank, median_rank, high_rank};
         Real levels[3];
         select_samples(samples, ticks, ranks, reduce, levels);
-        const Real above = levels[2] - levels[1];
-        const Real below = levels[1] - levels[0];
-        const Real limit = cut * root((above * above + below * below) / 2);
+        const WithinCut<Real> is_quiet(levels[0], levels[1], levels[2], cut);
         RowSum<Real> squares[1];
         unsigned quiet[1] = {0};
         for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
-            const Real deviation = samples[tick] - levels[1];
-            if (deviation <= limit && -deviation <= limit) {
+            const Real sample = samples[tick];
+            if (is_quiet(sample)) {
+                const Real deviation = sample - levels[1];
                 squares[0].add(deviation * deviation);
                 ++quiet[0];
             }
@@ -82,7 +116,7 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
 /// @param is_staged  known when the kernel of short rows is compiled, which are read faster for it
 #define SPNG_ROBUST_NOISE(name, Reduction, Real, is_staged)                                                  \
     SPNG_KERNEL name(const Real* waveforms, Index rows, Index row_stride, Index ticks, Index tick_stride,    \
-                     Index low_rank, Index median_rank, Index high_rank, Real cut, Real rms_of_unit_noise,   \
+                     Index low_rank, Index median_rank, Index high_rank, double cut, Real rms_of_unit_noise, \
                      [[maybe_unused]] int staged, Real* low, Real* median, Real* rms) {                      \
         robust_noise<Reduction>(waveforms, rows, row_stride, ticks, tick_stride, low_rank, median_rank,      \
                                 high_rank, cut, rms_of_unit_noise, is_staged, low, median, rms);             \

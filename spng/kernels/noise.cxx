@@ -30,8 +30,8 @@ void robust_noise(NoiseKernels kernels, const Rows& rows, double cut, at::Tensor
     launch(short_rows ? kernels.short_rows : kernels.rows, rms.device(),
            blocks_for(rows.rows, short_rows ? warps_of_block : 1),
            short_rows ? bytes_of_warps : reduction_bytes + rows.staged_bytes, rows.data<Real>(), rows.rows,
-           rows.row_stride, rows.ticks, rows.tick_stride, ranks.low, ranks.median, ranks.high,
-           static_cast<Real>(cut), static_cast<Real>(rms_of_cut_gaussian(cut)), static_cast<int>(rows.staged),
+           rows.row_stride, rows.ticks, rows.tick_stride, ranks.low, ranks.median, ranks.high, cut,
+           static_cast<Real>(rms_of_cut_gaussian(cut)), static_cast<int>(rows.staged),
            low.mutable_data_ptr<Real>(), median.mutable_data_ptr<Real>(), rms.mutable_data_ptr<Real>());
 }
 

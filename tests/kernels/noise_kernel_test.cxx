@@ -12,6 +12,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
 #include <limits>
 
 namespace spng::testing {
@@ -35,8 +36,8 @@ std::int64_t steps_between(const at::Tensor& left, const at::Tensor& right) {
                                             : steps_between<double>(left, right);
 }
 
-/// Order statistics are exact. The RMS: float32 rounds each square, the root and a division, and the limit of
-/// the cut; float64 adds in another order than the CPU.
+/// Order statistics are exact, and so is which samples are within the cut. The RMS: float32 rounds each
+/// square, the root and a division; float64 adds in another order than the CPU.
 void expect_noise(const at::Tensor& waveforms, double cut = 5, std::int64_t steps_float32 = 4) {
     const ChannelNoise expected = robust_noise(waveforms, cut);
     const at::Tensor seen = emulated([&] {
@@ -80,6 +81,33 @@ TEST(NoiseKernel, RowsOfFewValues) {
     for (const std::int64_t ticks : {1500, 1600}) {
         expect_noise(at::full({2, ticks}, -7.25f));
         expect_noise(at::randint(-3, 4, {4, ticks}).to(at::kFloat), 3);
+    }
+}
+
+TEST(NoiseKernel, SamplesAtTheCutCountAsOnTheCpu) {
+    at::manual_seed(7);
+    for (const double cut : {1.0, 3.7, 5.0}) {
+        for (const std::int64_t ticks : {64, 1600}) {
+            at::Tensor waveforms = at::randn({8, ticks}) * 300 + 900;
+            for (std::int64_t row = 0; row < waveforms.size(0); ++row) {
+                const auto quiet = waveforms[row];
+                const auto [low, median, rms] = robust_noise(quiet.unsqueeze(0), cut);
+                const NoiseRanks ranks(ticks);
+                const double middle = median.item<float>();
+                const double above = std::get<0>(quiet.sort())[ranks.high].item<float>() - middle;
+                const double below = middle - low.item<float>();
+                const double limit = cut * std::sqrt((above * above + below * below) / 2);
+                // The number nearest to the limit and those beside it, in the place of the largest sample:
+                // that moves no order statistic.
+                float edge = static_cast<float>(middle + limit);
+                const auto steps = row % 4 - 2;
+                for (std::int64_t step = 0; step < std::abs(steps); ++step) {
+                    edge = std::nextafter(edge, steps < 0 ? 0.f : 1e30f);
+                }
+                quiet[quiet.argmax()] = edge;
+            }
+            expect_noise(waveforms, cut);
+        }
     }
 }
 
