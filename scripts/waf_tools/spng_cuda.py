@@ -125,7 +125,7 @@ def build(bld):
     env = bld.env
     if not env.CUDA_COMPILER:
         return
-    sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh") + [bld.path.find_node("scripts/compile_kernels.py")]
+    sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [bld.path.find_node("scripts/compile_kernels.py")]
     images = []
     for architecture in ARCHITECTURES:
         image = bld.path.find_or_declare(f"kernels/{architecture}{'.ptx' if is_ptx(architecture) else '.cubin'}")

@@ -88,12 +88,11 @@ SPNG_DEVICE int over_warp(int value, Smaller) {
 /// places, so that a warp may write the next ones while another still reads these.
 class BlockReduction {
 public:
-    static constexpr int most_values = 3;
     static constexpr unsigned threads = block_threads; ///< that share a row
 
     /// All threads of the block make one of these, from the same shared memory.
     SPNG_DEVICE explicit BlockReduction(SharedMemory& memory)
-        : m_partial(memory.take<Word>(2 * most_values * block_warps)) {}
+        : m_partial(memory.take<Word>(reduction_words)) {}
 
     static SPNG_DEVICE unsigned thread() { return threadIdx.x; }
     static SPNG_DEVICE Index first_row() { return blockIdx.x; }
@@ -108,11 +107,11 @@ public:
     /// Each value combined over all threads of the block; every thread gets the result.
     template <int Count, class T, class Combine>
     SPNG_DEVICE void operator()(T (&values)[Count], Combine combine) {
-        static_assert(Count <= most_values, "room for the partial results");
+        static_assert(Count <= int{reduction_values}, "room for the partial results");
         for (int k = 0; k < Count; ++k) {
             values[k] = over_warp(values[k], combine);
         }
-        const Index place = m_second ? most_values * block_warps : 0;
+        const Index place = m_second ? reduction_words / 2 : 0;
         m_second = !m_second;
         if (lane_number() == 0) {
             for (int k = 0; k < Count; ++k) {

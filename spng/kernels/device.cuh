@@ -7,6 +7,8 @@
 // Contractions are off when the sources are compiled (-fmad=false): what is computed is what is written, so
 // that a device gives the bits that the emulation gives.
 
+#include "spng/kernels/sizes.h"
+
 #define SPNG_DEVICE __device__ __forceinline__
 
 namespace spng::kernels {
@@ -14,9 +16,6 @@ namespace spng::kernels {
 using Index = long long;         ///< of a sample, a row or a byte; rows times ticks may exceed 2^31
 using Word = unsigned long long; ///< 64 ticks of a packed row
 
-constexpr unsigned warp_threads = 32;
-constexpr unsigned block_threads = 256;
-constexpr unsigned block_warps = block_threads / warp_threads;
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int word_bits = 64;
 

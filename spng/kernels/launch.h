@@ -4,6 +4,8 @@
 // the kernels on the CPU (tests/kernels/emulator). So all that the host does - shapes, strides, room in
 // shared memory, order and types of the arguments - is tested without a device.
 
+#include "spng/kernels/sizes.h"
+
 #include <c10/core/Device.h>
 
 #include <array>
@@ -13,8 +15,8 @@
 
 namespace spng::kernels {
 
-constexpr std::int64_t threads_of_block = 256; ///< of every kernel, as in device.cuh
-constexpr std::int64_t warps_of_block = threads_of_block / 32;
+constexpr std::int64_t threads_of_block = block_threads;
+constexpr std::int64_t warps_of_block = block_warps;
 
 /// Dynamic shared memory that every device gives a block without being asked for more.
 constexpr std::int64_t most_shared_bytes = 48 * 1024;

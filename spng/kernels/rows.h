@@ -1,7 +1,11 @@
 #pragma once
 // Waveforms as kernels take them: rows evenly apart.
 
+#include "spng/kernels/sizes.h"
+
 #include <ATen/core/Tensor.h>
+
+#include <cstdint>
 
 namespace spng::kernels {
 
@@ -29,6 +33,6 @@ Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
 at::Tensor rows_in_place(const at::Tensor& waveforms);
 
 /// Shared memory of BlockReduction.
-constexpr std::int64_t reduction_bytes = 2 * 3 * 8 * 8;
+constexpr std::int64_t reduction_bytes = reduction_words * sizeof(std::uint64_t);
 
 } // namespace spng::kernels

@@ -7,9 +7,6 @@
 
 namespace spng::kernels {
 
-constexpr int results_of_thread = 7;
-constexpr int tile_ticks = results_of_thread * block_threads;
-
 /// @param ticks   with `samples`, and a tile more, below 2^31: places in a row have 32 bits
 /// @param staged  whether the tile and its surroundings fit into shared memory
 template <class Real>

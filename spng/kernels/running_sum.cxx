@@ -11,7 +11,6 @@ namespace spng::kernels {
 namespace {
 
 constexpr std::int64_t most_ticks = 1 << 30;
-constexpr std::int64_t tile_ticks = 7 * threads_of_block; // as in running_sum.cu
 
 template <class Real>
 void running_sum(const char* kernel, const at::Tensor& waveform, const at::Tensor& pedestal,
