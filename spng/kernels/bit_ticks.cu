@@ -1,5 +1,4 @@
-// Masks to words and back (spng/coincidence/bit_ticks.h): a warp for each word, whose 64 flags are two
-// ballots.
+// Masks to words and back (spng/coincidence/bit_ticks.h).
 
 #include "spng/kernels/bit_words.cuh"
 
@@ -10,16 +9,7 @@ template <class FlagsOf>
 SPNG_DEVICE void pack_words(Index rows, Index ticks, Word* packed, FlagsOf flags_of) {
     const Index words = words_for(ticks);
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
-        const auto is_set = flags_of(row);
-        for (Index word = warp_number(); word < words; word += block_warps) {
-            const Index first = word * word_bits + lane_number();
-            const Index second = first + warp_threads;
-            const Word flagged =
-                word_of_flags(first < ticks && is_set(first), second < ticks && is_set(second));
-            if (lane_number() == 0) {
-                packed[row * words + word] = flagged;
-            }
-        }
+        pack_row(ticks, flags_of(row), [=](Index word, Word flags) { packed[row * words + word] = flags; });
     }
 }
 

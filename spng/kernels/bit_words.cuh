@@ -26,6 +26,22 @@ SPNG_DEVICE Word word_of_flags(bool first_half, bool second_half) {
     return high << 32 | low;
 }
 
+/// The flags of one row in words, by the warps of a block: a warp for each word, which is two ballots.
+/// @param is_set  function of the tick, asked for ticks of the row only
+/// @param store   function of a word's number and its flags, called by one lane
+template <class IsSet, class Store>
+SPNG_DEVICE void pack_row(Index ticks, const IsSet& is_set, const Store& store) {
+    const Index words = words_for(ticks);
+    for (Index word = warp_number(); word < words; word += block_warps) {
+        const Index first = word * word_bits + lane_number();
+        const Index second = first + warp_threads;
+        const Word flags = word_of_flags(first < ticks && is_set(first), second < ticks && is_set(second));
+        if (lane_number() == 0) {
+            store(word, flags);
+        }
+    }
+}
+
 /// The first bit in [begin, end) that equals `value`, or `end`.
 template <class Row>
 SPNG_DEVICE Index find_bit(const Row& words, Index begin, Index end, bool value) {

@@ -9,19 +9,13 @@ namespace spng::kernels {
 /// The mask of one row in shared memory, or where it is too long for that, the one packed before.
 SPNG_DEVICE RowView<Word> packed_row(const bool* mask, const Word* packed, Index row, Index slices,
                                      const SharedArray<Word>& room) {
-    const Index words = words_for(slices);
     if (packed != nullptr) {
-        return RowView<Word>(packed + row * words);
+        return RowView<Word>(packed + row * words_for(slices));
     }
     const bool* inside = mask + row * slices;
-    for (Index word = warp_number(); word < words; word += block_warps) {
-        const Index first = word * word_bits + lane_number();
-        const Index second = first + warp_threads;
-        const Word flags = word_of_flags(first < slices && inside[first], second < slices && inside[second]);
-        if (lane_number() == 0) {
-            room[word] = flags;
-        }
-    }
+    pack_row(
+        slices, [=](Index slice) { return inside[slice]; },
+        [&](Index word, Word flags) { room[word] = flags; });
     return RowView<Word>(room);
 }
 
