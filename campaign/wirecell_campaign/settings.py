@@ -16,8 +16,7 @@ from .program import HOME
 IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:'([^']+)'|"([^"]+)")""")
 PLACES = (".", "cfg", "share/wirecell", "share/wirecell/cfg")  # of configurations, in a checkout or a bundle
 OWN_ARGUMENTS = ("input", "output")
-SHARE = "share"  # the argument that names a folder where jobs meet, which need not exist
-SHARE_WORDS = ("", "auto", "none")  # of it, that are no folder
+SHARE = "share"  # the argument that names a folder where jobs meet, with a / in its name; it need not exist
 NOT_A_RESULT = ("config", "search_path")  # paths: the same content elsewhere gives the same outputs
 
 
@@ -60,7 +59,7 @@ def parse_arguments(given: list[str]) -> dict[str, str]:
             raise WrongUse(f"-A {name} is set for each file by the campaign", seen=word, mend="leave it out")
         if name in found:
             raise WrongUse("an argument is given twice", seen=f"{name}={found[name]} and {word}")
-        is_path = value not in SHARE_WORDS if name == SHARE else names_a_file(value)
+        is_path = "/" in value if name == SHARE else names_a_file(value)
         found[name] = str(Path(value).absolute()) if is_path else value
     return found
 
