@@ -7,7 +7,6 @@ namespace spng {
 /// on CUDA. Where it is missing or does not load, one log line says so, and they run as compositions of
 /// LibTorch's operations. SPNG_CUDA_KERNELS=no in the environment leaves it closed. LibTorch's CUDA libraries
 /// must be loaded.
-/// @return whether the kernels are there
-bool load_kernel_library();
+void load_kernel_library();
 
 } // namespace spng

@@ -16,7 +16,6 @@ struct RowSum<float> {
     float low = 0;
 
     SPNG_DEVICE void add(float value) { *this = combined(*this, {value, 0}); }
-    SPNG_DEVICE float value() const { return high + low; }
 
     /// The sum over a count below 2^24, to half a unit in the last place but for rare ties.
     SPNG_DEVICE float over(Index count) const {
@@ -39,7 +38,6 @@ struct RowSum<double> {
     double total = 0;
 
     SPNG_DEVICE void add(double value) { total += value; }
-    SPNG_DEVICE double value() const { return total; }
     SPNG_DEVICE double over(Index count) const { return total / static_cast<double>(count); }
     static SPNG_DEVICE RowSum combined(const RowSum& left, const RowSum& right) {
         return {left.total + right.total};
