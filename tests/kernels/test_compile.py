@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/waf_tools")]
 from compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
+from spng_cuda import find_nvcc  # noqa: E402
 
 NVRTC = next(iter(sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.1[23]"))), None)
 NVCC = next((path for path in ("/usr/local/cuda/bin/nvcc", shutil.which("nvcc")) if path and Path(path).exists()), None)
@@ -86,6 +88,17 @@ def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -
         image = (tmp_path / "image.cubin").read_bytes()
         assert (b".debug_line" in image) == lines
         assert (b"region_growth.cu" in image) == lines
+
+
+@pytest.mark.parametrize(("seen", "fits"), [("13.1", True), ("13.0", True), ("13.2", False), ("12.9", False), ("14.0", False)])
+def test_nvcc_must_not_be_newer_than_libtorch(seen: str, fits: bool, tmp_path: Path) -> None:
+    nvcc = tmp_path / "bin/nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text(f"#!/bin/sh\necho Cuda compilation tools, release {seen}, V{seen}.88\n", encoding="utf-8")
+    nvcc.chmod(0o755)
+    path, text = find_nvcc(SimpleNamespace(options=SimpleNamespace(with_cuda=str(tmp_path))), (13, 1))
+    assert (path == str(nvcc)) == fits, text
+    assert f"nvcc {seen}" in text
 
 
 def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
