@@ -54,6 +54,20 @@ void draw(const Job& job, const std::string& file) {
     output.commit();
 }
 
+/// Of the nodes and of the command line.
+void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job) {
+    std::vector<UsedFile> files = job.used_files();
+    files.push_back({"-c", configuration.file, false});
+    for (const auto& [flag, file] : {std::pair{"--timing", line.timing_file},
+                                     {"--trace-states", line.states_file},
+                                     {"--record", line.recording.file}}) {
+        if (!file.empty()) {
+            files.push_back({flag, file, true});
+        }
+    }
+    require_separate(files);
+}
+
 RunOptions run_options(const CommandLine& line, const Job& job) {
     RunOptions options;
     options.graph_threads = line.graph_threads;
@@ -219,6 +233,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         trace.emplace();
     }
     const RunOptions options = run_options(line, job);
+    require_separate_files(line, configuration, job);
     // Until the process ends, not this function: the job still has its memory when this returns, and who
     // waits for the permit would meet it.
     static const JobPermits permits =

@@ -30,4 +30,14 @@ void Error::compose() {
     line("mend:     ", m_text.mend);
 }
 
+void rethrow_copy(const std::exception_ptr& failure) {
+    if (failure) {
+        try {
+            std::rethrow_exception(failure);
+        } catch (const Error& error) {
+            throw Error(error);
+        }
+    }
+}
+
 } // namespace spng

@@ -48,4 +48,8 @@ private:
     std::string m_block;
 };
 
+/// Throw what was kept of a failure, when there is one; an Error as a copy, since who catches it may add to
+/// it.
+void rethrow_copy(const std::exception_ptr& failure);
+
 } // namespace spng

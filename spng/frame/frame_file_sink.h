@@ -3,6 +3,7 @@
 
 #include "spng/frame/frames_behind.h"
 #include "spng/graph/node.h"
+#include "spng/io/uses_files.h"
 
 #include <memory>
 #include <string>
@@ -29,8 +30,9 @@ struct FrameFileSinkConfig {
 /// The file appears under its name when the job ends; a job that stops early keeps the events that were
 /// complete. When writing fails, the file is gone and the job ends with an error, also where failed events
 /// are skipped.
-class FrameFileSink : public NodeWith<FrameFileSinkConfig> {
+class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public UsesFiles {
 public:
+    std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
     void finish() override;
 
 protected:

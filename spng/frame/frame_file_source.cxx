@@ -62,12 +62,17 @@ void FrameFileSource::configured() {
     }
 }
 
-void FrameFileSource::prepare_node(Environment&) {
-    m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
+std::vector<std::filesystem::path> FrameFileSource::files_read() const {
     std::vector<std::filesystem::path> files{find_data_file(config().inname)};
     for (const auto& file : config().further_files) {
         files.push_back(find_data_file(file));
     }
+    return files;
+}
+
+void FrameFileSource::prepare_node(Environment&) {
+    m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
+    const auto files = files_read();
     const bool regular = std::all_of(files.begin(), files.end(),
                                      [](const auto& file) { return std::filesystem::is_regular_file(file); });
     m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(

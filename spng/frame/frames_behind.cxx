@@ -31,13 +31,7 @@ void FramesBehind::wait() {
             m_failure = std::current_exception();
         }
     }
-    if (m_failure) {
-        try {
-            std::rethrow_exception(m_failure);
-        } catch (const Error& error) {
-            throw Error(error); // a copy: who catches it may add to it
-        }
-    }
+    rethrow_copy(m_failure);
 }
 
 void FramesBehind::write(Frame frame, std::uint64_t event) {

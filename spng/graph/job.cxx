@@ -284,6 +284,28 @@ std::int64_t Job::lane_budget() const {
     return budget() / most;
 }
 
+std::vector<UsedFile> Job::used_files() const {
+    std::vector<UsedFile> files;
+    for (const auto& component : m_environments.front()->components()) {
+        if (const auto* user = dynamic_cast<const UsesFiles*>(component.get())) {
+            const std::string name = component->name().text();
+            try {
+                for (const auto& file : user->files_read()) {
+                    files.push_back({name, file, false});
+                }
+            } catch (Error& error) {
+                error.add_where(name);
+                name_source(error, m_source);
+                throw;
+            }
+            for (const auto& file : user->files_written()) {
+                files.push_back({name, file, true});
+            }
+        }
+    }
+    return files;
+}
+
 MemoryChoice Job::memory_choice() const {
     return choose_within(memory_plan(), lane_budget(), events_in_flight());
 }
@@ -354,7 +376,13 @@ int Job::graph_threads(const RunOptions& options) const {
     if (options.graph_threads > 0) {
         return options.graph_threads;
     }
-    return m_engine_config->max_threads > 0 ? m_engine_config->max_threads : cores();
+    if (m_engine_config->max_threads > 0) {
+        return m_engine_config->max_threads;
+    }
+    // A device's nodes only queue work, and each thread that calls the network has handles and plans of its
+    // own.
+    const int busy = 2 * events_in_flight() * static_cast<int>(m_graphs.size());
+    return context().device().is_cpu() ? cores() : std::min(cores(), busy);
 }
 
 void Job::finish_nodes() {

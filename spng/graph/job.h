@@ -6,6 +6,7 @@
 #include "spng/graph/graph.h"
 #include "spng/graph/memory_plan.h"
 #include "spng/instrument/node_meter.h"
+#include "spng/io/uses_files.h"
 
 #include <c10/core/Device.h>
 #include <nlohmann/json.hpp>
@@ -68,6 +69,9 @@ public:
     std::string dot() const;
 
     const Graph& graph() const { return *m_graphs.front(); }
+    /// Files that nodes read and write by their configurations. Throws Error(Configuration) where one that is
+    /// read is not there.
+    std::vector<UsedFile> used_files() const;
     /// What the job will take, before prepare() as after it.
     const MemoryPlan& memory_plan() const { return m_memory_plan; }
     /// What is done at the same time within the job's budget; before prepare() without what a device has

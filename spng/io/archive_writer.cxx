@@ -27,9 +27,9 @@ struct Container {
     const char* default_level;
 };
 
-/// Deflate at level 1: for charge levels 2 and 3 take as long and save 1 % of the size, and storing it takes as
-/// long too, for 40 times the size; for ADC level 2 takes a third more time and 3 twice as much, to save 1 and
-/// 5 %.
+/// Deflate at level 1: for charge levels 2 and 3 take as long and save 1 % of the size, and storing it takes
+/// as long too, for 40 times the size; for ADC level 2 takes a third more time and 3 twice as much, to save 1
+/// and 5 %.
 constexpr std::array<Container, 7> containers{{
     {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
@@ -108,6 +108,7 @@ ArchiveWriter::~ArchiveWriter() {
 
 void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
     NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(tensor.nbytes()));
+    rethrow_copy(m_failure);
     if (!m_archive || !tensor.device().is_cpu()) {
         throw Error(ErrorKind::Internal,
                     {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
@@ -145,6 +146,7 @@ void ArchiveWriter::append(const void* bytes, std::size_t count) {
 
 void ArchiveWriter::close() {
     NVTX_IO_RANGE("ArchiveWriter::close");
+    rethrow_copy(m_failure);
     if (m_archive) {
         check(archive_write_close(m_archive.get()));
         m_archive.reset();
@@ -164,14 +166,14 @@ void ArchiveWriter::check(int status) {
     }
     const std::string reason = error_text(m_archive.get());
     give_up();
-    if (m_failure) {
-        std::rethrow_exception(m_failure);
+    if (!m_failure) {
+        m_failure = std::make_exception_ptr(Error(ErrorKind::Output, {.what = "cannot write the output file",
+                                                                      .where = m_path.string(),
+                                                                      .seen = reason,
+                                                                      .expected = "a complete archive",
+                                                                      .mend = "choose another output"}));
     }
-    throw Error(ErrorKind::Output, {.what = "cannot write the output file",
-                                    .where = m_path.string(),
-                                    .seen = reason,
-                                    .expected = "a complete archive",
-                                    .mend = "choose another output"});
+    rethrow_copy(m_failure);
 }
 
 void ArchiveWriter::give_up() noexcept {

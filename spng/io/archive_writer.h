@@ -29,15 +29,15 @@ public:
     ~ArchiveWriter();
 
     /// Add `tensor`, on the host, of any type NumPy knows, in C order, as member `name` (printable ASCII, no
-    /// '/', at most 100 characters). Throws Error(Output); the file is then gone, and nothing more can be
-    /// added.
+    /// '/', at most 100 characters). Throws Error(Output); the file is then gone, and this and close() throw
+    /// the same from then on.
     void add(const std::string& name, const at::Tensor& tensor);
 
     /// Say that what is in the file, or about to be added, is worth waiting for when the program is asked to
     /// stop (see TemporaryFile).
     void mark_worth_keeping() noexcept;
 
-    /// Complete the file and give it its name. Does nothing when it was done before or writing failed.
+    /// Complete the file and give it its name. Does nothing when it was done before.
     void close();
 
 private:
@@ -49,7 +49,7 @@ private:
     std::filesystem::path m_path;
     std::unique_ptr<PartialFile> m_file;           ///< null after a failure
     std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
-    std::exception_ptr m_failure;                  ///< of the file
+    std::exception_ptr m_failure;                  ///< the first one
 };
 
 } // namespace spng

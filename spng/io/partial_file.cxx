@@ -13,7 +13,7 @@ namespace spng {
 
 PartialFile::PartialFile(const std::filesystem::path& path)
     : m_path(path), m_temporary(std::make_unique<TemporaryFile>(path)) {
-    m_descriptor = ::open(m_temporary->path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    m_descriptor = ::open(m_temporary->path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (m_descriptor < 0) {
         fail("cannot create the output file", errno);
     }
@@ -53,12 +53,14 @@ void PartialFile::commit() {
 
 void PartialFile::fail(const std::string& what, int error) {
     discard();
-    throw Error(ErrorKind::Output, {.what = what,
-                                    .where = m_path.string(),
-                                    .seen = std::string(std::strerror(error)) + ", after " +
-                                            std::to_string(m_written) + " bytes",
-                                    .expected = "a folder that can be written, with room enough",
-                                    .mend = "make room, or choose another output"});
+    throw Error(
+        ErrorKind::Output,
+        {.what = what,
+         .where = m_path.string(),
+         .seen = std::string(std::strerror(error)) + ", after " + std::to_string(m_written) + " bytes",
+         .expected = "a folder that can be written, with room enough",
+         .mend = "make room, or choose another output, and run again: what was written "
+                 "before is not kept"});
 }
 
 void PartialFile::discard() noexcept {

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <random>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -64,7 +66,9 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& final_path) {
         refuse("an output cannot be written", final_path, "no folder " + folder.string(),
                "an existing folder");
     }
-    m_path = folder / ("." + m_final.filename().string() + "." + std::to_string(getpid()) + ".partial");
+    std::ostringstream unique;
+    unique << getpid() << '-' << std::hex << std::random_device()();
+    m_path = folder / ("." + m_final.filename().string() + "." + unique.str() + ".partial");
     m_slot = list_name(m_path.string());
 }
 

@@ -7,7 +7,8 @@
 
 namespace spng {
 
-/// The temporary name of one output: `.<name>.<process>.partial` in the same folder. Creates no file itself.
+/// The temporary name of one output, `.<name>.<process>-<random>.partial` in the same folder: processes of
+/// other machines and containers may have the same number. Creates no file itself.
 class TemporaryFile {
 public:
     /// Throws Error(Output) when the folder of `final_path` does not exist or the path names a folder.

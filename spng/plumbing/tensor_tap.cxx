@@ -30,13 +30,15 @@ Ports TensorTap::process(const Ports& inputs) {
             m_archive->add(tensor.name + "_ids" + ending, tensor.channels->ids);
         }
     }
+    m_archive->mark_worth_keeping();
+    m_wrote_an_event = true;
     return inputs;
 }
 
 void TensorTap::finish() {
-    if (m_archive) {
-        m_archive->close();
-        m_archive.reset();
+    const auto archive = std::move(m_archive);
+    if (archive && m_wrote_an_event) {
+        archive->close();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/io/archive_writer.h"
+#include "spng/io/uses_files.h"
 
 #include <memory>
 #include <string>
@@ -18,10 +19,12 @@ struct TensorTapConfig {
 };
 
 /// Passes each set on as it is, after writing its tensors as members `<tensor>_<ident>.npy`, and beside each
-/// tensor of channels
-/// `<tensor>_ids_<ident>.npy` with the channel number of each row. Complex tensors get a last axis of two: real and imaginary part.
-class TensorTap : public NodeWith<TensorTapConfig> {
+/// tensor of channels `<tensor>_ids_<ident>.npy` with the channel number of each row. Complex tensors get a
+/// last axis of two: real and imaginary part. When writing fails, the file is gone and the job ends with an
+/// error, also where failed events are skipped; without an event there is no file.
+class TensorTap : public NodeWith<TensorTapConfig>, public UsesFiles {
 public:
+    std::vector<std::filesystem::path> files_written() const override { return {config().filename}; }
     void finish() override;
 
 protected:
@@ -30,6 +33,7 @@ protected:
 
 private:
     std::unique_ptr<ArchiveWriter> m_archive;
+    bool m_wrote_an_event = false;
 };
 
 } // namespace spng

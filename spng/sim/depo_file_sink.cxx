@@ -36,10 +36,10 @@ Ports DepoFileSink::process(const Ports& inputs) {
 }
 
 void DepoFileSink::finish() {
-    if (m_archive && m_wrote_an_event) {
-        m_archive->close();
+    const auto archive = std::move(m_archive);
+    if (archive && m_wrote_an_event) {
+        archive->close();
     }
-    m_archive.reset();
 }
 
 } // namespace spng

@@ -4,6 +4,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/io/archive_writer.h"
+#include "spng/io/uses_files.h"
 
 #include <memory>
 #include <string>
@@ -25,8 +26,9 @@ struct DepoFileSinkConfig {
 /// In: depositions. Each event becomes depo_data_<ident>.npy, (n, 7) float32,
 /// and depo_info_<ident>.npy, (n, 4) int32, the shapes and types of the field's
 /// own files. The file appears under its name when the job ends.
-class DepoFileSink : public NodeWith<DepoFileSinkConfig> {
+class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public UsesFiles {
 public:
+    std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
     void finish() override;
 
 protected:

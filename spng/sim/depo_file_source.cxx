@@ -36,8 +36,12 @@ void report(const std::string& logger, const DepoEvent& event, const DepositionF
 
 } // namespace
 
+std::vector<std::filesystem::path> DepoFileSource::files_read() const {
+    return {find_data_file(config().inname)};
+}
+
 void DepoFileSource::prepare_node(Environment&) {
-    m_reader = std::make_unique<DepoReader>(find_data_file(config().inname));
+    m_reader = std::make_unique<DepoReader>(files_read().front());
 }
 
 Ports DepoFileSource::process(const Ports&) {

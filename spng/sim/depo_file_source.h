@@ -3,6 +3,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
+#include "spng/io/uses_files.h"
 #include "spng/sim/depo_reader.h"
 
 #include <cstdint>
@@ -27,8 +28,9 @@ struct DepoFileSourceConfig {
 /// (checked_depositions()), on the host. What is left out or turned is one
 /// warning for each event. A file without any event is an error; an event that
 /// cannot be used is an error of that event.
-class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public KnowsItsEnd {
+class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public KnowsItsEnd, public UsesFiles {
 public:
+    std::vector<std::filesystem::path> files_read() const override;
     /// The end of the file is only known when it has been read.
     bool at_end() const override {
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);

@@ -78,6 +78,26 @@ class TestOutput:
         assert ".xyz" in block and ".tar.bz2" in block
 
 
+class TestFilesThatMeet:
+    """Two names of one file, of which one is written."""
+
+    @pytest.mark.parametrize("output", ["adc.npz", "here/../adc.npz", "link.npz"])
+    def test_the_input_is_not_replaced(self, tmp_path: Path, output: str) -> None:
+        write_events(tmp_path / "adc.npz", 1)
+        (tmp_path / "here").mkdir()
+        (tmp_path / "link.npz").symlink_to("adc.npz")
+        before = (tmp_path / "adc.npz").read_bytes()
+        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=2)
+        assert "FrameFileSink" in block and "FrameFileSource" in block and output in block
+        assert (tmp_path / "adc.npz").read_bytes() == before
+
+    def test_outputs_do_not_replace_each_other(self, tmp_path: Path) -> None:
+        write_events(tmp_path / "adc.npz", 1)
+        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", "--timing", "out.npz", folder=tmp_path, status=2)
+        assert "FrameFileSink and --timing" in block
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz"]
+
+
 class TestSignals:
     """In mid-run of the chain, with events to go."""
 

@@ -1,0 +1,39 @@
+#include "spng/io/uses_files.h"
+
+#include "spng/core/error.h"
+
+namespace spng {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether two names are, or would become, one file.
+bool is_same(const fs::path& left, const fs::path& right) {
+    std::error_code problem;
+    if (fs::exists(left, problem) && fs::exists(right, problem)) {
+        return fs::is_regular_file(left, problem) && fs::equivalent(left, right, problem) && !problem;
+    }
+    return fs::weakly_canonical(fs::absolute(left), problem) ==
+           fs::weakly_canonical(fs::absolute(right), problem);
+}
+
+} // namespace
+
+void require_separate(const std::vector<UsedFile>& files) {
+    for (const UsedFile& written : files) {
+        for (const UsedFile& other : files) {
+            if (!written.is_written || &written == &other || !is_same(written.path, other.path)) {
+                continue;
+            }
+            throw Error(ErrorKind::Configuration,
+                        {.what = other.is_written ? "two outputs of a job are one file"
+                                                  : "an output would take the place of an input",
+                         .where = written.user + " and " + other.user,
+                         .seen = written.path.string() + " and " + other.path.string(),
+                         .expected = "a file of its own for each output",
+                         .mend = "choose another name for one of them"});
+        }
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,61 @@
+// One file under two names.
+
+#include "spng/io/uses_files.h"
+
+#include "spng/core/error.h"
+#include "tests/support/paths.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace spng::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public testing::Test {
+protected:
+    void SetUp() override {
+        m_folder = temporary_folder("uses_files");
+        std::ofstream(m_folder / "adc.npz") << "raw";
+        fs::create_hard_link(m_folder / "adc.npz", m_folder / "hard.npz");
+        fs::create_symlink("adc.npz", m_folder / "soft.npz");
+        fs::create_directory_symlink(".", m_folder / "here");
+    }
+    std::string refusal(const fs::path& read_or_written, const fs::path& written, bool is_written = false) {
+        try {
+            require_separate({{"source", read_or_written, is_written}, {"sink", written, true}});
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::Configuration);
+            return error.text().what;
+        }
+    }
+    fs::path m_folder;
+};
+
+TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
+    for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../uses_files/adc.npz"}) {
+        EXPECT_EQ(refusal(m_folder / "adc.npz", m_folder / name),
+                  "an output would take the place of an input")
+            << name;
+    }
+    EXPECT_EQ(refusal(m_folder / "adc.npz", m_folder / "signal.npz"), "");
+}
+
+TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
+    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "here/./new.npz", true),
+              "two outputs of a job are one file");
+    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "newer.npz", true), "");
+    EXPECT_EQ(refusal("out.npz", fs::current_path() / "out.npz", true), "two outputs of a job are one file");
+}
+
+TEST_F(Files, InputsMayBeReadTwiceAndDevicesShared) {
+    EXPECT_NO_THROW(
+        require_separate({{"a", m_folder / "adc.npz", false}, {"b", m_folder / "adc.npz", false}}));
+    EXPECT_EQ(refusal("/dev/null", "/dev/null", true), "");
+}
+
+} // namespace
+} // namespace spng::test
