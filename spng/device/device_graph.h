@@ -17,11 +17,12 @@ public:
 
     virtual ~DeviceGraph() = default;
 
-    /// Record what `work` queues on the current stream of the device, which must not be its default stream,
-    /// without doing it. Once per graph. The work must wait for nothing, must have run before in the ordinary
-    /// way (so that plans and memory are there), and what it reads must stay where it is as long as the graph
-    /// lives.
-    /// @return what `work` returned: tensors whose memory belongs to the graph, and which hold nothing before
+    /// Record what `work` queues on the device, on a stream that nothing else uses, without doing it. Once
+    /// per graph. The work is called twice, the first time to be done: libraries have handles and plans for
+    /// each thread, which cannot be made while it is recorded. It must wait for nothing, and what it reads
+    /// must stay where it is as long as the graph lives.
+    /// @return what `work` returned the second time: tensors whose memory belongs to the graph, and which
+    /// hold nothing before
     ///         the first replay
     /// Throws what `work` throws, and c10::Error when the device refuses; the graph is then of no use.
     virtual std::vector<at::Tensor> capture(const Work& work) = 0;

@@ -1,6 +1,6 @@
 #include "spng/device/host_copy.h"
 
-#include <ATen/ops/empty.h>
+#include "spng/device/page_locked.h"
 
 namespace spng {
 
@@ -8,8 +8,7 @@ at::Tensor begin_copy_to_host(const at::Tensor& tensor) {
     if (tensor.is_cpu()) {
         return tensor;
     }
-    const auto options = tensor.options().device(at::kCPU).pinned_memory(tensor.is_cuda());
-    at::Tensor copy = at::empty(tensor.sizes(), options);
+    at::Tensor copy = host_memory(tensor.sizes(), tensor.scalar_type(), tensor.is_cuda());
     return copy.copy_(tensor, /*non_blocking=*/true);
 }
 

@@ -6,9 +6,8 @@
 namespace spng {
 
 /// Queue a copy to the host on the current stream, and return before it is done: the result is complete when
-/// the stream has come that far (asynchronous_output.h). It is page-locked memory, without which the copy
-/// would make the host wait; LibTorch keeps it for reuse and hands it out again only when copies out of it
-/// and into it are done. A tensor on the host is returned as it is.
+/// the stream has come that far (asynchronous_output.h). From CUDA it is page-locked memory, without which
+/// the copy would make the host wait. A tensor on the host is returned as it is.
 at::Tensor begin_copy_to_host(const at::Tensor& tensor);
 
 } // namespace spng

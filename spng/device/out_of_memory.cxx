@@ -32,10 +32,15 @@ constexpr const char* less_memory =
 } // namespace
 
 bool says_out_of_memory(const std::string& text) {
-    static constexpr std::array signs{"DefaultCPUAllocator: ",    "out of memory",
-                                      "can't allocate memory",    "std::bad_alloc",
-                                      "CUFFT_ALLOC_FAILED",       "CUBLAS_STATUS_ALLOC_FAILED",
-                                      "CUDNN_STATUS_ALLOC_FAILED"};
+    static constexpr std::array signs{
+        "DefaultCPUAllocator: ",
+        "out of memory",
+        "can't allocate memory",
+        "std::bad_alloc",
+        "CUFFT_ALLOC_FAILED",
+        "CUBLAS_STATUS_ALLOC_FAILED",
+        "CUDNN_STATUS_ALLOC_FAILED", // and of its engines, each of which found no memory:
+        "unable to find an engine to execute this computation"};
     return std::any_of(signs.begin(), signs.end(),
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }

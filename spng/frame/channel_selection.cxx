@@ -1,6 +1,7 @@
 #include "spng/frame/channel_selection.h"
 
 #include "spng/core/tensor_checks.h"
+#include "spng/device/page_locked.h"
 #include "spng/frame/channel_ranges.h"
 
 #include <ATen/Dispatch.h>
@@ -104,9 +105,8 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     const std::int64_t ticks = samples.size(1);
     const std::int64_t count = rows.numel();
     SelectedChannels selected;
-    selected.waveforms =
-        at::empty({rows.size(0), rows.size(1), ticks}, samples.options().pinned_memory(pinned));
-    selected.good = at::empty(rows.sizes(), at::TensorOptions(at::kBool).pinned_memory(pinned));
+    selected.waveforms = host_memory({rows.size(0), rows.size(1), ticks}, samples.scalar_type(), pinned);
+    selected.good = host_memory(rows.sizes(), at::kBool, pinned);
     // Merged, so that ranges that touch may cover the readout together.
     const auto bad_by_channel = merged_by_channel(bad);
     static const std::vector<ChannelRange> none;

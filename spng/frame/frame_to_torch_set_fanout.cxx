@@ -3,10 +3,11 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
+#include "spng/device/page_locked.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/fill.h>
+#include <ATen/ops/zero.h>
 
 #include <algorithm>
 
@@ -151,13 +152,13 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     event->start = 1; // few readouts begin at 0, which recorded graphs tell apart (section_ports.h)
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
-    const at::TensorOptions options = at::TensorOptions().pinned_memory(!context().device().is_cpu());
+    const bool is_copied = !context().device().is_cpu();
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
         auto shape = group->ids.sizes().vec();
-        const at::Tensor good = at::ones(shape, options.dtype(at::kBool));
+        const at::Tensor good = host_memory(shape, at::kBool, is_copied).fill_(true);
         shape.push_back(event->ticks);
-        const at::Tensor waveforms = at::zeros(shape, options.dtype(at::kShort));
+        const at::Tensor waveforms = host_memory(shape, at::kShort, is_copied).zero_();
         outputs.push_back(std::make_shared<const TensorSet>(
             event,
             std::vector{uploaded(*group, waveforms, good, {"tick", "ns", event->start, event->tick})}));

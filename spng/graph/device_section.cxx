@@ -3,7 +3,6 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log.h"
 #include "spng/device/context.h"
-#include "spng/device/device_memory.h"
 #include "spng/device/out_of_memory.h"
 #include "spng/instrument/unmeasured.h"
 
@@ -125,7 +124,7 @@ DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
             m_shapes.erase(oldest);
         }
     }
-    Shape& shape = m_shapes[key];
+    Shape& shape = m_shapes.try_emplace(key, Shape{.slots = m_slots}).first->second;
     shape.last_asked = m_asked++;
     return shape;
 }
@@ -149,27 +148,26 @@ DeviceSection::Recording* DeviceSection::take(const std::string& key, const Port
     // Held while an event is recorded, so that one is recorded at a time.
     const std::lock_guard lock(m_mutex);
     Shape& shape = shape_of(key);
-    if (shape.is_refused || !shape.was_called) {
+    if (!shape.was_called) {
         return nullptr;
     }
     Recording* const idle = free_recording(shape, true);
-    if (idle != nullptr || shape.recordings.size() == m_slots) {
+    if (idle != nullptr || shape.recordings.size() >= shape.slots) {
         return idle != nullptr ? idle : free_recording(shape, false);
     }
     try {
-        // A recording takes its memory from the device alone, not from what LibTorch keeps for later.
-        release_cached_memory(context().device());
         shape.recordings.push_back(record(inputs));
         log::info(logger, [&] {
             return "recorded " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
-                   std::to_string(shape.recordings.size()) + " of at most " + std::to_string(m_slots);
+                   std::to_string(shape.recordings.size()) + " of at most " + std::to_string(shape.slots);
         });
         return shape.recordings.back().get();
     } catch (const std::exception& error) {
-        shape.is_refused = true;
-        log::warn(logger, "events of this shape are not launched as one, since recording failed: " +
-                              without_trace(error.what()));
-        return nullptr;
+        shape.slots = shape.recordings.size();
+        log::warn(logger, std::string(shape.slots == 0 ? "events of this shape are not launched as one"
+                                                       : "there is one recording of this shape") +
+                              ", since recording failed: " + without_trace(error.what()));
+        return free_recording(shape, false);
     }
 }
 

@@ -56,7 +56,7 @@ private:
     struct Shape {
         std::uint64_t last_asked = 0; ///< how many were asked for before
         bool was_called = false;      ///< one by one, so that what the nodes make once is there
-        bool is_refused = false;
+        std::size_t slots = 0;        ///< most recordings: none, or no more, where the device refuses
         std::vector<std::unique_ptr<Recording>> recordings;
     };
 

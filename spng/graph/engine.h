@@ -16,7 +16,8 @@ struct EngineConfig {
         return std::make_tuple(
             field(&EngineConfig::edges, "edges", "", required(), "the edges of the graph"),
             field(&EngineConfig::max_threads, "max_threads", "", between(0, 1024),
-                  "TbbFlow: threads of the graph; 0: as many as cores"),
+                  "TbbFlow: threads of the graph; 0: as many as cores, on devices at most two for each event "
+                  "in flight"),
             field(&EngineConfig::events_in_flight, "events_in_flight", "", between(1, 1024),
                   "events worked on at the same time, each in memory of its own; Pgrapher takes at most two "
                   "on a device, and one on the CPU"));

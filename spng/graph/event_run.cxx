@@ -157,7 +157,11 @@ void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
 }
 
 void EventRun::handle(const Error& error, bool can_begin_again) {
-    const auto lost = lost_device_error(m_lane.device, error);
+    // What an event's file or the configuration brought about says nothing of the device, which would have to
+    // be waited for.
+    const bool is_of_the_input = error.kind() == ErrorKind::Input || error.kind() == ErrorKind::Output ||
+                                 error.kind() == ErrorKind::Configuration;
+    const auto lost = is_of_the_input ? std::nullopt : lost_device_error(m_lane.device, error);
     const Stall stall = lost                                                  ? Stall::device
                         : dynamic_cast<const OutOfMemory*>(&error) != nullptr ? Stall::memory
                                                                               : Stall::none;
@@ -298,6 +302,8 @@ void EventRun::complete() {
         m_state.completed();
         log::info("graph", [&] { return "event " + std::to_string(m_index) + " done"; });
     }
+    // Before the next event is let in, which would take a fresh one, with fresh memory for all its tensors.
+    m_stream.reset();
 }
 
 } // namespace spng

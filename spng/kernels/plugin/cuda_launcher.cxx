@@ -1,6 +1,7 @@
 #include "spng/kernels/plugin/cuda_launcher.h"
 
 #include "spng/core/error.h"
+#include "spng/device/out_of_memory.h"
 #include "spng/kernels/images.h"
 
 #include <cuda_runtime_api.h> // before c10's headers, which need it and do not include it
@@ -21,12 +22,15 @@ namespace {
 void require_success(cudaError_t status, const char* what, const std::string& where) {
     if (status != cudaSuccess) {
         cudaGetLastError(); // or the next call of LibTorch reports it again
-        throw Error(ErrorKind::Device,
-                    {.what = what,
-                     .where = where,
-                     .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
-                     .expected = {},
-                     .mend = "use -A device=cpu, or a driver for LibTorch's CUDA release"});
+        ErrorText text{.what = what,
+                       .where = where,
+                       .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
+                       .expected = {},
+                       .mend = "use -A device=cpu, or a driver for LibTorch's CUDA release"};
+        if (status == cudaErrorMemoryAllocation) { // kernels are loaded when they are first launched
+            throw OutOfMemory(std::move(text));
+        }
+        throw Error(ErrorKind::Device, std::move(text));
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <ATen/core/CachingHostAllocator.h>
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -16,12 +18,22 @@ public:
     explicit CudaDeviceGraph(c10::Device device) : m_device(device) {}
 
     std::vector<at::Tensor> capture(const Work& work) override {
-        const c10::cuda::CUDAGuard on_device(m_device);
+        // Not the caller's stream: threads that work on the same event, or give page-locked memory of an
+        // earlier one back, queue on that. Events' streams are from the pool of normal priority.
+        const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, m_device.index());
+        at::cuda::CUDAEvent before;
+        before.record(c10::cuda::getCurrentCUDAStream(m_device.index()));
+        const c10::cuda::CUDAStreamGuard on_stream(stream);
+        before.block(stream);
+        work();
+        stream.synchronize();
+        // A recording takes its memory from the device alone, not from what LibTorch keeps for later.
+        c10::cuda::CUDACachingAllocator::emptyCache();
         const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
-        // Other threads go on allocating and queueing on other streams meanwhile.
-        m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
         std::vector<at::Tensor> outputs;
         try {
+            // Other threads go on allocating and queueing on other streams meanwhile.
+            m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
             outputs = work();
         } catch (...) {
             try {
@@ -43,21 +55,28 @@ public:
 
 private:
     /// Neither the stream nor LibTorch's allocators must stay in capture, whatever became of the graph: when
-    /// CUDA refuses the capture, capture_end() throws before it tells them, and they would keep a reference
-    /// to this graph and give no memory back any more.
+    /// CUDA refuses the capture, capture_begin() and capture_end() throw before they tell them, and they
+    /// would keep a reference to this graph and give no memory back any more.
     void end_capture(at::cuda::MempoolId_t pool) {
         try {
             m_graph.capture_end();
         } catch (const c10::Error&) {
+            // Released only by who ended it: what was told already is released by the graph's destructor.
             const auto tell = [](const auto& allocator) {
                 try {
                     allocator();
                 } catch (const c10::Error&) {
-                    // It was told before capture_end() failed.
                 }
             };
-            tell([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(m_device.index(), pool); });
-            tell([&] { c10::cuda::CUDACachingAllocator::releasePool(m_device.index(), pool); });
+            tell([&] {
+                c10::cuda::CUDACachingAllocator::endAllocateToPool(m_device.index(), pool);
+                c10::cuda::CUDACachingAllocator::releasePool(m_device.index(), pool);
+            });
+            tell([&] {
+                auto* const host = at::getHostAllocator(at::kCUDA);
+                host->end_allocate_to_pool(pool);
+                host->release_pool(pool);
+            });
             throw;
         }
     }
