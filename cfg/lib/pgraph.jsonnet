@@ -31,10 +31,8 @@ local bare(component) =
     local values = [component[field] for field in fields];
     { [fields[i]]: values[i] for i in indices(fields) };
 
-local concatenated(lists) = [element for list in lists for element in list];
-
 /// What each component uses, before the component itself, recursively. A part stands for its components.
-local flattened(components) = concatenated([
+local flattened(components) = std.flattenArrays([
     (if std.objectHasAll(component, 'uses') then flattened(component.uses) else [])
     + (if component.type == 'Pnode' then [] else [component])
     for component in components
@@ -93,7 +91,7 @@ local port_of(ports, number, which, pnode) =
     /// `innodes` and the output ports of `outnodes`.
     intern(innodes=[], outnodes=[], centernodes=[], edges=[], iports=[], oports=[], name='')::
         local parts = innodes + centernodes + outnodes;
-        local all(key, of) = concatenated([part[key] for part in of]);
+        local all(key, of) = std.flattenArrays([part[key] for part in of]);
         local all_edges = all('edges', parts) + edges, all_uses = all('uses', parts);
         local all_iports = if iports == [] then all('iports', innodes) else iports;
         local all_oports = if oports == [] then all('oports', outnodes) else oports;
@@ -118,7 +116,7 @@ local port_of(ports, number, which, pnode) =
                       edges=[$.edge(list[i], list[i + 1]) for i in std.range(0, last - 1)]),
 
     /// Side by side: one part with the ports of all.
-    crossline(list, name=''):: $.intern(innodes=list, name=name, oports=concatenated([part.oports for part in list])),
+    crossline(list, name=''):: $.intern(innodes=list, name=name, oports=std.flattenArrays([part.oports for part in list])),
 
     /// All output ports of one part to the input ports of the next, port by port.
     shuntline(tail, head, name='')::
@@ -172,14 +170,14 @@ local port_of(ports, number, which, pnode) =
             if fans[k] != null
             for i in indices(branches[k])
         ];
-        local parts = unique(concatenated([[link.tail, link.head] for link in links]), function(part) part.name);
+        local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]), function(part) part.name);
         // Behind the part that feeds it, so that a serial run goes on with what it has begun.
         local fans_behind(part) = [
             fans[fan_of[port.node + '\n' + port.port]]
             for port in part.oports
             if std.objectHas(fan_of, port.node + '\n' + port.port)
         ];
-        $.intern(centernodes=concatenated([[part] + fans_behind(part) for part in parts]), edges=edges, name=name),
+        $.intern(centernodes=std.flattenArrays([[part] + fans_behind(part) for part in parts]), edges=edges, name=name),
 
     /// Nodes that hand one set to several branches, or gather those of several branches into one set.
     fan: {

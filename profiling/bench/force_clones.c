@@ -2,8 +2,8 @@
  * machine can show that all of them give the same result and what each costs:
  *
  *     cc -O2 -shared -fPIC -o force_clones.so profiling/bench/force_clones.c
- *     LD_PRELOAD="$PWD/force_clones.so build/lib/libWireCellSpng.so" SPNG_FORCE_CLONES=default
- * build/bin/wire-cell ...
+ *     LD_PRELOAD="$PWD/force_clones.so build/lib/libWireCellSpng.so" SPNG_FORCE_CLONES=default \
+ *         build/bin/wire-cell ...
  *
  * The value is how the compiler ends the names of a version: default, arch_x86_64_v3 (AVX2), arch_x86_64_v4
  * (AVX-512). The loader has put the address of its choice into the library's table of functions; this looks

@@ -1,7 +1,7 @@
 #include "spng/app/job_permits.h"
 
 #include "spng/core/log.h"
-#include "spng/device/byte_size.h"
+#include "spng/core/unit_text.h"
 #include "spng/device/device_identity.h"
 #include "spng/instrument/clock.h"
 
@@ -45,7 +45,7 @@ JobPermits take_permits(const Job& job, const nlohmann::json& settings, const st
         }
         permits.held.push_back(std::move(permit));
         log::info("permit", [&, &asked = request] {
-            return "holds " + bytes_text(asked.bytes) + " on " + asked.device + " after " +
+            return "holds " + format_bytes(asked.bytes) + " on " + asked.device + " after " +
                    std::to_string(waiting.seconds()) + " s";
         });
     }

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace spng {
@@ -53,20 +52,6 @@ std::int64_t bytes_from(const std::string& text, const std::string& where) {
                                                .mend = {}});
     }
     return std::llround(number * known->second);
-}
-
-std::string bytes_text(std::int64_t bytes) {
-    static constexpr std::array names{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    auto value = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (std::abs(value) >= 999.5 && unit + 1 < names.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    const int decimals = unit == 0 || std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, names.at(unit));
-    return text.data();
 }
 
 } // namespace spng

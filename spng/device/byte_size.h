@@ -1,5 +1,5 @@
 #pragma once
-// Amounts of memory as people write and read them.
+// Amounts of memory as people write them.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,5 @@ namespace spng {
 /// @param where  component and key, for the message
 /// Throws Error(Configuration) for anything else, and for negative amounts.
 std::int64_t bytes_from(const std::string& text, const std::string& where);
-
-/// "0 B", "512 B", "1.50 GB": three digits, powers of 1000.
-std::string bytes_text(std::int64_t bytes);
 
 } // namespace spng

@@ -35,7 +35,14 @@ c10::Device choose(const std::string& asked, const std::string& where) {
 
 void Context::configured() {
     listed_devices(config().device, name().text() + ", key device");
-    memory_budget();
+    if (!config().memory_budget.empty() && memory_budget() == 0) {
+        refuse("memory_budget", config().memory_budget, "more than nothing, such as 4GB; empty for no limit");
+    }
+    const std::string& share = config().share;
+    if (share != "none" && share != "auto" && share.find('/') == std::string::npos) {
+        refuse("share", share, "none, auto, or a folder with a '/' in its name",
+               "./NAME is a folder beside you");
+    }
 }
 
 std::int64_t Context::memory_budget() const {

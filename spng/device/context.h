@@ -40,7 +40,7 @@ struct ContextConfig {
                   "CPU, on CUDA 9/10 of what is free at the start"),
             field(&ContextConfig::share, "share", "", not_empty(),
                   "none; auto: take turns with other jobs of this user so that memory suffices for all; or "
-                  "the folder for it, which several users can share"),
+                  "the folder for it, with a / in its name, which several users can share"),
             field(&ContextConfig::share_timeout, "share_timeout", "s", at_least(0),
                   "give up waiting for other jobs after so long; 0: never"),
             field(&ContextConfig::cuda_graph, "cuda_graph", "", one_of("auto", "on", "off"),

@@ -3,7 +3,7 @@
 #include "spng/core/error.h"
 #include "spng/core/log.h"
 #include "spng/core/proc_files.h"
-#include "spng/device/byte_size.h"
+#include "spng/core/unit_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,7 @@ std::string text_of(const PermitFolder& folder, const PermitClaim& claim) {
                               !content[key].get<std::string>().empty();
         return is_there ? before + content[key].get<std::string>() : std::string{};
     };
-    return std::string(claim.holding ? "holds" : "waits") + " " + bytes_text(claim.bytes) + ", process " +
+    return std::string(claim.holding ? "holds" : "waits") + " " + format_bytes(claim.bytes) + ", process " +
            std::to_string(claim.process) + told("user", " of ") + told("host", " on ") +
            told("since", ", since ") + told("purpose", ", ");
 }
@@ -74,8 +74,8 @@ void Permit::require_possible() const {
         throw Error(ErrorKind::Device,
                     {.what = "the job needs more memory than jobs may have here",
                      .where = m_request.device + " (" + m_folder.path().string() + ")",
-                     .seen = bytes_text(m_request.bytes),
-                     .expected = "at most " + bytes_text(most),
+                     .seen = format_bytes(m_request.bytes),
+                     .expected = "at most " + format_bytes(three_digits_below(most)),
                      .mend = "-A memory_budget=..., fewer events in flight, or another machine"});
     }
 }
@@ -140,12 +140,12 @@ std::unique_ptr<Permit> wait_for_permit(const std::filesystem::path& root, const
                         {.what = "other jobs did not leave enough memory in time",
                          .where = request.device + " (" + root.string() + ")",
                          .seen = permit->in_front(),
-                         .expected = bytes_text(request.bytes) + " within " +
+                         .expected = format_bytes(request.bytes) + " within " +
                                      std::to_string(std::lround(wait.timeout_seconds)) + " s",
                          .mend = "wait for them, a larger -A share_timeout=, or another device"});
         }
         if (waited >= next_report) {
-            log::warn(logger, "waiting for " + bytes_text(request.bytes) + " on " + request.device +
+            log::warn(logger, "waiting for " + format_bytes(request.bytes) + " on " + request.device +
                                   "; in front: " + permit->in_front());
             next_report = waited + wait.report_seconds;
         }

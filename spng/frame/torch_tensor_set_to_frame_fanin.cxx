@@ -27,6 +27,15 @@ bool holds(const std::vector<int>& channels, int channel) {
 
 } // namespace
 
+void TorchTensorSetToFrameFanin::configured() {
+    const auto& tags = config().tags;
+    for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
+        if (std::find(tags.begin(), tag, *tag) != tag) {
+            refuse("tags", "'" + *tag + "' twice", "each tag once");
+        }
+    }
+}
+
 std::vector<std::string> TorchTensorSetToFrameFanin::input_ports() const {
     std::vector<std::string> ports;
     for (int port = 0; port < config().multiplicity; ++port) {

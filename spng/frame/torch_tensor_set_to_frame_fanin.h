@@ -47,6 +47,7 @@ public:
     std::vector<std::string> output_ports() const override;
 
 protected:
+    void configured() override;
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

@@ -8,7 +8,7 @@
 namespace spng {
 
 bool is_shared(const Node& node) {
-    return node.input_ports().empty() || node.registered().concurrency == Concurrency::serial;
+    return node.registered().inputs.empty() || node.registered().concurrency == Concurrency::serial;
 }
 
 LaneQueues::LaneQueues(std::size_t lanes, int events_in_flight)
@@ -58,9 +58,9 @@ void LaneQueues::give_back(std::size_t lane) {
     m_changed.notify_all();
 }
 
-bool LaneQueues::restrict_to_one(std::size_t lane) {
+void LaneQueues::restrict_to_one(std::size_t lane) {
     const std::lock_guard lock(m_mutex);
-    return std::exchange(m_queues[lane].most, 1) != 1;
+    m_queues[lane].most = 1;
 }
 
 void LaneQueues::lose(std::size_t lane) {

@@ -39,8 +39,7 @@ public:
     void give_back(std::size_t lane);
 
     /// From now on this lane works on one event at a time.
-    /// @return false when it did so already
-    bool restrict_to_one(std::size_t lane);
+    void restrict_to_one(std::size_t lane);
 
     /// Its device is gone: no event is given to it any more.
     void lose(std::size_t lane);

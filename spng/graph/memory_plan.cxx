@@ -1,7 +1,7 @@
 #include "spng/graph/memory_plan.h"
 
 #include "spng/core/nearest.h"
-#include "spng/device/byte_size.h"
+#include "spng/core/unit_text.h"
 #include "spng/graph/lanes.h"
 #include "spng/graph/memory_rules.h"
 #include "spng/graph/node.h"
@@ -184,7 +184,7 @@ private:
 };
 
 std::string limit_text(std::int64_t bytes) {
-    return bytes > 0 ? bytes_text(bytes) : "none";
+    return bytes > 0 ? format_bytes(bytes) : "none";
 }
 
 } // namespace
@@ -239,8 +239,8 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
         throw Error(ErrorKind::Configuration,
                     {.what = "the memory budget is too small for one event",
                      .where = "SPNGContext, key memory_budget",
-                     .seen = bytes_text(budget),
-                     .expected = "at least " + bytes_text(plan.total(1) - saved) + " for " +
+                     .seen = format_bytes(budget),
+                     .expected = "at least " + format_bytes(three_digits_above(plan.total(1) - saved)) + " for " +
                                  std::to_string(plan.ticks) + " ticks",
                      .mend = "a larger budget, -A batch=false, -A model=none, or a shorter -A window="});
     }
@@ -249,9 +249,9 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
 }
 
 std::string short_text_of(const MemoryPlan& plan, const MemoryChoice& choice) {
-    return bytes_text(plan.event_peak()) + " an event x " + std::to_string(choice.events_in_flight) +
-           " in flight + " + bytes_text(plan.constants) + " constants + " + bytes_text(plan.files) +
-           " frames of files = " + bytes_text(plan.total(choice.events_in_flight));
+    return format_bytes(plan.event_peak()) + " an event x " + std::to_string(choice.events_in_flight) +
+           " in flight + " + format_bytes(plan.constants) + " constants + " + format_bytes(plan.files) +
+           " frames of files = " + format_bytes(plan.total(choice.events_in_flight));
 }
 
 std::string text_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
@@ -260,16 +260,16 @@ std::string text_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& win
     for (std::size_t use = 0; use < plan.event.size(); ++use) {
         if (plan.event[use] > 0) {
             uses += (uses.empty() ? "" : ", ") + std::string(name_of(static_cast<MemoryUse>(use))) + " " +
-                    bytes_text(plan.event[use]);
+                    format_bytes(plan.event[use]);
         }
     }
     std::string text = "memory: one event of " + std::to_string(plan.ticks) + " ticks takes " +
-                       bytes_text(plan.event_peak()) + " (" + uses + "; most in " + plan.peaks_in + ")\n" +
+                       format_bytes(plan.event_peak()) + " (" + uses + "; most in " + plan.peaks_in + ")\n" +
                        "memory: " + short_text_of(plan, choice) + " of tensors on each of " +
                        std::to_string(lanes) + (lanes == 1 ? " device" : " devices") + "; budget " +
-                       limit_text(budget) + ", free " + (free < 0 ? "unknown" : bytes_text(free)) + "\n";
+                       limit_text(budget) + ", free " + (free < 0 ? "unknown" : format_bytes(free)) + "\n";
     if (choice.network_budget > 0) {
-        text += "memory: the network works in windows of ticks, " + bytes_text(choice.network_budget) +
+        text += "memory: the network works in windows of ticks, " + format_bytes(choice.network_budget) +
                 " at a time\n";
     }
     if (window) {

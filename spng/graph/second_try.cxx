@@ -1,7 +1,7 @@
 #include "spng/graph/second_try.h"
 
 #include "spng/core/log.h"
-#include "spng/device/byte_size.h"
+#include "spng/core/unit_text.h"
 #include "spng/device/device_memory.h"
 
 namespace spng {
@@ -11,7 +11,7 @@ constexpr const char* logger = "memory";
 
 std::string free_text(c10::Device device) {
     const DeviceMemory memory = device_memory(device);
-    return memory.free < 0 ? "unknown" : bytes_text(memory.free);
+    return memory.free < 0 ? "unknown" : format_bytes(memory.free);
 }
 
 std::string what_was_there(c10::Device device, const RunState& state) {

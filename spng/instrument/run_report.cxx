@@ -1,5 +1,6 @@
 #include "spng/instrument/run_report.h"
 
+#include "spng/core/unit_text.h"
 #include "spng/instrument/background_thread.h"
 #include "spng/instrument/machine.h"
 #include "spng/instrument/page_faults.h"

@@ -1,40 +1,9 @@
 #include "spng/instrument/text_table.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <stdexcept>
 
 namespace spng::instrument {
-namespace {
-
-std::string with_unit(double value, const std::array<const char*, 4>& units) {
-    if (value == 0) {
-        return "0";
-    }
-    std::size_t unit = 0;
-    // 999.5 would be printed as 1000: change the unit before.
-    while (unit + 1 < units.size() && std::abs(value) >= 999.5) {
-        value /= 1000;
-        ++unit;
-    }
-    const double size = std::abs(value);
-    const int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f %s", decimals, value, units[unit]);
-    return text;
-}
-
-} // namespace
-
-std::string format_nanoseconds(std::int64_t nanoseconds) {
-    return with_unit(static_cast<double>(nanoseconds), {"ns", "us", "ms", "s"});
-}
-
-std::string format_bytes(std::int64_t bytes) {
-    return with_unit(static_cast<double>(bytes), {"B", "kB", "MB", "GB"});
-}
 
 TextTable::TextTable(std::vector<std::string> header) : m_columns(header.size()) {
     m_rows.push_back(std::move(header));

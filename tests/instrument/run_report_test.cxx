@@ -22,19 +22,6 @@ namespace {
 using namespace spng::instrument;
 using namespace std::chrono_literals;
 
-TEST(Units, HaveThreeDigits) {
-    EXPECT_EQ(format_nanoseconds(0), "0");
-    EXPECT_EQ(format_nanoseconds(850), "850 ns");
-    EXPECT_EQ(format_nanoseconds(1'234'567), "1.23 ms");
-    EXPECT_EQ(format_nanoseconds(61'440'000), "61.4 ms");
-    EXPECT_EQ(format_nanoseconds(999'700), "1.00 ms");
-    EXPECT_EQ(format_nanoseconds(75'000'000'000), "75.0 s");
-    EXPECT_EQ(format_nanoseconds(3'600'000'000'000), "3600 s");
-    EXPECT_EQ(format_bytes(12), "12 B");
-    EXPECT_EQ(format_bytes(61'440'000), "61.4 MB");
-    EXPECT_EQ(format_bytes(123'456'789), "123 MB");
-}
-
 TEST(TextTables, AlignNamesLeftAndNumbersRight) {
     TextTable table({"node", "calls"});
     table.add_row({"decon", "2"});

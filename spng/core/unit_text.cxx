@@ -1,0 +1,56 @@
+#include "spng/core/unit_text.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+namespace spng {
+namespace {
+
+std::string with_unit(double value, std::span<const char* const> units) {
+    if (value == 0) {
+        return "0";
+    }
+    std::size_t unit = 0;
+    // 999.5 would be printed as 1000: change the unit before.
+    while (unit + 1 < units.size() && std::abs(value) >= 999.5) {
+        value /= 1000;
+        ++unit;
+    }
+    const double size = std::abs(value);
+    const int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, units[unit]);
+    return text.data();
+}
+
+std::int64_t third_digit(std::int64_t bytes) {
+    std::int64_t step = 1;
+    while (bytes / step >= 1000) {
+        step *= 10;
+    }
+    return step;
+}
+
+} // namespace
+
+std::int64_t three_digits_above(std::int64_t bytes) {
+    const std::int64_t step = third_digit(bytes);
+    return (bytes + step - 1) / step * step;
+}
+
+std::int64_t three_digits_below(std::int64_t bytes) {
+    const std::int64_t step = third_digit(bytes);
+    return bytes / step * step;
+}
+
+std::string format_nanoseconds(std::int64_t nanoseconds) {
+    return with_unit(static_cast<double>(nanoseconds), std::array{"ns", "us", "ms", "s"});
+}
+
+std::string format_bytes(std::int64_t bytes) {
+    return with_unit(static_cast<double>(bytes), std::array{"B", "kB", "MB", "GB", "TB", "PB", "EB"});
+}
+
+} // namespace spng
