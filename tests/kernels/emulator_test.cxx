@@ -185,6 +185,11 @@ TEST(KernelEmulator, SeesAccessOutOfBoundsAndTooMuchSharedMemory) {
         part[threadIdx.x] = 1;
     });
     EXPECT_NE(outside.find("element 63 of a shared array of 63"), std::string::npos) << outside;
+    const std::string part = violation_of([] {
+        SharedMemory memory;
+        memory.take<int>(63).part(32, 32);
+    });
+    EXPECT_NE(part.find("a part up to element 64 of a shared array of 63"), std::string::npos) << part;
     const std::string large = violation_of([] { SharedMemory().take<double>(129); });
     EXPECT_NE(large.find("1032 taken"), std::string::npos) << large;
 }
@@ -214,6 +219,19 @@ TEST(KernelEmulator, SeesThreadsThatDoNotMeet) {
     EXPECT_NE(mixed.find("meet in"), std::string::npos) << mixed;
     const std::string part = violation_of([] { __ballot_sync(0xffffu, true); });
     EXPECT_NE(part.find("part of a warp"), std::string::npos) << part;
+}
+
+TEST(KernelEmulator, ReducesOverTheLanesOfAWarp) {
+    EXPECT_EQ(violation_of([] {
+                  const unsigned lane = threadIdx.x % 32;
+                  const unsigned sum = __reduce_add_sync(0xffffffffu, threadIdx.x);
+                  const int least = __reduce_min_sync(0xffffffffu, 10 - static_cast<int>(lane));
+                  const unsigned expected = 31 * 32 / 2 + (threadIdx.x - lane) * 32;
+                  if (sum != expected || least != -21) {
+                      running->fail(std::to_string(sum) + " and " + std::to_string(least));
+                  }
+              }),
+              "");
 }
 
 TEST(KernelEmulator, WarpsAreOrderedByTheirOwnBarrierOnly) {
