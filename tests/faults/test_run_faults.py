@@ -94,7 +94,7 @@ class TestFilesThatMeet:
     def test_outputs_do_not_replace_each_other(self, tmp_path: Path) -> None:
         write_events(tmp_path / "adc.npz", 1)
         block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", "--timing", "out.npz", folder=tmp_path, status=2)
-        assert "FrameFileSink and --timing" in block
+        assert "FrameFileSink:out and --timing" in block
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz"]
 
 
