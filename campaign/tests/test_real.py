@@ -29,43 +29,12 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         }
         np.savez(tmp_path / f"ev{number}.npz", **cut)
     (tmp_path / "list.txt").write_text("ev*.npz\n")
-    words = [
-        "run",
-        "list.txt",
-        "--output",
-        "out",
-        "--program",
-        str(PROGRAM),
-        "-A",
-        "model=none",
-        "-A",
-        "device=cpu",
-        "-A",
-        "threads=1",
-        "--workers",
-        "2",
-    ]
+    arguments = [word for each in ("model=none", "device=cpu", "threads=1") for word in ("-A", each)]
+    words = ["run", "list.txt", "--output", "out", "--program", str(PROGRAM), *arguments, "--workers", "2"]
     assert cli.main([*words, "--record"]) == 0, capsys.readouterr().err
 
-    subprocess.run(
-        [
-            PROGRAM,
-            "-c",
-            "cfg/pipeline.jsonnet",
-            "-A",
-            "input=ev1.npz",
-            "-A",
-            "output=alone.npz",
-            "-A",
-            "model=none",
-            "-A",
-            "device=cpu",
-            "-A",
-            "threads=1",
-        ],
-        check=True,
-        capture_output=True,
-    )
+    alone = [PROGRAM, "-c", "cfg/pipeline.jsonnet", "-A", "input=ev1.npz", "-A", "output=alone.npz", *arguments]
+    subprocess.run(alone, check=True, capture_output=True)
     assert (tmp_path / "out/ev1.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
 
     summary = json.loads((tmp_path / "out/summary.json").read_text())

@@ -277,46 +277,40 @@ class TestRuns:
 class TestSignals:
     """How a job ends when it is told to."""
 
-    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-    def test_completed_events_are_kept(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
-        arrays = write_events(tmp_path / "adc.npz", 600)
-        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=tmp_path,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    @staticmethod
+    def stopped_while_it_writes(folder: Path, number: signal.Signals, status: int) -> tuple[int, dict[str, np.ndarray]]:
+        """Copy adc.npz and send the signal once some of the output is on the disk: the completed events that were said, and the
+        arrays that are kept."""
+        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
-        while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.tar.bz2.*.partial")):
+        while not any(path.stat().st_size > 0 for path in folder.glob(".out.tar.bz2.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
         assert process.returncode == status, errors
-        completed = int(re.search(r"after (\d+) completed events", errors)[1])
-        assert 0 < completed < 600
-        assert not leftovers(tmp_path)
-        again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=tmp_path)
+        assert not leftovers(folder)
+        again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=folder)
         assert again.returncode == 0, again.stderr
-        with np.load(tmp_path / "again.npz") as kept:
-            assert sum(name.startswith("frame_") for name in kept.files) == completed
-            for name in kept.files:
-                np.testing.assert_array_equal(kept[name], arrays[name])
+        with np.load(folder / "again.npz") as kept:
+            return int(re.search(r"after (\d+) completed events", errors)[1]), dict(kept)
+
+    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_completed_events_are_kept(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
+        arrays = write_events(tmp_path / "adc.npz", 600)
+        completed, kept = self.stopped_while_it_writes(tmp_path, number, status)
+        assert 0 < completed < 600
+        assert sum(name.startswith("frame_") for name in kept) == completed
+        for name, array in kept.items():
+            np.testing.assert_array_equal(array, arrays[name])
 
     def test_an_event_being_written_is_waited_for(self, tmp_path: Path) -> None:
         """Longer than the two seconds that a job without results has: it is the first event, and takes about six."""
         arrays = write_events(tmp_path / "adc.npz", 1, channels=2560, ticks=12_000)
-        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=tmp_path,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
-        while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.tar.bz2.*.partial")):
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 130, errors
-        assert "after 1 completed events" in errors
-        assert not leftovers(tmp_path)
-        again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=tmp_path)
-        assert again.returncode == 0, again.stderr
-        with np.load(tmp_path / "again.npz") as kept:
-            np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
+        completed, kept = self.stopped_while_it_writes(tmp_path, signal.SIGINT, 130)
+        assert completed == 1
+        np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
 
     @pytest.fixture(name="stuck")
     def fixture_stuck(self, tmp_path: Path):
