@@ -184,11 +184,11 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 Job::~Job() = default;
 
 void Job::prepare(const RunOptions& options) {
-    const int threads = context().config().threads;
-    at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
     try {
         make_lanes(asked_devices());
         keep_within_budget();
+        const int threads = context().config().threads;
+        at::set_num_threads(threads > 0 ? threads : std::max(1, cores() / graph_threads(options)));
         for (const auto& environment : m_environments) {
             environment->prepare_all();
         }
