@@ -18,7 +18,7 @@ local make_spng = import 'spng.jsonnet';
 /// other_anodes  refuse, or ignore: channels of anodes that are not in tpcid
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
-/// events_in_flight  TbbFlow: events worked on at the same time
+/// events_in_flight  events worked on at the same time; Pgrapher takes at most two on a device, and one on the CPU
 /// overlap_files  true: the next event is read and the last one written while one is worked on
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// model      default: the network trained for the detector and its default filters, where there is one, else none; none: regions

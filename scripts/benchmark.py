@@ -13,6 +13,7 @@ import sys
 
 from benchlib import options as options_of
 from wcblib import setup
+from wcblib.checkout import fail
 
 
 def main() -> int:
@@ -20,7 +21,10 @@ def main() -> int:
     options = options_of.command_line(__doc__)
     if options.build is None:
         setup.enter(options.mode, options.no_system)
-    from benchlib import command  # only now: on a fresh checkout there was no NumPy before
+    try:
+        from benchlib import command  # only now: on a fresh checkout there was no NumPy before
+    except ModuleNotFoundError as missing:
+        fail(f"{missing}; --build makes no environment: ./wcb setup does")
 
     return command.main(options)
 

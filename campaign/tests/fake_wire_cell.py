@@ -24,6 +24,7 @@ import struct
 import subprocess
 import sys
 import time
+import uuid
 import zipfile
 import zlib
 
@@ -61,7 +62,7 @@ def fail(status: int, text: str) -> None:
 
 def write_partial(path: str, content: bytes) -> str:
     """As wire-cell writes: under a temporary name first, which stays when the process is killed. Returns that name."""
-    partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.partial")
+    partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.partial")
     try:
         with open(partial, "wb") as file:
             file.write(content)

@@ -29,14 +29,16 @@ OWN_NAMES = (INTERNAL, PROFILES, MANIFEST, CHECKSUMS, SUMMARY, SUMMARY_TEXT, JOI
 OWN_DISK = "wirecell-campaign."  # begins the name of an attempt's folder on a worker's own disk
 
 NAME_MOST = 255  # bytes of a file's name
-# The longest names that are made of an output's: NAME.1234-01234567.01234567 in scratch, NAME.20260728-120000.123456 in aside,
-# and .NAME.json.4194304.partial for a moment among the failures.
-DERIVED_MORE = 23
+# The longest names that are made of an output's: .NAME.4194304-01234567.partial, which wire-cell writes; without a file of its
+# own .NAME.json.4194304.partial for a moment among the failures, NAME.20260728-120000.123456 in aside, and
+# NAME.1234-01234567.01234567 in scratch, on a worker's own disk with OWN_DISK in front.
+PARTIAL_MORE = 26
+SCRATCH_MORE = 23
 
 
 def longest_name(on_own_disk: bool) -> int:
     """Bytes of an output's name with which all names that are made of it can be given; `on_own_disk`: also those on workers."""
-    return NAME_MOST - DERIVED_MORE - (len(OWN_DISK) if on_own_disk else 0)
+    return NAME_MOST - max(PARTIAL_MORE, SCRATCH_MORE + (len(OWN_DISK) if on_own_disk else 0))
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ public:
     /// each thread, which cannot be made while it is recorded. It must wait for nothing, and what it reads
     /// must stay where it is as long as the graph lives.
     /// @return what `work` returned the second time: tensors whose memory belongs to the graph, and which
-    /// hold nothing before
-    ///         the first replay
+    ///         hold nothing before the first replay
     /// Throws what `work` throws, and c10::Error when the device refuses; the graph is then of no use.
     virtual std::vector<at::Tensor> capture(const Work& work) = 0;
 

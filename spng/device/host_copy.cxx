@@ -8,7 +8,7 @@ at::Tensor begin_copy_to_host(const at::Tensor& tensor) {
     if (tensor.is_cpu()) {
         return tensor;
     }
-    at::Tensor copy = host_memory(tensor.sizes(), tensor.scalar_type(), tensor.is_cuda());
+    at::Tensor copy = host_tensor(tensor.sizes(), tensor.scalar_type(), tensor.is_cuda());
     return copy.copy_(tensor, /*non_blocking=*/true);
 }
 

@@ -7,7 +7,7 @@
 
 namespace spng {
 
-at::Tensor host_memory(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked) {
+at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked) {
     if (!page_locked) {
         return at::empty(sizes, type);
     }

@@ -15,7 +15,7 @@ namespace spng {
 ///                     it are done. Where it fails to for another reason than memory (it looks at what became
 ///                     of copies of all devices, one of which may be lost) the memory is an ordinary one, and
 ///                     copies make the host wait.
-at::Tensor host_memory(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked);
+at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked);
 
 /// Keep what frees the tensor's memory from throwing, which in a destructor ends the program: LibTorch's
 /// page-locked memory, given back, asks the device about its copies, and a lost device answers by an error.

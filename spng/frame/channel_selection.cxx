@@ -7,7 +7,6 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,8 +104,8 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     const std::int64_t ticks = samples.size(1);
     const std::int64_t count = rows.numel();
     SelectedChannels selected;
-    selected.waveforms = host_memory({rows.size(0), rows.size(1), ticks}, samples.scalar_type(), pinned);
-    selected.good = host_memory(rows.sizes(), at::kBool, pinned);
+    selected.waveforms = host_tensor({rows.size(0), rows.size(1), ticks}, samples.scalar_type(), pinned);
+    selected.good = host_tensor(rows.sizes(), at::kBool, pinned);
     // Merged, so that ranges that touch may cover the readout together.
     const auto bad_by_channel = merged_by_channel(bad);
     static const std::vector<ChannelRange> none;

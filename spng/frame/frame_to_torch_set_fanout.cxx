@@ -156,9 +156,9 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
         auto shape = group->ids.sizes().vec();
-        const at::Tensor good = host_memory(shape, at::kBool, is_copied).fill_(true);
+        const at::Tensor good = host_tensor(shape, at::kBool, is_copied).fill_(true);
         shape.push_back(event->ticks);
-        const at::Tensor waveforms = host_memory(shape, at::kShort, is_copied).zero_();
+        const at::Tensor waveforms = host_tensor(shape, at::kShort, is_copied).zero_();
         outputs.push_back(std::make_shared<const TensorSet>(
             event,
             std::vector{uploaded(*group, waveforms, good, {"tick", "ns", event->start, event->tick})}));

@@ -93,12 +93,18 @@ std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inp
     recording->graph = make_device_graph(context().device());
     instrument::MeterMode mode = m_mode;
     mode.device_events = false;
-    // The work may be kept, so it refers to nothing of this call.
+    // The work may be kept, so it refers to nothing of this call. What it gives when it is called the first
+    // time is not, since its memory is to be free for the recording.
     const auto outputs = std::make_shared<Ports>();
-    recording->graph->capture([this, outputs, mode, source = recording.get()] {
+    const auto calls = std::make_shared<int>(0);
+    recording->graph->capture([this, outputs, calls, mode, source = recording.get()] {
         const instrument::Unmeasured unmeasured;
-        *outputs = call_one_by_one(source->inputs.ports(), mode);
-        return tensors_of(*outputs);
+        Ports given = call_one_by_one(source->inputs.ports(), mode);
+        std::vector<at::Tensor> tensors = tensors_of(given);
+        if (++*calls == 2) {
+            *outputs = std::move(given);
+        }
+        return tensors;
     });
     recording->outputs.emplace(recording->inputs.ports(), *outputs);
     if (!recording->outputs->refusal().empty()) {
@@ -110,9 +116,10 @@ std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inp
 DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
     const bool is_new = !m_shapes.contains(key);
     if (is_new && m_shapes.size() >= most_shapes) {
-        const auto is_forgettable = [](const Shape& shape) {
-            return std::all_of(shape.recordings.begin(), shape.recordings.end(),
-                               [](const auto& recording) { return is_idle(*recording); });
+        const auto is_forgettable = [this](const Shape& shape) {
+            const bool was_refused = shape.slots < m_slots; // or it would be tried again, and refused again
+            return !was_refused && std::all_of(shape.recordings.begin(), shape.recordings.end(),
+                                               [](const auto& recording) { return is_idle(*recording); });
         };
         auto oldest = m_shapes.end();
         for (auto it = m_shapes.begin(); it != m_shapes.end(); ++it) {

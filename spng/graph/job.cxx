@@ -2,6 +2,7 @@
 
 #include "spng/core/log.h"
 #include "spng/device/context.h"
+#include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
 #include "spng/device/device_memory.h"
 #include "spng/device/event_stream.h"
@@ -341,9 +342,14 @@ void Job::make_device_lanes(const RunOptions& options) {
                                                         .events_in_flight = events_in_flight()});
 }
 
+bool Job::works_on_cpu() const {
+    const std::string device = listed_devices(context().config().device, context_name).front();
+    return device == "cpu" || (device == "auto" && cuda_device_count() == 0);
+}
+
 int Job::events_in_flight() const {
     const int asked = m_engine_config->events_in_flight;
-    return m_engine == "TbbFlow" ? asked : std::min(asked, context().device().is_cpu() ? 1 : 2);
+    return m_engine == "TbbFlow" ? asked : std::min(asked, works_on_cpu() ? 1 : 2);
 }
 
 std::vector<c10::Device> Job::devices() const {
@@ -382,7 +388,7 @@ int Job::graph_threads(const RunOptions& options) const {
     // A device's nodes only queue work, and each thread that calls the network has handles and plans of its
     // own.
     const int busy = 2 * events_in_flight() * static_cast<int>(m_graphs.size());
-    return context().device().is_cpu() ? cores() : std::min(cores(), busy);
+    return works_on_cpu() ? cores() : std::min(cores(), busy);
 }
 
 void Job::finish_nodes() {

@@ -52,8 +52,8 @@ public:
     /// devices.
     /// @param components  the flat array of {type, name, data} that a configuration evaluates to
     /// @param source      the configuration file, named in errors
-    /// @param app         which engine component to run when the configuration names several; "": the one it
-    /// names Throws Error(Configuration).
+    /// @param app         which engine to run where the configuration names several; "": the one it names
+    /// Throws Error(Configuration).
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
@@ -109,6 +109,8 @@ private:
     /// What the engines run in place of lanes(): tried before the first event, with the device section as one
     /// node where that is asked for.
     void make_device_lanes(const RunOptions& options);
+    /// By the configuration and the driver, so also before prepare().
+    bool works_on_cpu() const;
     /// Of each lane.
     int events_in_flight() const;
 

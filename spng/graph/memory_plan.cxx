@@ -240,8 +240,8 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
                     {.what = "the memory budget is too small for one event",
                      .where = "SPNGContext, key memory_budget",
                      .seen = format_bytes(budget),
-                     .expected = "at least " + format_bytes(three_digits_above(plan.total(1) - saved)) + " for " +
-                                 std::to_string(plan.ticks) + " ticks",
+                     .expected = "at least " + format_bytes(three_digits_above(plan.total(1) - saved)) +
+                                 " for " + std::to_string(plan.ticks) + " ticks",
                      .mend = "a larger budget, -A batch=false, -A model=none, or a shorter -A window="});
     }
     choice.network_budget = plan.network - excess - beside;

@@ -17,8 +17,8 @@ struct Machine {
 
 Machine this_machine();
 
-/// Highest resident memory of this process since its program began, in bytes; not_measured (-1) where /proc does
-/// not tell.
+/// Highest resident memory of this process since its program began, in bytes; not_measured (-1) where /proc
+/// does not tell.
 std::int64_t process_peak_bytes();
 
 /// Memory as it is now, in bytes; not_measured (-1) where nothing tells.

@@ -29,8 +29,8 @@ public:
     ~ArchiveWriter();
 
     /// Add `tensor`, on the host, of any type NumPy knows, in C order, as member `name` (printable ASCII, no
-    /// '/', at most 100 characters). Throws Error(Output); the file is then gone, and this and close() throw
-    /// the same from then on.
+    /// '/', at most 100 characters). Throws Error(Output) for another name; and when writing fails: the file
+    /// is then gone, and this and close() throw the same from then on.
     void add(const std::string& name, const at::Tensor& tensor);
 
     /// Say that what is in the file, or about to be added, is worth waiting for when the program is asked to

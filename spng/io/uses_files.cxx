@@ -13,8 +13,9 @@ bool is_same(const fs::path& left, const fs::path& right) {
     if (fs::exists(left, problem) && fs::exists(right, problem)) {
         return fs::is_regular_file(left, problem) && fs::equivalent(left, right, problem) && !problem;
     }
-    return fs::weakly_canonical(fs::absolute(left), problem) ==
-           fs::weakly_canonical(fs::absolute(right), problem);
+    // Where a name leads nowhere (a circle of links, a folder that may not be entered), opening it says so.
+    const fs::path resolved = fs::weakly_canonical(fs::absolute(left), problem);
+    return !problem && resolved == fs::weakly_canonical(fs::absolute(right), problem) && !problem;
 }
 
 } // namespace

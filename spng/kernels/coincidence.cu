@@ -12,7 +12,7 @@ struct alignas(Count * sizeof(Word)) Words {
 
 /// One block for each target: its warps share the cells, the lanes of a warp are words. What the warps found
 /// is combined in shared memory, so that no atomic operation is needed.
-/// @tparam Count  words of a lane: 1, or 2 where rows have an even number of words, and half a warp has a
+/// @tparam Count  words of a lane: 1, or 2 where rows have an even number of words; half a warp then has a
 /// cell
 template <unsigned Count>
 SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, const int* offsets,

@@ -37,13 +37,14 @@ TEST(FreeQuietly, AFailureToFreeDoesNotLeaveTheDestructor) {
 }
 
 TEST(FreeQuietly, AnotherDeleterIsLeftAlone) {
-    const at::Tensor first = tensor_freed_by([](void*) {});
+    const c10::DeleterFnPtr own = [](void*) {};
+    const at::Tensor first = tensor_freed_by(own);
     free_quietly<struct Mixed>(first);
     const c10::DeleterFnPtr other = [](void*) { ++freed; };
     const at::Tensor second = tensor_freed_by(other);
     free_quietly<struct Mixed>(second);
     EXPECT_EQ(second.storage().data_ptr().get_deleter(), other);
-    EXPECT_NE(first.storage().data_ptr().get_deleter(), other);
+    EXPECT_NE(first.storage().data_ptr().get_deleter(), own);
 }
 
 } // namespace

@@ -17,6 +17,7 @@ public:
             throw std::runtime_error("operation not permitted when stream is capturing");
         }
         m_work = work;
+        work(); // as a device's does, in the ordinary way
         m_outputs = work();
         for (auto& output : m_outputs) {
             output.fill_(1);

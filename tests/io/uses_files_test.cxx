@@ -51,6 +51,11 @@ TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
     EXPECT_EQ(refusal("out.npz", fs::current_path() / "out.npz", true), "two outputs of a job are one file");
 }
 
+TEST_F(Files, NamesThatLeadNowhereAreNotTheSame) {
+    fs::create_symlink("loop", m_folder / "loop");
+    EXPECT_EQ(refusal(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");
+}
+
 TEST_F(Files, InputsMayBeReadTwiceAndDevicesShared) {
     EXPECT_NO_THROW(
         require_separate({{"a", m_folder / "adc.npz", false}, {"b", m_folder / "adc.npz", false}}));
