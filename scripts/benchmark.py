@@ -13,20 +13,11 @@ import sys
 
 from benchlib import options as options_of
 from wcblib import setup
-from wcblib.checkout import fail
 
 
 def main() -> int:
     """The command: its options, the set-up, and then what needs the packages of the environment."""
-    options = options_of.command_line(__doc__)
-    if options.build is None:
-        setup.enter(options.mode, options.no_system)
-    try:
-        from benchlib import command  # only now: on a fresh checkout there was no NumPy before
-    except ModuleNotFoundError as missing:
-        fail(f"{missing}; --build makes no environment: ./wcb setup does")
-
-    return command.main(options)
+    return setup.run_in_environment("benchlib.command", options_of.command_line(__doc__))
 
 
 if __name__ == "__main__":

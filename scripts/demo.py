@@ -9,7 +9,7 @@ import argparse
 import sys
 
 from wcblib import setup
-from wcblib.checkout import OUT, ROOT, VENV, build_folder, run, say, wcb
+from wcblib.checkout import OUT, ROOT, VENV, build, run, say
 
 ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
 TRUTH = ROOT / "data" / "tracks10-truth.npz"
@@ -35,14 +35,12 @@ def main() -> int:
     say("1/5 Set-up")
     setup.ensure(options.mode, options.no_system)
     say("\n2/5 Build")
-    if build_folder() is None:
-        wcb("configure", "--with-nvtx")
-    wcb("build", "--notests")
+    built = build("--notests")
 
     say("\n3/5 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
     command = [
-        str(build_folder() / "bin" / "wire-cell"),
+        str(built / "bin" / "wire-cell"),
         "-c",
         "cfg/pipeline.jsonnet",
         "-A",
@@ -54,7 +52,7 @@ def main() -> int:
         "--timing",
         str(TIMING),
     ]
-    recorder = build_folder() / "lib" / "libSpngRecorder.so"
+    recorder = built / "lib" / "libSpngRecorder.so"
     if recorder.exists():
         command += ["--record", str(PROFILE)]
     say("  " + " ".join(command))

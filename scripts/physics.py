@@ -16,12 +16,7 @@ from wcblib import setup
 
 def main() -> int:
     """The command: its options, the set-up, and then what needs the packages of the environment."""
-    options = options_of.command_line(__doc__)
-    if options.build is None:
-        setup.enter(options.mode, options.no_system)
-    from physicslib import command  # only now: on a fresh checkout there was no NumPy before
-
-    return command.main(options)
+    return setup.run_in_environment("physicslib.command", options_of.command_line(__doc__))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wcblib import setup
-from wcblib.checkout import OUT, ROOT, VENV, build_folder, say, wcb
+from wcblib.checkout import OUT, ROOT, VENV, build, say
 
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("tests", "profiling", "campaign")
@@ -150,13 +150,11 @@ def main() -> int:
     options = parser.parse_args()
 
     setup.ensure(options.mode, options.no_system, quiet=True)
-    if build_folder() is None:
-        wcb("configure", "--with-nvtx")
-    wcb("build")
+    folder = build()
     REPORTS.mkdir(parents=True, exist_ok=True)
 
     total = Outcome()
-    program = build_folder() / "tests" / "spng_tests"
+    program = folder / "tests" / "spng_tests"
     if program.exists():
         say("\nC++ tests")
         total.add(run_google_tests(program, options.only))

@@ -9,7 +9,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from wcblib.checkout import OUT, ROOT, build_folder, fail, say, wcb
+from wcblib.checkout import OUT, ROOT, fail, say
 
 from . import all_pages, cold, machine_load, programs, regression, roofline
 from .frames import copies_of_frame
@@ -20,27 +20,6 @@ from .tables import print_result
 
 FOLDER = OUT / "bench"
 FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
-
-
-def ready_build(options: argparse.Namespace) -> Path:
-    """The build folder with programs in it."""
-    if options.build is not None:
-        folder = options.build.resolve()
-        if not (folder / "bin" / "wire-cell").exists():
-            fail(f"no program bin/wire-cell in {folder}")
-        return folder
-    if build_folder() is None:
-        wcb("configure", "--with-nvtx")
-    wcb("build")
-    return build_folder()
-
-
-def use_cores(count: int) -> int:
-    """Keep this process and those it starts on so many cores; returns the number."""
-    allowed = sorted(os.sched_getaffinity(0))
-    if 0 < count < len(allowed):
-        os.sched_setaffinity(0, allowed[:count])
-    return len(os.sched_getaffinity(0))
 
 
 def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[str]:
@@ -142,9 +121,9 @@ def own_command() -> str:
 
 def main(options: argparse.Namespace) -> int:
     """The command, in the environment; the exit status."""
-    build = ready_build(options)
+    build = programs.ready_build(options.build)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    cores = use_cores(options.cores)
+    cores = programs.use_cores(options.cores)
     if options.cold:
         measure_cold(options, build, cores)
         return 0

@@ -10,10 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wcblib.checkout import ROOT, fail
+from wcblib.checkout import ROOT, build, fail
 
 MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 YARDSTICK = "fft_yardstick_bench"
+
+
+def ready_build(given: Path | None) -> Path:
+    """The build folder with wire-cell in it: the given one as it is, else the checkout's, built now."""
+    folder = build() if given is None else given.resolve()
+    if not (folder / "bin" / "wire-cell").exists():
+        fail(f"no program bin/wire-cell in {folder}")
+    return folder
+
+
+def use_cores(count: int) -> int:
+    """Keep this process and those it starts on so many cores, 0: all; returns the number."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if 0 < count < len(allowed):
+        os.sched_setaffinity(0, allowed[:count])
+    return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)

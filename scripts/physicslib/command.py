@@ -14,7 +14,8 @@ from typing import Any
 
 from benchlib import machine_load
 from benchlib.frames import copies_of_frame
-from wcblib.checkout import ROOT, build_folder, fail, say, wcb
+from benchlib.programs import ready_build, use_cores
+from wcblib.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
@@ -29,19 +30,6 @@ WIRES = DATA / "protodunehd-wires-larsoft-v1.json.gz"
 DEFAULT_ADC, DEFAULT_TRUTH = DATA / "tracks10-adc.tar.bz2", DATA / "tracks10-truth.npz"
 MODEL = DATA / "dnnroi.ts"
 TIMED_EVENTS = 4
-
-
-def ready_program(options: argparse.Namespace) -> Path:
-    """wire-cell of the build."""
-    if options.build is None:
-        if build_folder() is None:
-            wcb("configure", "--with-nvtx")
-        wcb("build")
-    folder = options.build.resolve() if options.build is not None else build_folder()
-    path = folder / "bin" / "wire-cell"
-    if not path.exists():
-        fail(f"no program {path}")
-    return path
 
 
 def model_file(name: str) -> str | None:
@@ -148,10 +136,8 @@ def main(options: argparse.Namespace) -> int:
     except compare.ComparisonImpossible as problem:
         fail(str(problem))
     model = model_file(options.model)
-    path = ready_program(options)
-    allowed = sorted(os.sched_getaffinity(0))
-    if 0 < options.cores < len(allowed):
-        os.sched_setaffinity(0, allowed[:options.cores])
+    path = ready_build(options.build) / "bin" / "wire-cell"
+    use_cores(options.cores)
     plan = chosen_plan(options, model)
     if plan.model is None:
         say("no trained network: the variants with DNNROI are left out")

@@ -60,6 +60,14 @@ def build_folder() -> Path | None:
     return None
 
 
+def build(*options: str) -> Path:
+    """Build with these options of ./wcb build, after a configure where there was none; returns the build folder."""
+    if build_folder() is None:
+        wcb("configure", "--with-nvtx")
+    wcb("build", *options)
+    return build_folder()
+
+
 def lock_name() -> str:
     """waf's file in the checkout's root that names the build folder."""
     return os.environ.get("WAFLOCK", ".lock-wcb")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from pathlib import Path
 
 from . import system_packages, virtual_environment
-from .checkout import VENV, one_at_a_time, say
+from .checkout import VENV, fail, one_at_a_time, say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +62,18 @@ def enter(mode: str | None, no_system: bool) -> None:
         python = str(VENV / "bin" / "python")
         sys.stdout.flush()
         os.execv(python, [python, *sys.argv])
+
+
+def run_in_environment(module: str, options: argparse.Namespace) -> int:
+    """The exit status of main(options) of a module that needs the environment's packages. With options.build, the folder of a build
+    that is to be taken as it is, nothing is set up: this Python must have them."""
+    if options.build is None:
+        enter(options.mode, options.no_system)
+    try:
+        command = importlib.import_module(module)  # only now: on a fresh checkout there was no NumPy before
+    except ModuleNotFoundError as missing:
+        fail(f"{missing}; --build makes no environment: ./wcb setup does")
+    return command.main(options)
 
 
 def main(arguments: list[str]) -> int:

@@ -26,7 +26,7 @@ namespace spng {
 class DeviceSection : public NodeWith<NoConfig> {
 public:
     /// A recording has memory of its own, as much as an event takes: of more shapes than these the one that
-    /// was asked for longest ago is forgotten.
+    /// was asked for longest ago is forgotten, but for those with which the device refused a recording.
     static constexpr std::size_t most_shapes = 4;
 
     /// Before prepare(). A graph to record into belongs to one event at a time on the host, and to all on the
