@@ -27,7 +27,8 @@ SIGMA_TICKS = 2.0
 TOTAL_WITHIN = {"induction": 0.06, "collection": 0.02}
 POINT_WITHIN = {"induction": 0.25, "collection": 0.05}
 SPECIAL = ("pdhd_badAPA1", 0)  # detector, anode: V collects there, and W induces pulses a tenth as high as elsewhere
-# Without noise worth mention some 5 % of W's charge is lost there; its points are smeared over five wires.
+# V there has a low pass along wires, which rings beside charge at the centre of a wire: 2.2 % too much.
+SPECIAL_COLLECTION_WITHIN = 0.03
 WEAK_PLANE = 2
 WEAK_WITHIN = 0.15
 
@@ -79,6 +80,15 @@ def kind(anode: Detector, view: View) -> str:
 
 def is_weak(anode: Detector, view: View) -> bool:
     return (anode.name, anode.anode, view.plane) == (*SPECIAL, WEAK_PLANE)
+
+
+def total_tolerance(anode: Detector, view: View) -> float:
+    """Part of a view's charge by which the output may differ."""
+    if is_weak(anode, view):
+        return WEAK_WITHIN
+    if (anode.name, anode.anode) == SPECIAL and kind(anode, view) == "collection":
+        return SPECIAL_COLLECTION_WITHIN
+    return TOTAL_WITHIN[kind(anode, view)]
 
 
 def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
@@ -154,8 +164,7 @@ class TestChain:
         for view in anode.views:
             signal = rows(arrays, "signal", view)
             truth = synthetic.charge_image(view, charge, TICKS, SIGMA_TICKS, anode.delay_ticks)
-            within = WEAK_WITHIN if is_weak(anode, view) else TOTAL_WITHIN[kind(anode, view)]
-            assert signal.sum() / truth.sum() == pytest.approx(1, abs=within), view.name
+            assert signal.sum() / truth.sum() == pytest.approx(1, abs=total_tolerance(anode, view)), view.name
             # Aligned as a whole: no shift of either axis overlaps better.
             overlap = {
                 (channels, ticks): float((np.roll(signal, (channels, ticks), (0, 1)) * truth).sum())
@@ -185,8 +194,11 @@ class TestChain:
     def check_coincidence(self, anode: Detector, arrays: wire_cell.Arrays, point: Charge) -> None:
         """All planes agree where the three wires meet, and not 30 ticks away."""
         tick = round(point.tick[0] + anode.delay_ticks)
-        for view in anode.views[:2]:
-            agree = rows(arrays, "mp3", view)[view.channels == point.channel[view.plane, 0]][0]
+        for view in anode.views:
+            row = view.channels == point.channel[view.plane, 0]
+            if kind(anode, view) == "collection" or not row.any():
+                continue  # no coincidence is made for it, or the point is on the other face
+            agree = rows(arrays, "mp3", view)[row][0]
             assert agree[tick] == 1, (anode.name, view.name, point.channel[:, 0])
             assert not agree[[tick - 30, tick + 30]].any(), (anode.name, view.name, point.channel[:, 0])
 
