@@ -1,5 +1,5 @@
-// Roles of planes against the field responses: a plane that a detector description calls `collection` collects charge,
-// and one that it calls `induction` does not. An anode with the response of another anode fails here.
+// Roles of planes against the field responses: a plane that a detector description calls `collection`
+// collects charge, and one that it calls `induction` does not. An anode with the response of another fails here.
 
 #include "spng/detector/field_response.h"
 #include "spng/detector/wire_average.h"
@@ -19,8 +19,9 @@ using namespace spng;
 
 /// Anodes of all detectors: [{detector, anode, response, planes: [{plane, kind}]}].
 const nlohmann::json& described_anodes() {
-    static const nlohmann::json anodes = test::evaluate("local detectors = import '" + own_folder("cfg").string() +
-                                                        "/detectors/all.jsonnet';" + R"(
+    static const nlohmann::json anodes =
+        test::evaluate("local detectors = import '" + own_folder("cfg").string() + "/detectors/all.jsonnet';" +
+                       R"(
         [
             {
                 detector: name,
@@ -44,14 +45,14 @@ std::string response_file(const std::string& name) {
     return std::filesystem::exists(own) ? own : test::shared_detector_file(name);
 }
 
-/// Charge in electrons that one electron leaves on the wire whose region it drifts into, by plane. A wire that collects it
-/// sees -1 or, where other planes take a part of the charge, some tenths of that.
+/// Charge in electrons that one electron leaves on the wire whose region it drifts into, by plane. A wire that
+/// collects it sees -1 or, where other planes take a part of the charge, some tenths of that.
 std::map<int, double> charge_on_central_wires(const std::string& path) {
     const FieldResponse response = load_field_response(path);
     std::map<int, double> charge;
     for (const PlaneResponse& plane : response.planes) {
         const at::Tensor wires = average_over_wires(plane);
-        charge[plane.ident] = (wires[wires.size(0) / 2].sum() * response.period).item<double>();
+        charge[plane.ident] = wires[wires.size(0) / 2].sum().item<double>() * response.period;
     }
     return charge;
 }
@@ -71,8 +72,8 @@ TEST(Polarity, DescribedRolesFollowFromTheFieldResponses) {
         for (const auto& plane : anode["planes"]) {
             const double charge = responses[name].at(plane["plane"]);
             EXPECT_EQ(plane["kind"], charge < -0.3 ? "collection" : "induction")
-                << anode["detector"] << " anode " << anode["anode"] << ", plane " << plane["plane"] << " of " << name
-                << ": an electron leaves " << charge << " e";
+                << anode["detector"] << " anode " << anode["anode"] << ", plane " << plane["plane"] << " of "
+                << name << ": an electron leaves " << charge << " e";
         }
     }
     EXPECT_GE(responses.size(), 2U) << "the responses of ProtoDUNE-HD are in data/";

@@ -211,8 +211,8 @@ class TestBatch:
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:
     """A serial job calls nodes in the order of its components: all of an anode before the next, so that memory is that of one."""
-    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"detname={DETECTOR}", "-A", "tpcid=all", "-A", "tags=signal,wiener", "--check", "--dot", "graph.dot",
-                         folder=tmp_path)
+    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"detname={DETECTOR}", "-A", "tpcid=all", "-A", "tags=signal,wiener",
+                         "--check", "--dot", "graph.dot", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     order = re.findall(r'label="SPNG\w+\\n([^"]*)"', (tmp_path / "graph.dot").read_text(encoding="utf-8"))
     of_anode = [[i for i, name in enumerate(order) if f"anode{anode}-" in name] for anode in range(4)]
