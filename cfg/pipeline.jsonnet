@@ -30,7 +30,7 @@ local make_spng = import 'spng.jsonnet';
 /// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
 /// cuda_graph  off; on, auto: record the work of an event on CUDA once for each shape, and launch it as one
 /// dtype      float32 or float64
-/// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
+/// tags       what to write, of: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (with coincidence, what a network gets), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
