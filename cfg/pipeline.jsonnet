@@ -30,7 +30,7 @@ local make_spng = import 'spng.jsonnet';
 /// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
 /// cuda_graph  off; on, auto: record the work of an event on CUDA once for each shape, and launch it as one
 /// dtype      float32 or float64
-/// tags       what to write, of: signal, gauss, wiener (with its RMS as summary), loose, mp2, mp3, roi
+/// tags       what to write, of: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (with coincidence, what a network gets), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
@@ -91,11 +91,12 @@ function(
     local views_of(groups) =
         if args.boolean('batch', batch) then groups
         else [group { name: view.name, views: [view] } for group in groups for view in group.views];
+    local groups_of(anode) = views_of(det.groups(anode));
     local join_anodes =
         if batch_anodes != 'auto' then args.boolean('batch_anodes', batch_anodes)
         else std.startsWith(device, 'cuda') || std.startsWith(device, 'gpu');
     // Coincidence is found among the groups of one batch.
-    local batches = spng.batches(views_of(det.groups), model, join_anodes);
+    local batches = spng.batches(groups_of, model, join_anodes);
     local groups = std.flattenArrays(batches);
     local group_names = [group.name for group in groups];
     local is_induction(group) = group.kind == 'induction';
@@ -154,6 +155,9 @@ function(
             else behind('roi', group, if group.model == 'none' then spng.CoincidenceROIs(group) else spng.DNNROI(group));
         local apply = behind('signal', group, spng.ApplyROI('signal', group));
         local wiener = spng.Apply1DSpectrum('wiener', group);
+        local noise_decon = if spng.has_noise_decon(group) then spng.Decon(group, 'noise') else decon;
+        local noise_image = spng.Apply1DSpectrum('noise', group);
+        local noise_summary = spng.NoiseSummary(group);
         local apply_wiener = spng.ApplyROI('wiener', group, output='wiener', summary=true);
         {
             decon: decon,
@@ -168,6 +172,9 @@ function(
             roi: roi,
             apply: apply,
             wiener: wiener,
+            noise_decon: noise_decon,
+            noise_image: noise_image,
+            noise_summary: noise_summary,
             apply_wiener: apply_wiener,
         };
     local all_parts = [make_parts(group, batch) for batch in batches for group in batch];
@@ -179,9 +186,12 @@ function(
         local group = batch[number], own = parts(group);
         // What stands between the input and the deconvolution.
         local between = (if filter_noise then [own.quiet] else [])
-                        + (if std.member(dumped, 'adc') then [tap('adc', group)] else []) + [own.decon];
-        [link(unpack, between[0], tp=port_of(group))]
-        + [link(between[i], between[i + 1]) for i in std.range(0, std.length(between) - 2)]
+                        + (if std.member(dumped, 'adc') then [tap('adc', group)] else []);
+        local decons = [own.decon] + (if wants('wiener') && spng.has_noise_decon(group) then [own.noise_decon] else []);
+        local count = std.length(between);
+        local feed(part, i) = if i == 0 then link(unpack, part, tp=port_of(group)) else link(between[i - 1], part);
+        [feed(between[i], i) for i in std.range(0, count - 1)]
+        + [feed(decon, count) for decon in decons]
         + [link(own.decon, own.gauss)]
         + [link(own.decon, filter) for filter in own.filters]
         + [link(own.filters[i], own.noise[i]) for i in indices(own.filters)]
@@ -197,6 +207,9 @@ function(
                link(own.decon, own.wiener),
                link(own.wiener, own.apply_wiener, 0),
                link(own.roi, own.apply_wiener, 1),
+               link(own.noise_decon, own.noise_image),
+               link(own.noise_image, own.noise_summary),
+               link(own.noise_summary, own.apply_wiener, 2),
            ] else []);
 
     // What the output frame is made of.

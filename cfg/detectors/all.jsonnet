@@ -2,5 +2,6 @@
 {
     microboone: import 'microboone.jsonnet',
     pdhd: import 'pdhd.jsonnet',
+    pdhd_badAPA1: import 'pdhd_badAPA1.jsonnet',
     pdsp: import 'pdsp.jsonnet',
 }

@@ -13,10 +13,21 @@ local high_pass(tau) = tau * wc.megahertz;
         // The toolkit's defaults until May 2019, tuned on MicroBooNE.
         microboone: [low_pass(0.143854, 4.10358), low_pass(0.1498265, 4.2082), low_pass(0.1472005, 4.17455)],
         pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
+        // Its anode 0, where V collects (Wiener_tight_*_APA1).
+        pdhd_badAPA1: [low_pass(0.203451, 5.78093), low_pass(0.160191, 3.54835), low_pass(0.125448, 5.27080)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
         // Signal over signal and noise of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
         // scripts/derive_filters.py --events 2.
         simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
+    },
+
+    /// The image whose noise is summary_wiener: that of the tight regions of OmnibusSigProc (wire-cell-toolkit,
+    /// sigproc/src/OmnibusSigProc.cxx, decon_2D_tightROI), so that cuts on the summary mean the same.
+    /// wiener  Wiener_tight_* filters of the planes; tau: ROI_tight_lf of the induction planes, in MHz
+    /// wire    Wire_ind, in units of 1 / sqrt(pi); the toolkit's filter counts frequencies to 1 at Nyquist, ours to 0.5
+    osp_noise(wiener, tau, wire):: {
+        induction: { low: wiener, high: high_pass(tau), wire: { sigma: wire / std.sqrt(wc.pi) / 2 } },
+        collection: { low: wiener },
     },
 
     // A filter set: the images of each kind of group (low pass for planes U, V, W, and high pass), how regions grow in

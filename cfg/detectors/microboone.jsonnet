@@ -31,7 +31,7 @@ local wc = import 'wirecell.jsonnet';
 
     // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic. Noise is shared by 48
     // consecutive channels (public wire-cell-toolkit, cfg/obsolete/uboone/sigproc/omnicndb.jsonnet).
-    groups: [
+    groups(anode):: [
         {
             name: 'induction',
             kind: 'induction',
@@ -60,8 +60,11 @@ local wc = import 'wirecell.jsonnet';
     },
     gauss: filters.low_pass(0.111408),
 
+    // Image whose noise is summary_wiener.
+    noise_image(anode):: filters.osp_noise(filters.wiener.microboone, 0.02, 1.4),
+
     filter_set: 'smooth',
-    filter_sets: {
+    filter_sets(anode):: {
         smooth: filters.smooth(filters.wiener.microboone),
         microboone: filters.traditional(filters.wiener.microboone),
     },

@@ -1,4 +1,4 @@
-// ProtoDUNE-HD: four anodes with two faces.
+// ProtoDUNE-HD: four anodes with two faces, all with the nominal field response. pdhd_badAPA1 is the detector as it was built.
 // Numbers: public wire-cell-data and wire-cell-toolkit (cfg/pgrapher/experiment/pdhd and pdsp); see data/README.md.
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
@@ -8,9 +8,7 @@ local wc = import 'wirecell.jsonnet';
     anodes: [0, 1, 2, 3],
     wires: 'protodunehd-wires-larsoft-v1.json.gz',
 
-    // Anode 1 has a V plane that collects.
-    field_response(anode)::
-        if anode == 1 then 'np04hd-garfield-6paths-mcmc-bestfit.json.gz' else 'dune-garfield-1d565.json.gz',
+    field_response(anode):: 'dune-garfield-1d565.json.gz',
     noise_spectra: 'protodunehd-noise-spectra-14mVfC-v1.json.bz2',
 
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.0 },
@@ -32,7 +30,8 @@ local wc = import 'wirecell.jsonnet';
     // Where the ideal lines of the line scan are centred.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 
-    // The network that finds regions on U and V with the default filter set (docs/dnnroi.md); it never saw a V that collects.
-    model(anode):: if anode == 1 then 'none' else 'dnnroi.ts',
-    filter_sets+: { pdhd: filters.traditional(filters.wiener.pdhd) },
+    // The network that finds regions on U and V with the default filter set (docs/dnnroi.md).
+    model(anode):: 'dnnroi.ts',
+    noise_image(anode):: filters.osp_noise(filters.wiener.pdhd, 0.016, 0.75),
+    filter_sets(anode):: super.filter_sets(anode) { pdhd: filters.traditional(filters.wiener.pdhd) },
 }

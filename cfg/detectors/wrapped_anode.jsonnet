@@ -11,7 +11,7 @@ local wc = import 'wirecell.jsonnet';
 
     // Views of equal shape make one tensor. The blocks of the two faces are ordered such that neighbouring rows are
     // neighbouring wires, also across the wrap, so the axis of channels is cyclic.
-    groups: [
+    groups(anode):: [
         {
             name: 'induction',
             kind: 'induction',
@@ -59,8 +59,11 @@ local wc = import 'wirecell.jsonnet';
     // Low pass along ticks: that of the charge.
     gauss: filters.low_pass(0.12),
 
+    // Image whose noise is summary_wiener.
+    noise_image(anode):: filters.osp_noise(filters.wiener.pdsp, 0.014, 0.75),
+
     filter_set: 'smooth',
-    filter_sets: {
+    filter_sets(anode):: {
         smooth: filters.smooth(filters.wiener.pdsp),
         pdsp: filters.traditional(filters.wiener.pdsp),
         simulated: filters.smooth(filters.wiener.simulated, filters.wiener.simulated),

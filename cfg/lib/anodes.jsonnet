@@ -24,7 +24,7 @@ local args = import 'arguments.jsonnet';
     numbers(anodes):: std.join('+', [std.toString(anode) for anode in anodes]),
 
     /// The groups of views of a job, as a list for each batch of anodes: [[group...]...].
-    /// groups   of one anode of the detector; each copy gets the fields `anodes`, `plain_name` and, its views, `anode`; in a job
+    /// groups   function of an anode: its groups; each copy gets the fields `anodes`, `plain_name` and, its views, `anode`; in a job
     ///          of several anodes their names begin with those of the anodes
     /// batches  the anodes that share tensors: [[0, 2, 3], [1]]
     views(groups, batches)::
@@ -38,7 +38,7 @@ local args = import 'arguments.jsonnet';
                     for view in group.views
                 ];
                 group { name: prefix(batch) + group.name, plain_name: group.name, anodes: batch, views: views }
-                for group in groups
+                for group in groups(batch[0])
             ]
             for batch in batches
         ],

@@ -10,14 +10,18 @@ local wc = import 'wirecell.jsonnet';
 function(det, anodes, filters='') {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
-    local set =
-        if std.objectHas(det.filter_sets, set_name) then det.filter_sets[set_name]
-        else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(det.filter_sets)),
+    local set_of_anode(anode) =
+        local sets = det.filter_sets(anode);
+        if std.objectHas(sets, set_name) then sets[set_name]
+        else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(sets)),
+    local sets = [set_of_anode(anode) for anode in all],
+    local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
+    local set_texts = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
     /// Ticks of a sample of the images in which regions are found.
     rebin:: 4,
     /// Names of those images.
-    images(group):: std.objectFields(set[group.kind].images),
+    images(group):: std.objectFields(settings(group).images),
 
     local all = if std.isArray(anodes) then anodes else [anodes],
     local has_several = std.length(all) > 1,
@@ -27,6 +31,19 @@ function(det, anodes, filters='') {
     local of_anode(list, anode) = list[place[std.toString(anode)]],
     /// Groups as the detector describes them are those of the first anode.
     local anode_of(view) = std.get(view, 'anode', all[0]),
+    /// The filter set of a group, and its settings there: those of its kind unless the group names others. All anodes of a
+    /// group have equal sets.
+    local filters_of(group) = of_anode(sets, anode_of(group.views[0])),
+    local section(group) = std.get(group, 'settings', group.kind),
+    local settings(group) = filters_of(group)[section(group)],
+    /// The image whose noise is the summary of the tag wiener.
+    local noise_image(group) =
+        if noise_images != null then of_anode(noise_images, anode_of(group.views[0]))[section(group)]
+        else error "the description of detector '" + det.name + "' lacks noise_image, which the tag wiener needs",
+    /// Ending of the names of filters: empty for the set of the first anode, else the first anode that has this set.
+    local filter_suffix(group) =
+        local first = std.find(of_anode(set_texts, anode_of(group.views[0])), set_texts)[0];
+        if first == 0 then '' else '-anode' + all[first],
 
     // Services -------------------------------------------------------------------------------------------------------
 
@@ -55,19 +72,23 @@ function(det, anodes, filters='') {
 
     /// The groups of views of the job, a list for each batch of anodes; each has in `model` the file of its network, or none, and
     /// in `network` what the service is called: anodes that are not batched share it.
-    /// groups: those of the detector, or other ones (batch=false); model: what the user wants; join: anodes whose responses and
-    /// networks are the same share tensors
+    /// groups: of an anode, those of the detector or other ones (batch=false); model: what the user wants; join: anodes whose
+    /// responses, groups, filters and networks are the same share tensors
     batches(groups, model, join)::
         local files = [spng.model_file(model, anode) for anode in all];
-        local is_one_network = std.length(std.setDiff(std.set(files), ['none'])) == 1;
-        local kinds = [response_files[i] + '\n' + files[i] for i in indices(all)];
+        local shapes = [std.toString(groups(anode)) for anode in all];
+        local is_one_network = std.length(std.setDiff(std.set(files), ['none'])) == 1 && std.length(std.set(shapes)) == 1;
+        local kinds = [
+            std.join('\n', [response_files[i], files[i], shapes[i], set_texts[i]])
+            for i in indices(all)
+        ];
         local batches =
             if join then [[all[k] for k in std.find(kinds[i], kinds)] for i in indices(all) if std.find(kinds[i], kinds)[0] == i]
             else [[anode] for anode in all];
         [
             [
                 group {
-                    model: of_anode(files, group.anodes[0]),
+                    model: if !std.get(group, 'use_model', true) then 'none' else of_anode(files, group.anodes[0]),
                     network: if is_one_network && std.length(group.anodes) == 1 then group.plain_name else group.name,
                 }
                 for group in batch
@@ -98,17 +119,22 @@ function(det, anodes, filters='') {
 
     Torch1DSpectrum(name, filters):: component('Torch1DSpectrum', name, { spectra: [wc.tn(f) for f in filters] }, filters),
 
-    /// That of the filter set where it has one of its own, else the detector's.
-    WireFilter(kind)::
-        spng.Torch1DSpectrum('wire-' + kind, [low_pass('wire-' + kind, std.get(set[kind], 'wire', det.wire_filter[kind]))]),
+    /// That of the filter set where it has one of its own, else the detector's. image: empty, or noise: that of the noise image
+    WireFilter(group, image='')::
+        local label = 'wire-' + (if image == '' then '' else image + '-') + section(group) + filter_suffix(group);
+        local shape = if image == 'noise' then noise_image(group).wire
+                      else std.get(settings(group), 'wire', det.wire_filter[group.kind]);
+        spng.Torch1DSpectrum(label, [low_pass(label, shape)]),
 
-    /// The time filter of a plane: gauss, wiener, or one of the images of its kind of group.
+    /// The time filter of a plane: gauss, wiener, noise (image for the summary), or one of the images of its kind of group.
     TimeFilter(name, group, plane)::
         local shape =
             if name == 'gauss' then { low: det.gauss }
-            else if name == 'wiener' then { low: set.wiener[plane] }
-            else local image = set[group.kind].images[name]; image { low: image.low[plane] };
-        local label = name + '-plane' + plane;
+            else if name == 'wiener' then { low: filters_of(group).wiener[plane] }
+            else
+                local image = if name == 'noise' then noise_image(group) else settings(group).images[name];
+                image { low: image.low[plane] };
+        local label = name + '-plane' + plane + filter_suffix(group);
         local high = std.get(shape, 'high');
         spng.Torch1DSpectrum(label, [low_pass(label, shape.low)] + (if high == null then [] else [high_pass(label, high)])),
 
@@ -156,10 +182,11 @@ function(det, anodes, filters='') {
             [if others != 'refuse' then 'other_channels']: others,
         }, 1, std.length(groups), [views]),
 
-    Decon(group)::
+    /// image: as WireFilter takes it
+    Decon(group, image='')::
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
-        local filter = spng.WireFilter(group.kind);
-        node('SPNGDecon', group.name, {
+        local filter = spng.WireFilter(group, image);
+        node('SPNGDecon', (if image == '' then '' else image + '-') + group.name, {
             frer_spectrum: names(responses),
             wire_filter: [wc.tn(filter)],
             channels: group.channels,
@@ -186,21 +213,26 @@ function(det, anodes, filters='') {
             board_channels: [group.board_channels],
         }, 1, 1, [views]),
 
-    ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, set[group.kind].noise, 1, 1),
+    ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, settings(group).noise, 1, 1),
+
+    /// Whether the noise image needs a deconvolution of its own, with another filter along wires.
+    has_noise_decon(group):: std.objectHas(noise_image(group), 'wire'),
+    /// The noise of the noise image, with the cut of OmnibusSigProc (ROI_formation::cal_RMS).
+    NoiseSummary(group):: node('SPNGChannelRMS', 'noise-' + group.name, { cut: 5 }, 1, 1),
 
     /// Whether the filter set looks for long pulses in the loose image of this kind of group.
-    has_long_pulses(group):: std.objectHas(set[group.kind], 'long_pulses'),
-    LongPulses(group):: node('SPNGLongPulses', group.name, set[group.kind].long_pulses { cyclic: group.cyclic }, 1, 1),
+    has_long_pulses(group):: std.objectHas(settings(group), 'long_pulses'),
+    LongPulses(group):: node('SPNGLongPulses', group.name, settings(group).long_pulses { cyclic: group.cyclic }, 1, 1),
 
     ThresholdROIs(group)::
-        node('SPNGThresholdROIs', group.name, set[group.kind].witness {
-            passes: set[group.kind].passes,
+        node('SPNGThresholdROIs', group.name, settings(group).witness {
+            passes: settings(group).passes,
             output: if group.kind == 'collection' then 'roi' else 'regions',
         }, 1, 1),
 
     /// Inputs: images, coincidence.
     CoincidenceROIs(group)::
-        node('SPNGCoincidenceROIs', group.name, set[group.kind].rois { passes: set[group.kind].passes, cyclic: group.cyclic }, 2, 1),
+        node('SPNGCoincidenceROIs', group.name, settings(group).rois { passes: settings(group).passes, cyclic: group.cyclic }, 2, 1),
 
     /// The model that a user means: the detector's own knows the images of its default filter set only.
     model_file(name, anode)::
@@ -230,13 +262,13 @@ function(det, anodes, filters='') {
             dead_is_hit: dead_is_hit,
         }, std.length(inputs), 1, [views]),
 
-    /// Inputs: waveform, regions.
+    /// Inputs: waveform, regions, with a summary also an image with the noise of the channels.
     ApplyROI(name, group, output='signal', summary=false)::
         node('SPNGApplyROI', name + '-' + group.name, {
             baseline: if group.kind == 'induction' then 'linear' else 'restored',
             output: output,
             summary: summary,
-        }, 2, 1),
+        }, if summary then 3 else 2, 1),
 
     /// split: a frame for each anode, at its own port, instead of one for all
     /// window_tags: further tags of windows of long readouts

@@ -2,7 +2,6 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/roi/rebaseline.h"
-#include "spng/roi/robust_rms.h"
 
 #include <cmath>
 
@@ -11,11 +10,19 @@ namespace {
 
 const Registration<ApplyROI> registration{{.type = "SPNGApplyROI",
                                            .kind = "roi",
-                                           .inputs = {"waveform", "regions"},
+                                           .inputs = {"waveform", "regions", "noise"},
                                            .outputs = {"signal"},
                                            .text = "charge inside the regions, rebaselined"}};
 
 } // namespace
+
+std::vector<std::string> ApplyROI::input_ports() const {
+    std::vector<std::string> ports{"waveform", "regions"};
+    if (config().summary) {
+        ports.emplace_back("noise");
+    }
+    return ports;
+}
 
 Ports ApplyROI::process(const Ports& inputs) {
     const NamedTensor& waveform = inputs[0]->only();
@@ -24,8 +31,7 @@ Ports ApplyROI::process(const Ports& inputs) {
     NamedTensor signal;
     signal.name = config().output;
     if (config().summary) {
-        NVTX_SCOPED_RANGE("ApplyROI::rms");
-        signal.summary = robust_rms(waveform.data);
+        signal.summary = inputs[2]->only().summary;
     }
     NVTX_SCOPED_RANGE("ApplyROI::rebaseline");
     signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, regions.data, factor)

@@ -187,10 +187,6 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     return {low, median, rms};
 }
 
-at::Tensor robust_rms(const at::Tensor& waveforms, double cut) {
-    return robust_noise(waveforms, cut).rms;
-}
-
 at::Tensor plain_rms(const at::Tensor& waveforms) {
     require_waveforms("plain_rms", waveforms);
     static const auto operation = c10::Dispatcher::singleton()

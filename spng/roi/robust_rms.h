@@ -36,9 +36,6 @@ struct NoiseRanks {
 /// RMS of a unit Gaussian whose tails beyond `cut` are gone, by which robust_noise divides.
 double rms_of_cut_gaussian(double cut);
 
-/// The RMS of robust_noise.
-at::Tensor robust_rms(const at::Tensor& waveforms, double cut = 5.0);
-
 /// Unbiased standard deviation over time, signals included: sqrt(sum (x - mean)^2 / (tick - 1)), (...,
 /// channel). Zeros when there are fewer than two ticks. Throws Error(Internal) for another type. One operator
 /// call: spng::plain_rms.

@@ -26,11 +26,16 @@ SIGMA_TICKS = 2.0
 # within 0.1 % on collection and 3.2 % on induction, points within 2.4 and 15 %.
 TOTAL_WITHIN = {"induction": 0.06, "collection": 0.02}
 POINT_WITHIN = {"induction": 0.25, "collection": 0.05}
-WEAK_PLANE = ("pdhd", 1, 2)  # detector, anode, plane: V collects there, and the pulses of W are 40 times smaller
+SPECIAL = ("pdhd_badAPA1", 0)  # detector, anode: V collects there, and W induces pulses a tenth as high as elsewhere
+# V there has a low pass along wires, which rings beside charge at the centre of a wire: 2.2 % too much.
+SPECIAL_COLLECTION_WITHIN = 0.03
+WEAK_PLANE = 2
+WEAK_WITHIN = 0.15
 
-CASES = [("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5)] + [("pdhd", anode) for anode in range(4)]
-CHAIN_CASES = [case for case in CASES if case not in (("pdsp", 0), ("pdsp", 5))]
-OF_EACH_KIND = [("microboone", 0), ("pdsp", 3), ("pdhd", 1)]
+CASES = ([("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5)] + [("pdhd", anode) for anode in range(4)]
+         + [("pdhd_badAPA1", anode) for anode in (0, 1)])
+CHAIN_CASES = [case for case in CASES if case not in (("pdsp", 0), ("pdsp", 5), ("pdhd_badAPA1", 1))]
+OF_EACH_KIND = [("microboone", 0), ("pdsp", 3), ("pdhd", 1), SPECIAL]
 
 
 def shared_detector_files() -> Path | None:
@@ -42,8 +47,8 @@ def shared_detector_files() -> Path | None:
 @lru_cache(maxsize=None)
 def described(name: str, anode: int, folder: Path) -> Detector:
     """Skips the test when the files are not there. folder: for unpacked files."""
-    if name == "pdhd":
-        return synthetic.protodune_hd(folder, anode)
+    if name.startswith("pdhd"):
+        return synthetic.protodune_hd(folder, anode, name)
     data = shared_detector_files()
     if data is None:
         pytest.skip("the shared detector files are not here")
@@ -58,24 +63,32 @@ def fixture_unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def search_flags(anode: Detector) -> list[str]:
     """Where the program finds the files of a detector that does not ship with it."""
-    return [] if anode.name == "pdhd" else ["-P", str(anode.wires.parent)]
+    return [] if anode.name.startswith("pdhd") else ["-P", str(anode.wires.parent)]
 
 
 def noise_counts(anode: Detector) -> float:
     """RMS of the white noise, a few counts; less on the anode with a plane that hardly sees charge."""
-    if (anode.name, anode.anode) == WEAK_PLANE[:2]:
+    if (anode.name, anode.anode) == SPECIAL:
         return 0.3
     return 2.5 if anode.bits == 14 else 1.0
 
 
-def kind(view: View) -> str:
-    return "collection" if view.plane == 2 else "induction"
+def kind(anode: Detector, view: View) -> str:
+    collecting = 1 if (anode.name, anode.anode) == SPECIAL else 2
+    return "collection" if view.plane == collecting else "induction"
 
 
-def point_tolerance(anode: Detector, view: View) -> float:
-    """Part of a point's charge by which noise may change it."""
-    is_weak = (anode.name, anode.anode, view.plane) == WEAK_PLANE
-    return POINT_WITHIN["induction" if is_weak else kind(view)]
+def is_weak(anode: Detector, view: View) -> bool:
+    return (anode.name, anode.anode, view.plane) == (*SPECIAL, WEAK_PLANE)
+
+
+def total_tolerance(anode: Detector, view: View) -> float:
+    """Part of a view's charge by which the output may differ."""
+    if is_weak(anode, view):
+        return WEAK_WITHIN
+    if (anode.name, anode.anode) == SPECIAL and kind(anode, view) == "collection":
+        return SPECIAL_COLLECTION_WITHIN
+    return TOTAL_WITHIN[kind(anode, view)]
 
 
 def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
@@ -120,7 +133,11 @@ class TestDescriptions:
         wire_cell.write_arrays(tmp_path / "adc.npz", blank)
         wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=number, dump="adc")
         wires = anode.planes()
-        for group, views in (("induction", anode.views[:2]), ("collection", anode.views[2:])):
+        u, v, *w = anode.views
+        groups = {"induction": [u, v], "collection": w}
+        if (anode.name, anode.anode) == SPECIAL:
+            groups = {"induction": [u], "weak": w, "collection": [v]}
+        for group, views in groups.items():
             ids = wire_cell.read_arrays(tmp_path / f"output-adc-{group}.npz")[f"{group}_ids_0"]
             np.testing.assert_array_equal(ids, np.stack([view.channels for view in views]))
             for view, channels in zip(views, ids):
@@ -147,7 +164,7 @@ class TestChain:
         for view in anode.views:
             signal = rows(arrays, "signal", view)
             truth = synthetic.charge_image(view, charge, TICKS, SIGMA_TICKS, anode.delay_ticks)
-            assert signal.sum() / truth.sum() == pytest.approx(1, abs=TOTAL_WITHIN[kind(view)]), view.name
+            assert signal.sum() / truth.sum() == pytest.approx(1, abs=total_tolerance(anode, view)), view.name
             # Aligned as a whole: no shift of either axis overlaps better.
             overlap = {
                 (channels, ticks): float((np.roll(signal, (channels, ticks), (0, 1)) * truth).sum())
@@ -169,7 +186,7 @@ class TestChain:
         first = int(tick) - 40
         around = signal[row[0] - 3 : row[0] + 4, first : first + 80]
         where = f"{anode.name} anode {anode.anode}, channel {view.channels[row[0]]}"
-        assert around.sum() / POINT_ELECTRONS == pytest.approx(1, abs=point_tolerance(anode, view)), where
+        assert around.sum() / POINT_ELECTRONS == pytest.approx(1, abs=POINT_WITHIN[kind(anode, view)]), where
         channel, peak = np.unravel_index(around.argmax(), around.shape)
         assert channel == 3, where
         assert abs(first + peak - tick) <= 1, where
@@ -177,8 +194,11 @@ class TestChain:
     def check_coincidence(self, anode: Detector, arrays: wire_cell.Arrays, point: Charge) -> None:
         """All planes agree where the three wires meet, and not 30 ticks away."""
         tick = round(point.tick[0] + anode.delay_ticks)
-        for view in anode.views[:2]:
-            agree = rows(arrays, "mp3", view)[view.channels == point.channel[view.plane, 0]][0]
+        for view in anode.views:
+            row = view.channels == point.channel[view.plane, 0]
+            if kind(anode, view) == "collection" or not row.any():
+                continue  # no coincidence is made for it, or the point is on the other face
+            agree = rows(arrays, "mp3", view)[row][0]
             assert agree[tick] == 1, (anode.name, view.name, point.channel[:, 0])
             assert not agree[[tick - 30, tick + 30]].any(), (anode.name, view.name, point.channel[:, 0])
 

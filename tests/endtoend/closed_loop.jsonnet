@@ -5,7 +5,7 @@ local make_spng = import 'spng.jsonnet';
 
 /// Both filters left out, so that deconvolution inverts the response.
 local without_filters = {
-    WireFilter(kind):: self.Torch1DSpectrum('one', []),
+    WireFilter(group):: self.Torch1DSpectrum('one', []),
     TimeFilter(name, group, plane):: self.Torch1DSpectrum('one', []),
 };
 
@@ -13,7 +13,8 @@ local without_filters = {
 /// filtered  true: with the detector's filters
 function(input, output, dtype, filtered, device='cpu')
     local spng = make_spng(det, 0) + (if filtered == 'true' then {} else without_filters);
-    local unpack = spng.FrameToTorchSetFanout(det.groups);
+    local groups = det.groups(0);
+    local unpack = spng.FrameToTorchSetFanout(groups);
     local branch(group) = pg.pipeline([
         spng.Decon(group),
         spng.Apply1DSpectrum('gauss', group),
@@ -21,5 +22,5 @@ function(input, output, dtype, filtered, device='cpu')
         spng.Discard(group.name),
     ]);
     local context = { type: 'SPNGContext', data: { device: device, dtype: dtype, threads: 2 } };
-    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource([input]), unpack]), pg.crossline([branch(group) for group in det.groups])),
+    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource([input]), unpack]), pg.crossline([branch(group) for group in groups])),
             uses=[context])

@@ -1,7 +1,7 @@
 """Several anodes in one job give what a job for each gives: from one file or one each, batched or not, on either engine.
 
-The anodes' frames are cuts of the default event with the channel numbers of each anode. Anode 1, whose V plane collects, has
-another response and no network.
+The anodes' frames are cuts of the default event with the channel numbers of each anode. Anode 0 of pdhd_badAPA1, whose V plane
+collects, has another response, other groups and other filters.
 """
 
 from __future__ import annotations
@@ -29,12 +29,18 @@ MASKS = ("mp2", "mp3", "roi")
 WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 TAGS = ",".join(WAVEFORMS + MASKS)
 BATCH_LIMIT = 1e-6  # of the RMS
-LABELS = {"true": ("anodes0+2", "anode1"), "false": ("anode0", "anode1", "anode2")}  # of batches, by batch_anodes
+LABELS = {"true": ("anode0", "anodes1+2"), "false": ("anode0", "anode1", "anode2")}  # of batches, by batch_anodes
+DETECTOR = "pdhd_badAPA1"
+
+
+def groups_of(label: str) -> tuple[str, ...]:
+    """Names of the groups of a batch."""
+    return ("collection", "induction", "weak") if label == "anode0" else ("collection", "induction")
 
 
 def run_job(folder: Path, *flags: str | Path, **arguments: Any) -> None:
     """The main job, to its good end."""
-    given = {"device": "cpu", "threads": 1, **arguments}
+    given = {"detname": DETECTOR, "device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=folder)
     assert done.returncode == 0, done.stderr
@@ -127,8 +133,8 @@ class TestSameAsSingleJobs:
             arrays = wire_cell.read_arrays(singles / f"single-{anode}.npz")
             for ident in EVENT_STARTS:
                 assert np.count_nonzero(arrays[f"frame_signal_{ident}"][:1600]) > 1000, (anode, ident)
-                assert (f"notes_{ident}" in arrays) == (anode != 1)
-        others = [wire_cell.read_arrays(singles / f"single-{anode}.npz")["frame_signal_4"] for anode in (0, 2)]
+                assert f"notes_{ident}" in arrays
+        others = [wire_cell.read_arrays(singles / f"single-{anode}.npz")["frame_signal_4"] for anode in (1, 2)]
         assert difference(others[0], others[1]) > 1
 
     def test_one_file_for_all(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
@@ -172,7 +178,7 @@ def fixture_timings(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> d
                          noise_filter="coherent", dump="regions", nevents=1)
         timings[choice] = json.loads((folder / "timing.json").read_text(encoding="utf-8")), arrays
         assert {path.name for path in folder.glob("all-*")} == {
-            f"all-regions-{label}-{group}.npz" for label in LABELS[choice] for group in ("collection", "induction")}
+            f"all-regions-{label}-{group}.npz" for label in LABELS[choice] for group in groups_of(label)}
     return timings
 
 
@@ -198,15 +204,15 @@ class TestBatch:
             nodes[choice] = {node["name"] for node in timing["nodes"] if node["type"] == "SPNGDecon"}
             operations[choice] = sum(node["leaf_operations"] for node in timing["nodes"])
             assert nodes[choice] == {f"SPNGDecon:{label}-{group}" for label in LABELS[choice]
-                                     for group in ("collection", "induction")}
+                                     for group in groups_of(label)}
             assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
-        assert operations["true"] < 0.75 * operations["false"], operations
+        assert operations["true"] < 0.8 * operations["false"], operations
 
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:
     """A serial job calls nodes in the order of its components: all of an anode before the next, so that memory is that of one."""
-    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", "tpcid=all", "-A", "tags=signal,wiener", "--check", "--dot", "graph.dot",
-                         folder=tmp_path)
+    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"detname={DETECTOR}", "-A", "tpcid=all", "-A", "tags=signal,wiener",
+                         "--check", "--dot", "graph.dot", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     order = re.findall(r'label="SPNG\w+\\n([^"]*)"', (tmp_path / "graph.dot").read_text(encoding="utf-8"))
     of_anode = [[i for i, name in enumerate(order) if f"anode{anode}-" in name] for anode in range(4)]

@@ -18,7 +18,7 @@ pytestmark = [wire_cell.needs_program, recorded.needs_recorder]
 
 EVENTS = 3
 FIRST_TICK, TICKS = 900, 2000  # of the default event, where tracks cross
-NOT_IN_THIS_JOB = {"ApplyROI::rms", "StitchWindows::stitch"}  # only with a summary, and in long readouts
+NOT_IN_THIS_JOB = {"StitchWindows::stitch"}  # only in long readouts
 CHAIN = wire_cell.ROOT / "spng" / "README.md"
 
 

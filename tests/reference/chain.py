@@ -54,11 +54,13 @@ class Chain:
         """Split a frame into the views' rows: three (channel, tick)."""
         return [frames.rows_of(frame, order) for order in self.order]
 
-    def spectra(self, views: list[np.ndarray]) -> list[np.ndarray]:
+    def spectra(
+        self, views: list[np.ndarray], channel_scale: tuple[float, float, float] = CHANNEL_SCALE
+    ) -> list[np.ndarray]:
         """Deconvolve three (channel, tick) ADC -> three (channel, frequency) complex electrons."""
         out = []
         for view, samples in enumerate(views):
-            weights = filters.channel_filter(PADDED_CHANNELS[view], CHANNEL_SCALE[view])
+            weights = filters.channel_filter(PADDED_CHANNELS[view], channel_scale[view])
             edges = np.cumsum(GROUP_SIZES[view])[:-1]
             groups = [
                 decon.deconvolve(group, self.responses[view], weights) for group in np.split(samples, edges)

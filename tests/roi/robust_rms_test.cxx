@@ -25,6 +25,10 @@ Noise noise_composite(const at::Tensor& waveforms, double cut) {
     return testing::call_composite<Noise, const at::Tensor&, double>("spng::robust_noise", waveforms, cut);
 }
 
+at::Tensor robust_rms(const at::Tensor& waveforms, double cut = 5) {
+    return robust_noise(waveforms, cut).rms;
+}
+
 at::Tensor robust_composite(const at::Tensor& waveforms, double cut = 5) {
     return std::get<2>(noise_composite(waveforms, cut));
 }

@@ -26,7 +26,7 @@ DESCRIPTION = """// A face of 154 channels, with everything else as in ProtoDUNE
     name: 'small',
     anodes: [0],
     wires: '%(wires)s',
-    groups: [
+    groups(anode):: [
         {
             name: 'induction', kind: 'induction', cyclic: false, channels: %(induction)d, board_channels: %(induction)d,
             views: [{ name: 'U', plane: 0, faces: [0], order: [1] }, { name: 'V', plane: 1, faces: [0], order: [1] }],

@@ -75,10 +75,11 @@ def two_faced_views(anode: int) -> tuple[View, ...]:
     return (View("U", 0, u, True), View("V", 1, v, True), View("W0", 2, w[:480], False), View("W1", 2, w[480:], False))
 
 
-def protodune_hd(folder: Path, anode: int) -> Detector:
-    """Anode 1 has a V plane that collects, and the field response that says so. folder: for unpacked files."""
-    field = "np04hd-garfield-6paths-mcmc-bestfit" if anode == 1 else "dune-garfield-1d565"
-    return Detector("pdhd", anode, wire_cell.description("protodunehd-wires-larsoft-v1", folder),
+def protodune_hd(folder: Path, anode: int, name: str = "pdhd") -> Detector:
+    """Anode 0 of pdhd_badAPA1 has a V plane that collects, and the field response with it. folder: for unpacked files."""
+    is_special = (name, anode) == ("pdhd_badAPA1", 0)
+    field = "np04hd-garfield-6paths-mcmc-bestfit" if is_special else "dune-garfield-1d565"
+    return Detector(name, anode, wire_cell.description("protodunehd-wires-larsoft-v1", folder),
                     wire_cell.description(field, folder), two_faced_views(anode), 1.4 / 2**14, 14, 1.0, 100 / 1.565)
 
 
