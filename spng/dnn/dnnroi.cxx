@@ -69,8 +69,8 @@ at::Tensor DNNROI::divisor_for(const NamedTensor& image) {
                      .mend = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as "
                              "cfg/pipeline.jsonnet does"});
     }
-    const InputNoise noise = input_noise(image.summary, image.channels->good, training_noise(image),
-                                         config().channel_noise_cap);
+    const InputNoise noise =
+        input_noise(image.summary, image.channels->good, training_noise(image), config().hot_channel);
     // Trials before the first event and recordings of a device graph are no events.
     if (!instrument::Unmeasured::is_on()) {
         std::vector<NoiseWatch::View> views;

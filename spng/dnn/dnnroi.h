@@ -18,7 +18,7 @@ struct DNNROIConfig {
     std::string forward;
     double input_scale = 1.0 / 4000;
     double input_offset = 0;
-    double channel_noise_cap = 1.2;
+    double hot_channel = 1.8;
     double mask_threshold = 0.5;
     std::string output = "roi";
     std::string probability;
@@ -29,9 +29,9 @@ struct DNNROIConfig {
             field(&C::input_scale, "input_scale", "1/electrons", above(0),
                   "factor on images of charge; masks are 0 and 1 whatever it is"),
             field(&C::input_offset, "input_offset", "1", any(), "added to images of charge after the factor"),
-            field(&C::channel_noise_cap, "channel_noise_cap", "1", at_least(1),
-                  "a hot channel is divided so that its noise is at most this times that of the training; "
-                  "only for networks whose file gives that noise"),
+            field(&C::hot_channel, "hot_channel", "1", at_least(1),
+                  "a channel with more than this times the noise of its view, or of the training if that is "
+                  "larger, is divided by its own; only for networks whose file gives that noise"),
             field(&C::mask_threshold, "mask_threshold", "1", any(),
                   "a sample is in a region where the network's output is strictly above"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),

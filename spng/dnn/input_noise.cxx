@@ -3,7 +3,6 @@
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/fmax.h>
 #include <ATen/ops/nanmedian.h>
 #include <ATen/ops/where.h>
 
@@ -12,7 +11,7 @@
 namespace spng {
 
 InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::Tensor& training,
-                       double channel_cap) {
+                       double hot) {
     require_tensor(is_real(rms) && rms.dim() == 2, "input_noise", "rms", rms, "float (view, channel)");
     require_tensor(training.defined() && training.scalar_type() == rms.scalar_type() &&
                        training.dim() == 2 && training.size(0) == rms.size(0) && training.size(1) == 1,
@@ -23,8 +22,9 @@ InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::
     const double left_out = std::numeric_limits<double>::quiet_NaN();
     const at::Tensor counted = good.defined() ? at::where(good, relative, left_out) : relative;
     const at::Tensor ratio = std::get<0>(at::nanmedian(counted, -1, /*keepdim=*/true));
-    // fmax, since a view without a good channel has a ratio that is not a number.
-    return {ratio.squeeze(-1), at::fmax(relative / channel_cap, ratio).clamp_min_(1)};
+    // A comparison, since a view without a good channel has a ratio that is not a number.
+    const at::Tensor of_view = at::where(ratio > 1, ratio, 1.0);
+    return {ratio.squeeze(-1), at::where(relative > of_view * hot, relative, of_view)};
 }
 
 } // namespace spng

@@ -11,39 +11,16 @@ import pytest
 import torch
 
 from dnnroi import export
-from tests.reference import detector, metrics, network, roi, simulate
+from tests.reference import metrics, network
 from tests.support import wire_cell
+from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels
 
 pytestmark = wire_cell.needs_program
 
 MODEL = wire_cell.DATA / "dnnroi.ts"
-NOISE = wire_cell.DATA / "protodunehd-noise-spectra-14mVfC-v1.json.bz2"
-PLANES = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 INDUCTION = ("U", "V")
-HOT_SHARE, HOT_NOISE = 0.03, 3.0
 # Events of one job, by number.
 DOUBLE, HOT, NOISE_DOUBLE, NOISE_HOT = range(4)
-
-
-def noise(rng: np.random.Generator) -> np.ndarray:
-    """(channel, tick) ADC counts with the measured spectra."""
-    return np.concatenate([simulate.noise(rng, NOISE, plane, rows.stop - rows.start) for plane, rows in enumerate(PLANES.values())])
-
-
-def hot_channels(rng: np.random.Generator) -> np.ndarray:
-    """HOT_SHARE of each plane."""
-    return np.concatenate([rows.start + rng.permutation(rows.stop - rows.start)[: int(HOT_SHARE * (rows.stop - rows.start))]
-                           for rows in PLANES.values()])
-
-
-def counts(samples: np.ndarray) -> np.ndarray:
-    """As a digitiser rounds them."""
-    return np.clip(np.floor(samples + 0.5), 0, 2**14 - 1).astype(np.int16)
-
-
-def noisier(samples: np.ndarray, factor: float, extra: np.ndarray) -> np.ndarray:
-    """A frame that has nominal noise already, with `factor` times as much."""
-    return samples + np.sqrt(factor**2 - 1) * extra
 
 
 @dataclass(frozen=True)
@@ -88,11 +65,9 @@ def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The default event with twice the noise and with hot channels, and noise alone in the same ways."""
     rng = np.random.default_rng(11)
     tracks = wire_cell.default_adc()[0].astype(np.float64)
-    empty = np.full(tracks.shape, 4000.0) + noise(rng)
-    extra, hot = noise(rng), hot_channels(rng)
-    heat = np.zeros_like(extra)
-    heat[hot] = np.sqrt(HOT_NOISE**2 - 1) * noise(rng)[hot]
-    frames = {DOUBLE: noisier(tracks, 2, extra), HOT: tracks + heat, NOISE_DOUBLE: noisier(empty, 2, extra), NOISE_HOT: empty + heat}
+    empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
+    frames = {DOUBLE: noisier(tracks, 2, extra), HOT: with_hot_channels(tracks, extra, rng),
+              NOISE_DOUBLE: noisier(empty, 2, extra), NOISE_HOT: with_hot_channels(empty, extra, rng)}
     return run(tmp_path_factory.mktemp("noisy"), [frames[number] for number in sorted(frames)])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from . import roi
 
 NOISE_CUT, NOISE_STRIDE = 3.0, 4  # of the RMS: the filter set's `noise`
-CHANNEL_CAP = 1.2  # of SPNGDNNROI
+HOT_CHANNEL = 1.8  # of SPNGDNNROI
 ELECTRONS = 4000.0  # one unit of the charge image
 
 
@@ -18,15 +18,16 @@ def view_noise(rms: np.ndarray, good: np.ndarray | None = None) -> float:
 
 
 def divisors(
-    rms: np.ndarray, training: float, good: np.ndarray | None = None, cap: float = CHANNEL_CAP
+    rms: np.ndarray, training: float, good: np.ndarray | None = None, hot: float = HOT_CHANNEL
 ) -> tuple[float, np.ndarray]:
     """Noise of a view over that of the training, and what each channel (channel,) is divided by.
 
-    All channels by the view's ratio, never less than 1; a hot channel by as much as brings its own noise
-    down to cap times the training's.
+    All channels by the view's ratio, never less than 1; a hot one, with more than `hot` times that, by its
+    own.
     """
     ratio = view_noise(rms, good) / training
-    return ratio, np.fmax(np.fmax(ratio, rms / (cap * training)), 1.0)
+    own, of_view = rms / training, np.fmax(ratio, 1.0)
+    return ratio, np.where(own > hot * of_view, own, of_view)
 
 
 def features(
