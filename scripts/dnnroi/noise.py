@@ -12,7 +12,7 @@ from .dataset import EventSet
 from .simulation import VIEWS
 
 # Ratios of measured noise to the training's that docs/dnnroi.md has figures for.
-TRIED = (0.0, 2.1)
+TRIED = (0.7, 2.1)
 
 
 def view_noise(charge: np.ndarray) -> float:
