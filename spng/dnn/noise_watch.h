@@ -19,8 +19,8 @@ namespace spng {
 /// Warn in the log, once for each view, when the noise is outside the range in which the network was tried.
 /// Thread-safe.
 ///
-/// Nothing waits for a device: a ratio is copied to the host behind the event's other work, and looked at in a
-/// later call that finds the copy complete, at the latest in report().
+/// Nothing waits for a device: a ratio is copied to the host behind the event's other work, and looked at in
+/// a later call that finds the copy complete, at the latest in report().
 class NoiseWatch {
 public:
     struct View {

@@ -7,8 +7,8 @@
 
 namespace spng {
 
-/// Feature images side by side. Images of charge become image / divisor * scale + offset; masks become 0 and 1
-/// and are never scaled, since the network learned them so.
+/// Feature images side by side. Images of charge become image / divisor * scale + offset; masks become 0 and
+/// 1 and are never scaled, since the network learned them so.
 /// @param images  (view, channel, tick) of equal sizes on one device: floating [electrons] or bool, in the
 ///                order of the network's feature axis
 /// @param divisor (view, channel), see input_noise.h; undefined: 1

@@ -49,8 +49,8 @@ TEST_F(NoiseWatchTest, WarnsOnceForAViewWithTheNumbers) {
     observe(1, 2.6);
     observe(0.4, 2.7);
     const std::string text = logged();
-    EXPECT_EQ(count(text, "view V: the noise is 1000 electrons, 2.50 times the 400 electrons of the training of "
-                          "net.ts; tried: 0.50 to 2.00 times"),
+    EXPECT_EQ(count(text, "view V: the noise is 1000 electrons, 2.50 times the 400 electrons of the training "
+                          "of net.ts; tried: 0.50 to 2.00 times"),
               1)
         << text;
     EXPECT_EQ(count(text, "view U: the noise is 120 electrons, 0.40 times the 300 electrons"), 1) << text;
