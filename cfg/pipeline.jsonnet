@@ -143,6 +143,10 @@ function(
             else spng.ChannelRMS(name, group)
             for name in names
         ];
+        // The network measures its input against the noise of each wire by itself, not of the sums of SPNGLongPulses.
+        local loose_noise =
+            if spng.has_long_pulses(group) then spng.ChannelRMS('loose', group)
+            else noise[std.find('loose', names)[0]];
         local decon = behind('decon', group, spng.Decon(group));
         local quiet = spng.CoherentNoiseFilter(group, groups);
         local gauss = behind('gauss', group, spng.Apply1DSpectrum('gauss', group));
@@ -165,6 +169,7 @@ function(
             gauss: gauss,
             filters: filters,
             loose: filters[std.find('loose', names)[0]],
+            loose_noise: loose_noise,
             noise: noise,
             images: images,
             regions: regions,
@@ -199,9 +204,10 @@ function(
         + [link(own.images, own.regions)]
         + [link(own.regions, parts(target).coincidence, number) for target in batch if is_induction(target)]
         + (if is_induction(group) then [
-               link(if group.model == 'none' then own.images else own.loose, own.roi, 0),
+               link(if group.model == 'none' then own.images else own.loose_noise, own.roi, 0),
                link(own.coincidence, own.roi, 1),
            ] else [])
+        + (if is_induction(group) && group.model != 'none' && spng.has_long_pulses(group) then [link(own.loose, own.loose_noise)] else [])
         + [link(own.gauss, own.apply, 0), link(own.roi, own.apply, 1)]
         + (if wants('wiener') then [
                link(own.decon, own.wiener),

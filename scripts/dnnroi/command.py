@@ -14,7 +14,7 @@ import torch
 
 from wcblib.checkout import ROOT, build_folder, fail, say
 
-from . import evaluation, export, figures, package
+from . import evaluation, export, figures, noise, package
 from .dataset import EventSet, make_events
 from .settings import SETTINGS, Setting
 from .simulation import ProgramFailed
@@ -59,6 +59,8 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, metavar="FILE", help="the model (default WORK/dnnroi.ts)")
     parser.add_argument("--package", type=Path, metavar="FILE.pt2",
                         help="write the network also as machine code for this machine's device, with AOTInductor")
+    parser.add_argument("--measure-noise", type=Path, metavar="FILE.ts",
+                        help="no training: measure the noise of the setting's events and write it into this model's metadata")
     parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
     parser.add_argument("--seed", type=int, help="of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
@@ -85,6 +87,16 @@ def wire_cell(options: argparse.Namespace) -> Path:
     return build / "bin" / "wire-cell"
 
 
+def measure_noise(options: argparse.Namespace) -> None:
+    """Give a file that was trained without them the keys about noise; its code and weights stay as they are."""
+    setting = chosen_setting(options)
+    make_events(options.data, setting.training_seeds(), wire_cell(options), ProgressBar())
+    found = noise.metadata(EventSet(options.data, setting.training_seeds()))
+    content = options.measure_noise.read_bytes()
+    export.write_whole(options.measure_noise, export.with_metadata(content, export.read_metadata(content) | found))
+    say(f"{options.measure_noise}: {json.dumps(found)}")
+
+
 def run(options: argparse.Namespace) -> None:
     """Data, training, figures, file."""
     setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
@@ -102,7 +114,8 @@ def run(options: argparse.Namespace) -> None:
     if checkpoint.exists() and not options.fresh:
         training.load(checkpoint)
         say(f"going on from step {training.step} of {checkpoint}")
-    train(training, EventSet(options.data, setting.training_seeds()), checkpoint, ProgressBar())
+    events = EventSet(options.data, setting.training_seeds())
+    train(training, events, checkpoint, ProgressBar())
 
     say("3/4 Figures of the held-out events")
     network = training.network.cpu()
@@ -116,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
     about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": commit,
              "rule": dataclasses.asdict(setting.training), "events": setting.events,
              "minutes": round((time.monotonic() - begin) / 60, 1)}
-    file_metadata = export.metadata(network, about, found)
+    file_metadata = export.metadata(network, about, found, noise.metadata(events))
     size = export.write_torch_script(options.output, network, file_metadata)
     (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if options.package:
@@ -129,7 +142,7 @@ def main(words: list[str], description: str) -> int:
     """The command; the exit status."""
     options = arguments(words, description)
     try:
-        run(options)
+        (measure_noise if options.measure_noise else run)(options)
     except (ProgramFailed, OtherTraining) as failure:
         fail(str(failure), 1)
     except KeyboardInterrupt:

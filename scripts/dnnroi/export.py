@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import warnings
@@ -12,6 +13,8 @@ import torch
 from torch import nn
 
 from .network import ELECTRONS, INPUTS, REBIN, DNNROINet, operations_per_sample, parameters
+
+METADATA = "extra/metadata.json"  # a record of a TorchScript file
 
 
 class Probability(nn.Module):
@@ -38,9 +41,13 @@ def commit(root: Path) -> str:
     return (name or "unknown") + ("-dirty" if name and changed else "")
 
 
-def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
-    """What the file says of itself: keys that SPNGTorchService reads (spng/dnn/model.h), and provenance."""
+def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]) -> dict[str, Any]:
+    """What the file says of itself: keys that SPNGTorchService reads (spng/dnn/model.h), and provenance.
+
+    noise: that of the training, as noise.metadata gives it.
+    """
     return {
+        **noise,
         "name": "dnnroi",
         "inputs": list(INPUTS),
         "scale": 1 / ELECTRONS,
@@ -70,8 +77,37 @@ def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) ->
     # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".
     text = json.dumps(about, indent=2, sort_keys=True)
     content = script(network).save_to_buffer(_extra_files={"metadata.json": text})
+    write_whole(path, content)
+    return len(content)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name until it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
     temporary.write_bytes(content)
     temporary.replace(path)
-    return len(content)
+
+
+def _records(content: bytes) -> dict[str, bytes]:
+    """The records of a TorchScript file by name, without those that its writer adds by itself."""
+    reader = torch._C.PyTorchFileReader(io.BytesIO(content))
+    own = ("version", "byteorder", ".data/serialization_id")
+    return {name: reader.get_record(name) for name in reader.get_all_records() if name not in own}
+
+
+def read_metadata(content: bytes) -> dict[str, Any]:
+    """What a TorchScript file says of itself."""
+    return json.loads(_records(content)[METADATA])
+
+
+def with_metadata(content: bytes, about: dict[str, Any]) -> bytes:
+    """The same TorchScript file with other metadata: code and weights stay as they are, byte by byte."""
+    records = _records(content)
+    records[METADATA] = json.dumps(about, indent=2, sort_keys=True).encode()
+    stream = io.BytesIO()
+    writer = torch._C.PyTorchFileWriter(stream)
+    for name, record in records.items():
+        writer.write_record(name, record, len(record))
+    writer.write_end_of_file()
+    return stream.getvalue()

@@ -1,7 +1,11 @@
 #include "spng/dnn/dnnroi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/device/context.h"
 #include "spng/dnn/roi_features.h"
+#include "spng/instrument/unmeasured.h"
+
+#include <ATen/ops/tensor.h>
 
 #include <cmath>
 
@@ -25,6 +29,62 @@ void DNNROI::prepare_node(Environment& environment) {
                                        .seen = std::to_string(config().input_scale),
                                        .expected = std::to_string(*scale),
                                        .mend = "set input_scale to what the network expects"});
+    }
+    if (const auto& noise = m_service->metadata().noise) {
+        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), *noise);
+    }
+}
+
+at::Tensor DNNROI::training_noise(const NamedTensor& image) {
+    const auto& planes = image.channels->planes;
+    const auto& of_plane = m_service->metadata().noise->planes;
+    return m_training_noise.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
+        std::vector<double> noise;
+        for (const int plane : planes) {
+            if (plane < 0 || static_cast<std::size_t>(plane) >= of_plane.size()) {
+                throw Error(ErrorKind::Model,
+                            {.what = "the network was not trained on this plane",
+                             .where = "tensor " + image.name,
+                             .seen = "plane " + std::to_string(plane),
+                             .expected = "planes 0 to " + std::to_string(of_plane.size() - 1) +
+                                         ", whose noise the model file gives",
+                             .mend = "use SPNGCoincidenceROIs (-A model=none) for this group"});
+            }
+            noise.push_back(of_plane[plane]);
+        }
+        return at::tensor(noise, at::TensorOptions().dtype(image.summary.scalar_type())).unsqueeze(1);
+    });
+}
+
+at::Tensor DNNROI::divisor_for(const NamedTensor& image) {
+    if (!m_watch) {
+        return {};
+    }
+    if (!image.summary.defined() || !image.channels) {
+        throw Error(ErrorKind::Configuration,
+                    {.what = "the network needs the noise of its charge image",
+                     .where = "tensor " + image.name,
+                     .seen = "no RMS of its channels",
+                     .expected = "its RMS as summary",
+                     .mend = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as "
+                             "cfg/pipeline.jsonnet does"});
+    }
+    const InputNoise noise =
+        input_noise(image.summary, image.channels->good, training_noise(image), config().hot_channel);
+    // Trials before the first event and recordings of a device graph are no events.
+    if (!instrument::Unmeasured::is_on()) {
+        std::vector<NoiseWatch::View> views;
+        for (std::size_t i = 0; i < image.channels->planes.size(); ++i) {
+            views.push_back({image.channels->views.at(i), image.channels->planes[i]});
+        }
+        m_watch->observe(noise.ratio, std::move(views));
+    }
+    return noise.divisor;
+}
+
+void DNNROI::finish() {
+    if (m_watch) {
+        m_watch->report();
     }
 }
 
@@ -52,12 +112,15 @@ Ports DNNROI::process(const Ports& inputs) {
         for (const auto& feature : features) {
             images.push_back(both->at(feature).data);
         }
-        stacked = stack_features(images, config().input_scale, config().input_offset);
+        stacked =
+            stack_features(images, config().input_scale, config().input_offset, divisor_for(image));
     }
     const at::Tensor probability = m_service->forward(stacked);
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();
+    regions.summary.reset(); // the noise of the image is not that of the regions
+    regions.pedestal.reset();
     regions.notes.merge(m_service->notes());
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <functional>
+
 namespace spng {
 namespace {
 
@@ -44,6 +47,46 @@ std::vector<std::string> names_of(const nlohmann::json& metadata, const char* ke
     return names;
 }
 
+std::vector<double> numbers_of(const nlohmann::json& metadata, const char* key, const std::string& expected,
+                               const std::string& file,
+                               const std::function<bool(const std::vector<double>&)>& fits) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end()) {
+        return {};
+    }
+    std::vector<double> numbers;
+    bool is_list = found->is_array();
+    for (const auto& entry : is_list ? *found : nlohmann::json::array()) {
+        is_list = is_list && entry.is_number();
+        numbers.push_back(entry.is_number() ? entry.get<double>() : 0.0);
+    }
+    if (!is_list || !fits(numbers)) {
+        bad_metadata(file, std::string(key) + " = " + found->dump(), expected);
+    }
+    return numbers;
+}
+
+std::optional<TrainingNoise> noise_of(const nlohmann::json& metadata, const std::string& file) {
+    const auto planes = numbers_of(
+        metadata, "training_noise", "the noise of each plane in electrons, above 0", file,
+        [](const auto& noise) {
+            return !noise.empty() && std::all_of(noise.begin(), noise.end(), [](double x) { return x > 0; });
+        });
+    const auto range =
+        numbers_of(metadata, "noise_range", "two ratios of noise, low and high, around 1", file,
+                   [](const auto& ends) {
+                       return ends.size() == 2 && ends[0] >= 0 && ends[0] <= 1 && ends[1] >= 1;
+                   });
+    if (planes.empty() != range.empty()) {
+        bad_metadata(file, planes.empty() ? "noise_range alone" : "training_noise alone",
+                     "training_noise and noise_range, or neither");
+    }
+    if (planes.empty()) {
+        return std::nullopt;
+    }
+    return TrainingNoise{.planes = planes, .low = range[0], .high = range[1]};
+}
+
 } // namespace
 
 ModelMetadata parse_model_metadata(const std::string& text, const std::string& file) {
@@ -71,6 +114,7 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
     out.multiple = count("multiple", 1);
     out.halo = count("halo", 0);
     out.transpose = value_of<bool>(metadata, "transpose", &json::is_boolean, "true or false", file);
+    out.noise = noise_of(metadata, file);
     out.stand_in =
         value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
     return out;

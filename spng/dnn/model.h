@@ -12,6 +12,14 @@
 
 namespace spng {
 
+/// Noise of the charge image in the events that a network was trained on.
+struct TrainingNoise {
+    /// By plane (U, V, ...) [electrons]: median over the events of a view's noise, as input_noise.h has it.
+    std::vector<double> planes;
+    double low = 0;  ///< lowest tried ratio of measured noise to this
+    double high = 0; ///< highest tried ratio
+};
+
 /// What a model file says about itself; what it does not say is empty.
 struct ModelMetadata {
     std::vector<std::string> inputs;      ///< features in the order of the feature axis
@@ -20,6 +28,7 @@ struct ModelMetadata {
     std::optional<std::int64_t> multiple; ///< channels and ticks must be multiples of it
     std::optional<std::int64_t> halo;     ///< how far an output depends on input, in samples along ticks
     std::optional<bool> transpose;        ///< the last two axes are (tick, channel)
+    std::optional<TrainingNoise> noise;   ///< empty: the charge image is not scaled by its noise
     bool stand_in = false;                ///< made by hand for tests, not trained
 };
 

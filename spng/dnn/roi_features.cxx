@@ -2,12 +2,14 @@
 
 #include "spng/core/tensor_checks.h"
 
+#include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gt.h>
 
 namespace spng {
 
-at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, double offset) {
+at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, double offset,
+                          const at::Tensor& divisor) {
     require_argument(!images.empty(), "stack_features", "images", 0, "at least one image");
     const at::Tensor& first = images.front();
     for (const at::Tensor& image : images) {
@@ -16,12 +18,19 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, d
                        "stack_features", "images", image,
                        "float or bool (view, channel, tick) of the sizes of " + describe_tensor(first));
     }
+    require_tensor(!divisor.defined() ||
+                       (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
+                   "stack_features", "divisor", divisor, "float (view, channel) of the images, or undefined");
     at::Tensor stacked =
         at::empty({first.size(0), static_cast<std::int64_t>(images.size()), first.size(1), first.size(2)},
                   first.options().dtype(at::kFloat));
     for (std::size_t i = 0; i < images.size(); ++i) {
         at::Tensor feature = stacked.select(1, static_cast<std::int64_t>(i));
-        feature.copy_(images[i]);
+        if (is_real(images[i]) && divisor.defined()) {
+            at::div_out(feature, images[i], divisor.unsqueeze(-1)); // in place of the copy
+        } else {
+            feature.copy_(images[i]);
+        }
         if (is_real(images[i])) {
             feature.mul_(scale);
             if (offset != 0) {

@@ -133,6 +133,68 @@ TEST_F(DNNROITest, MissingFeatureIsNamed) {
               std::string::npos);
 }
 
+constexpr const char* trained_in_noise = R"({"training_noise": [500], "noise_range": [0.5, 2]})";
+
+/// The first input with the noise of its channels, and a plane.
+Ports with_noise(Ports inputs, const std::vector<float>& rms) {
+    NamedTensor image = inputs[0]->only();
+    image.summary = at::tensor(rms).view({1, 3});
+    auto channels = std::make_shared<ChannelTable>(*image.channels);
+    channels->planes = {0};
+    channels->views = {"U"};
+    image.channels = std::move(channels);
+    inputs[0] = std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{image});
+    return inputs;
+}
+
+TEST_F(DNNROITest, ChargeIsDividedByTheNoiseOverThatOfTheTraining) {
+    test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
+    auto& scaling = node({{"probability", "score"}});
+    const auto score = [&](const std::vector<float>& rms) {
+        return run(scaling, with_noise(inputs(), rms))->at("score").data;
+    };
+    // The third channel is dead: its noise does not count for the view.
+    EXPECT_FLOAT_EQ(score({500, 500, 9000})[0][0][0].item<float>(), 0.5F);
+    EXPECT_FLOAT_EQ(score({100, 100, 0})[0][0][0].item<float>(), 0.5F) << "never amplified";
+    EXPECT_FLOAT_EQ(score({1000, 1000, 0})[0][0][0].item<float>(), 0.25F);
+    const at::Tensor hot = score({500, 2000, 0}); // the lower median is 500
+    EXPECT_FLOAT_EQ(hot[0][0][0].item<float>(), 0.5F);
+    EXPECT_FLOAT_EQ(hot[0][1][3].item<float>(), -0.25F);
+}
+
+TEST_F(DNNROITest, RegionsCarryNoNoise) {
+    test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
+    EXPECT_FALSE(run(node(), with_noise(inputs(), {500, 500, 500}))->only().summary.defined());
+}
+
+TEST_F(DNNROITest, AModelWithoutTheNoiseOfItsTrainingIsNotScaled) {
+    test::save_weighted_sum(file(), 1, 0, 0);
+    const auto out = run(node({{"probability", "score"}}), with_noise(inputs(), {9000, 9000, 0}));
+    EXPECT_FLOAT_EQ(out->at("score").data[0][0][0].item<float>(), 0.5F);
+}
+
+TEST_F(DNNROITest, AnImageWithoutItsNoiseIsRefused) {
+    test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
+    auto& scaling = node();
+    const auto error = test::error_of([&] { run(scaling, inputs()); });
+    EXPECT_EQ(error.kind(), ErrorKind::Configuration);
+    EXPECT_NE(error.text().mend.find("SPNGChannelRMS"), std::string::npos);
+}
+
+TEST_F(DNNROITest, APlaneThatWasNotTrainedOnIsRefused) {
+    test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
+    auto& scaling = node();
+    auto given = with_noise(inputs(), {500, 500, 500});
+    NamedTensor image = given[0]->only();
+    auto channels = std::make_shared<ChannelTable>(*image.channels);
+    channels->planes = {2};
+    image.channels = std::move(channels);
+    given[0] = std::make_shared<const TensorSet>(given[0]->event_ptr(), std::vector{image});
+    const auto error = test::error_of([&] { run(scaling, given); });
+    EXPECT_EQ(error.kind(), ErrorKind::Model);
+    EXPECT_EQ(error.text().seen, "plane 2");
+}
+
 TEST_F(DNNROITest, InputsStayAsTheyAre) {
     test::save_weighted_sum(file(), 1, 1, 1);
     const auto given = inputs();

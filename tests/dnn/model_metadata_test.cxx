@@ -11,14 +11,14 @@ TEST(ModelMetadata, NothingSaidIsNothingKnown) {
     const auto metadata = parse_model_metadata("", "net.ts");
     EXPECT_TRUE(metadata.inputs.empty());
     EXPECT_FALSE(metadata.scale || metadata.rebin || metadata.multiple || metadata.halo ||
-                 metadata.transpose);
+                 metadata.transpose || metadata.noise);
     EXPECT_FALSE(metadata.stand_in);
 }
 
 TEST(ModelMetadata, AllKeysAreRead) {
     const auto metadata = parse_model_metadata(
         R"({"inputs": ["a", "b"], "scale": 0.5, "rebin": 4, "multiple": 8, "halo": 24, "transpose": true,
-            "stand_in": true, "trained_on": "whatever"})",
+            "stand_in": true, "training_noise": [313.5, 370], "noise_range": [0.7, 2], "trained_on": "whatever"})",
         "net.ts");
     EXPECT_EQ(metadata.inputs, (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(metadata.scale, 0.5);
@@ -27,6 +27,20 @@ TEST(ModelMetadata, AllKeysAreRead) {
     EXPECT_EQ(metadata.halo, 24);
     EXPECT_EQ(metadata.transpose, true);
     EXPECT_TRUE(metadata.stand_in);
+    ASSERT_TRUE(metadata.noise);
+    EXPECT_EQ(metadata.noise->planes, (std::vector<double>{313.5, 370}));
+    EXPECT_EQ(metadata.noise->low, 0.7);
+    EXPECT_EQ(metadata.noise->high, 2.0);
+}
+
+TEST(ModelMetadata, NoiseWithoutItsRangeIsNamed) {
+    try {
+        parse_model_metadata(R"({"training_noise": [313]})", "net.ts");
+        FAIL() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.text().seen, "training_noise alone");
+        EXPECT_EQ(error.text().expected, "training_noise and noise_range, or neither");
+    }
 }
 
 class BadMetadata : public testing::TestWithParam<const char*> {};
@@ -44,7 +58,18 @@ TEST_P(BadMetadata, IsAModelErrorThatNamesTheFile) {
 INSTANTIATE_TEST_SUITE_P(Texts, BadMetadata,
                          testing::Values("no json", "[1]", R"({"inputs": "loose"})", R"({"inputs": [1]})",
                                          R"({"scale": "1"})", R"({"multiple": 0})", R"({"multiple": 1.5})",
-                                         R"({"halo": -1})", R"({"transpose": 1})", R"({"stand_in": "yes"})"));
+                                         R"({"halo": -1})", R"({"transpose": 1})", R"({"stand_in": "yes"})",
+                                         R"({"noise_range": [0.7, 2]})",
+                                         R"({"training_noise": 313, "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": [], "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": [313, 0], "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": [313, -1], "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": ["a"], "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": [313, 1e999], "noise_range": [0.7, 2]})",
+                                         R"({"training_noise": [313], "noise_range": [2, 0.7]})",
+                                         R"({"training_noise": [313], "noise_range": [1.2, 2]})",
+                                         R"({"training_noise": [313], "noise_range": [0.7]})",
+                                         R"({"training_noise": [313], "noise_range": {"low": 0.7}})"));
 
 } // namespace
 } // namespace spng

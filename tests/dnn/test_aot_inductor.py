@@ -28,7 +28,7 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     folder = tmp_path_factory.mktemp("models")
     torch.manual_seed(3)
     network = DNNROINet(Shape(features=FEATURES, down=(1, 1, 1), up=(1, 1))).eval()
-    about = export.metadata(network, {}, {})
+    about = export.metadata(network, {}, {}, {"training_noise": [400.0, 450.0], "noise_range": [0.5, 2.0]})
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
     write_package(package, network, about)

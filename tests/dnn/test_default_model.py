@@ -5,7 +5,9 @@ The bars are those that the project set itself for cosmic-like events; the defau
 
 from __future__ import annotations
 
+import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from tests.support import wire_cell
 MODEL = wire_cell.DATA / "dnnroi.ts"
 VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 INDUCTION = ("U", "V")
+WEIGHTS = "d3aac8e799fc8e92121020a1b2a9dc30b0645fbc9544a3acb88156907dd026f3"
 
 
 @pytest.fixture(name="about", scope="module")
@@ -59,6 +62,18 @@ class TestFile:
         assert len(training["commit"]) == 12 and int(training["commit"], 16) >= 0, "trained with changes that are in no commit"
         assert training["events"] == SETTINGS["full"].events
         assert training["rule"] == json.loads(json.dumps(training["rule"])) and training["minutes"] < 60
+
+    def test_noise_of_the_training(self, about: dict) -> None:
+        """Within 8 % of noise alone (302 and 360 electrons, NumPy reference), since signals of the training raise it."""
+        assert about["training_noise"] == pytest.approx([302, 360], rel=0.08) and about["noise_range"] == [0.7, 2.1]
+
+    def test_weights(self) -> None:
+        """Code and weights are those of the training (commit 3c5967f), whatever the metadata say."""
+        digest = hashlib.sha256()
+        with zipfile.ZipFile(MODEL) as archive:
+            for name in sorted(set(archive.namelist()) - {"archive/extra/metadata.json", "archive/.data/serialization_id"}):
+                digest.update(name.encode() + archive.read(name))
+        assert digest.hexdigest() == WEIGHTS
 
     def test_limits(self, about: dict) -> None:
         """Below 1 M parameters and 25 kFLOP per sample."""

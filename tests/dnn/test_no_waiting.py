@@ -12,12 +12,18 @@ from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
 
+# Nine for the noise of the input, on one number for each channel: quotient, NaN for bad channels (two), median, two limits, product,
+# comparison, choice. Four for the features, of which the division took the place of a copy, and two for the regions.
+NODE_OPERATIONS = {"SPNGDNNROI:induction": 15, "SPNGChannelRMS:loose-induction": 1}
+
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])
 def test_no_operation_waits(tmp_path: Path, precision: str) -> None:
     """Also not inside of the network, whose operations are those of its service."""
     wire_cell.job(tmp_path, "--timing", "timing.json", precision=precision)
     nodes = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]
+    seen = {node["name"]: node["leaf_operations"] for node in nodes if node["name"] in NODE_OPERATIONS}
+    assert seen == NODE_OPERATIONS
     assert any(node["type"] == "SPNGTorchService" and node["leaf_operations"] > 20 for node in nodes)
     for node in nodes:
         if node["type"] not in FILE_NODES:

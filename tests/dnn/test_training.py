@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from dnnroi import evaluation, export, figures
+from dnnroi import evaluation, export, figures, noise
 from dnnroi.dataset import CropRule, EventSet, event_file, write_event
 from dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
 from dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
@@ -18,7 +20,7 @@ from dnnroi.settings import SETTINGS
 from dnnroi.simulation import Event
 from dnnroi.target import TargetRule, largest_of_ticks, regions
 from dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
-from tests.reference import detector, roi
+from tests.reference import detector, network as network_input, roi
 from tests.support import wire_cell
 
 FIGURE_SEEDS = 900_000  # physics figures use these and above
@@ -239,7 +241,8 @@ class TestExport:
     def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
         """A file and the network it was made of."""
         network = trained(events, tmp_path, steps=10).network.eval()
-        export.write_torch_script(tmp_path / "toy.ts", network, export.metadata(network, {"commit": "abc"}, {}))
+        about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events))
+        export.write_torch_script(tmp_path / "toy.ts", network, about)
         return tmp_path / "toy.ts", network
 
     @pytest.mark.parametrize("size", [(64, 160), (17, 33), (30, 250)])
@@ -257,15 +260,32 @@ class TestExport:
         assert about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
+        assert about["training_noise"] == pytest.approx([500, 500], rel=0.05), "that of the toy events"
+        assert about["noise_range"][0] <= 1 <= about["noise_range"][1]
         assert str(wire_cell.ROOT).encode() not in file[0].read_bytes()
+
+    def test_other_metadata_in_the_same_file(self, file: tuple[Path, DNNROINet]) -> None:
+        """Code and weights stay byte by byte, the network gives the same, and writing twice gives the same file."""
+        before = file[0].read_bytes()
+        after = export.with_metadata(before, {"training_noise": [1.0]})
+        assert export.read_metadata(after) == {"training_noise": [1.0]}
+        assert export.with_metadata(after, export.read_metadata(before)) == export.with_metadata(before, export.read_metadata(before))
+        kept = [{name: archive.read(name) for name in archive.namelist() if "metadata" not in name and "serialization_id" not in name}
+                for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (before, after))]
+        assert kept[0] == kept[1] and len(kept[0]) > 10
+        features = torch.rand(1, 3, 32, 64)
+        assert torch.equal(*(torch.jit.load(io.BytesIO(content))(features) for content in (before, after)))
 
     @wire_cell.needs_program
     def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
         """The program finds the regions that the network gives, on the inputs that it dumps."""
         arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
         read = {name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz") for name in ("coincidence", "loose")}
-        images = [read["loose"]["loose_0"] / ELECTRONS, read["coincidence"]["mp2_0"], read["coincidence"]["mp3_0"]]
-        features = torch.from_numpy(np.stack(images, axis=1).astype(np.float32))
+        training = export.read_metadata(file[0].read_bytes())["training_noise"]
+        features = torch.from_numpy(np.stack([
+            network_input.features(read["loose"]["loose_0"][view], [read["coincidence"][f"{name}_0"][view] for name in ("mp2", "mp3")],
+                                   training[view])
+            for view in range(2)]).astype(np.float32))
         with torch.no_grad():
             probability = torch.sigmoid(file[1](features)).numpy()[:, 0]
         channels = {int(channel): row for row, channel in enumerate(arrays["channels_roi_0"])}

@@ -1,0 +1,79 @@
+#include "spng/dnn/noise_watch.h"
+
+#include "spng/core/log.h"
+#include "tests/support/paths.h"
+
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+namespace spng {
+namespace {
+
+class NoiseWatchTest : public testing::Test {
+protected:
+    NoiseWatchTest() { log::add_sink(m_file.string() + ":info"); }
+    ~NoiseWatchTest() override { log::reset(); }
+
+    std::string logged() const {
+        std::ostringstream text;
+        text << std::ifstream(m_file).rdbuf();
+        return text.str();
+    }
+    static std::size_t count(const std::string& text, const std::string& what) {
+        std::size_t found = 0;
+        for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+            ++found;
+        }
+        return found;
+    }
+    void observe(double u, double v) {
+        m_watch.observe(at::tensor({u, v}, at::kDouble), {{"U", 0}, {"V", 1}});
+    }
+
+    std::filesystem::path m_file = test::temporary_folder("noise_watch") / "job.log";
+    NoiseWatch m_watch{"SPNGDNNROI:induction", "net.ts", {.planes = {300, 400}, .low = 0.5, .high = 2}};
+};
+
+TEST_F(NoiseWatchTest, SilentWithinTheRange) {
+    observe(1, 2);
+    observe(0.5, 1.3);
+    EXPECT_EQ(logged(), "");
+}
+
+TEST_F(NoiseWatchTest, WarnsOnceForAViewWithTheNumbers) {
+    observe(1, 2.5);
+    observe(1, 2.6);
+    observe(0.4, 2.7);
+    const std::string text = logged();
+    EXPECT_EQ(count(text, "view V: the noise is 1000 electrons, 2.50 times the 400 electrons of the training "
+                          "of net.ts; tried: 0.50 to 2.00 times"),
+              1)
+        << text;
+    EXPECT_EQ(count(text, "view U: the noise is 120 electrons, 0.40 times the 300 electrons"), 1) << text;
+    EXPECT_EQ(count(text, "\n"), 2) << text;
+}
+
+TEST_F(NoiseWatchTest, ReportsTheExtremesOfEachView) {
+    observe(1, std::numeric_limits<double>::quiet_NaN());
+    observe(1.5, 1.25);
+    m_watch.report();
+    const std::string text = logged();
+    EXPECT_NE(text.find("view U: noise 1.00 to 1.50 times that of the training, events: 2"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times that of the training, events: 1"), std::string::npos)
+        << text;
+    EXPECT_EQ(m_watch.extremes().at("U").high, 1.5);
+}
+
+TEST_F(NoiseWatchTest, TakesFloatsAndAxesWithStrides) {
+    m_watch.observe(at::tensor({1.F, 7.F, 1.5F, 7.F}).view({2, 2}).select(1, 0), {{"U", 0}, {"V", 1}});
+    EXPECT_EQ(m_watch.extremes().at("V").high, 1.5);
+    EXPECT_EQ(logged(), "");
+}
+
+} // namespace
+} // namespace spng

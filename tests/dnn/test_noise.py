@@ -1,0 +1,135 @@
+"""The default network on data that are noisier than its training: regions, charge, warnings, and its input step by step."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from dnnroi import export
+from tests.reference import metrics, network
+from tests.support import wire_cell
+from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels
+
+pytestmark = wire_cell.needs_program
+
+MODEL = wire_cell.DATA / "dnnroi.ts"
+INDUCTION = ("U", "V")
+# Events of one job, by number.
+DOUBLE, HOT, NOISE_DOUBLE, NOISE_HOT = range(4)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Output, dumped tensors of the induction group and log of one job."""
+
+    output: wire_cell.Arrays
+    dumped: wire_cell.Arrays
+    log: str
+
+
+def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
+    """The default job over frames (channel, tick), with what goes into the network and what comes out."""
+    arrays: wire_cell.Arrays = {}
+    for ident, samples in enumerate(frames):
+        arrays |= wire_cell.event(counts(samples), np.arange(len(samples)), ident)
+    wire_cell.write_arrays(folder / "adc.tar", arrays)
+    given = {"input": "adc.tar", "output": "output.npz", "tags": "signal", "dump": "loose,coincidence,roi", "device": "cpu",
+             **arguments}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    done = wire_cell.run("-c", wire_cell.PIPELINE, *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    dumped: wire_cell.Arrays = {}
+    for path in folder.glob("output-*-induction.npz"):
+        dumped |= wire_cell.read_arrays(path)
+    return Run(wire_cell.read_arrays(folder / "output.npz"), dumped, done.stderr)
+
+
+def warnings_of(log: str) -> list[tuple[str, float]]:
+    """View and ratio of each warning about noise."""
+    return [(view, float(ratio)) for view, ratio in re.findall(r"view (\w+): the noise is \d+ electrons, ([0-9.]+) times", log)]
+
+
+@pytest.fixture(name="truth", scope="module")
+def fixture_truth() -> np.ndarray:
+    """Of the default event, (channel, tick) electrons."""
+    return wire_cell.read_arrays(wire_cell.TRUTH)["frame_*_0"].astype(np.float64)
+
+
+@pytest.fixture(name="noisy", scope="module")
+def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The default event with twice the noise and with hot channels, and noise alone in the same ways."""
+    rng = np.random.default_rng(11)
+    tracks = wire_cell.default_adc()[0].astype(np.float64)
+    empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
+    frames = {DOUBLE: noisier(tracks, 2, extra), HOT: with_hot_channels(tracks, extra, rng),
+              NOISE_DOUBLE: noisier(empty, 2, extra), NOISE_HOT: with_hot_channels(empty, extra, rng)}
+    return run(tmp_path_factory.mktemp("noisy"), [frames[number] for number in sorted(frames)])
+
+
+def merit(result: Run, event: int, view: str, truth: np.ndarray) -> metrics.Merit:
+    """Of a view of an event against the truth."""
+    return metrics.merit(result.output[f"frame_signal_{event}"][PLANES[view]].astype(np.float64), truth[PLANES[view]])
+
+
+@pytest.mark.parametrize("view", INDUCTION)
+class TestNoisierThanTheTraining:
+    """Before the input was divided: charge 1.7 and 2.8 of the truth, purity 0.11 and 0.07, a fifth of a noise frame kept."""
+
+    def test_twice_the_noise(self, noisy: Run, truth: np.ndarray, view: str) -> None:
+        found = merit(noisy, DOUBLE, view, truth)
+        assert 0.84 < found.charge < 1.02 and found.efficiency > 0.91 and found.purity > 0.85, found
+
+    def test_hot_channels(self, noisy: Run, truth: np.ndarray, view: str) -> None:
+        """Before: purity 0.22 and 0.21."""
+        found = merit(noisy, HOT, view, truth)
+        assert 0.95 < found.charge < 1.05 and found.efficiency > 0.98 and found.purity > 0.79, found
+
+    @pytest.mark.parametrize("event", [NOISE_DOUBLE, NOISE_HOT])
+    def test_nothing_is_found_in_noise(self, noisy: Run, view: str, event: int) -> None:
+        rows = INDUCTION.index(view)
+        assert noisy.dumped[f"loose_{event}"][rows].any() and not noisy.dumped[f"roi_{event}"][rows].any()
+
+
+class TestWarnings:
+    """Once for each view, with numbers."""
+
+    def test_none_within_the_range(self, noisy: Run) -> None:
+        assert warnings_of(noisy.log) == []
+
+    def test_beyond_the_range(self, tmp_path: Path) -> None:
+        """Two events with three times the noise."""
+        rng = np.random.default_rng(3)
+        tracks = wire_cell.default_adc()[0].astype(np.float64)
+        extra = noise(rng)
+        seen = warnings_of(run(tmp_path, [noisier(tracks, 3, extra)] * 2).log)
+        assert [view for view, _ in seen] == ["U", "V"]
+        assert all(ratio == pytest.approx(3, rel=0.05) for _, ratio in seen)
+
+    def test_of_single_views_and_in_the_parallel_engine(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(4)
+        frames = [noisier(wire_cell.default_adc()[0].astype(np.float64), 3, noise(rng))]
+        seen = warnings_of(run(tmp_path, frames, batch="false", engine="TbbFlow", dump="").log)
+        assert sorted(view for view, _ in seen) == ["U", "V"]
+
+
+class TestReference:
+    """The regions against those of the same network on the input that the NumPy reference makes."""
+
+    @pytest.mark.parametrize("event", [DOUBLE, HOT])
+    def test_regions(self, noisy: Run, event: int) -> None:
+        training = export.read_metadata(MODEL.read_bytes())["training_noise"]
+        model = torch.jit.load(MODEL).eval()
+        for view in range(len(INDUCTION)):
+            masks = [noisy.dumped[f"{name}_{event}"][view] for name in ("mp2", "mp3")]
+            features = network.features(noisy.dumped[f"loose_{event}"][view].astype(np.float64), masks, training[view])
+            with torch.no_grad():
+                probability = model(torch.from_numpy(features.astype(np.float32))[None])[0, 0].numpy()
+            sure = np.abs(probability - 0.5) > 1e-3
+            found = noisy.dumped[f"roi_{event}"][view]
+            assert found.any() and sure.mean() > 0.999
+            np.testing.assert_array_equal(found[sure], probability[sure] > 0.5)
