@@ -8,7 +8,9 @@ namespace {
 
 constexpr std::int64_t max_level_samples = 2048;
 constexpr double grow_sigmas = 3, lobe_sigmas = 5, pulse_sigmas = 15, shape_sigmas = 20;
-constexpr std::int64_t max_gap = 8, margin = 40, max_shape_length = 24, min_distance = 30;
+constexpr std::int64_t max_gap = 8, margin = 40, max_shape_length = 36, min_distance = 30;
+constexpr int clippings = 4;
+constexpr double clip_sigmas = 4;
 constexpr std::size_t max_pulses = 16;
 
 /// A distinct value, and the rank of the middle of its samples.
@@ -24,6 +26,22 @@ double value_at(const std::vector<Step>& steps, double rank) {
     }
     const auto below = std::prev(above);
     return std::lerp(below->value, above->value, (rank - below->rank) / (above->rank - below->rank));
+}
+
+/// Median and RMS of sorted samples.
+template <class T>
+ChannelLevel level_of(const T* sorted, const T* end) {
+    std::vector<Step> steps;
+    for (const T* begin = sorted; begin != end;) {
+        const T* const next = std::upper_bound(begin, end, *begin);
+        const auto position = static_cast<double>((begin - sorted) + (next - sorted));
+        steps.push_back({static_cast<double>(*begin), position / 2});
+        begin = next;
+    }
+    const auto count = static_cast<double>(end - sorted);
+    constexpr double quartile_of_gaussian = 0.674490;
+    return {value_at(steps, count / 2),
+            (value_at(steps, 0.75 * count) - value_at(steps, 0.25 * count)) / (2 * quartile_of_gaussian)};
 }
 
 /// Ticks [begin, end) of a run.
@@ -59,17 +77,15 @@ ChannelLevel channel_level(const T* samples, std::int64_t ticks) {
         return {};
     }
     std::sort(sorted.begin(), sorted.end());
-    std::vector<Step> steps;
-    for (auto begin = sorted.begin(); begin != sorted.end();) {
-        const auto end = std::upper_bound(begin, sorted.end(), *begin);
-        const auto position = static_cast<double>((begin - sorted.begin()) + (end - sorted.begin()));
-        steps.push_back({static_cast<double>(*begin), position / 2});
-        begin = end;
+    const T *begin = sorted.data(), *end = begin + sorted.size();
+    ChannelLevel level = level_of(begin, end);
+    for (int i = 0; i < clippings && level.rms > 0; ++i) {
+        const auto is_below = [](T sample, double bound) { return static_cast<double>(sample) < bound; };
+        begin = std::lower_bound(begin, end, level.median - clip_sigmas * level.rms, is_below);
+        end = std::lower_bound(begin, end, level.median + clip_sigmas * level.rms, is_below);
+        level = level_of(begin, end);
     }
-    const auto count = static_cast<double>(sorted.size());
-    constexpr double quartile_of_gaussian = 0.674490;
-    return {value_at(steps, count / 2),
-            (value_at(steps, 0.75 * count) - value_at(steps, 0.25 * count)) / (2 * quartile_of_gaussian)};
+    return level;
 }
 
 template <class T>

@@ -8,7 +8,7 @@ namespace spng {
 
 struct ChannelLevel {
     double median = 0;
-    double rms = 0; ///< from the quartiles, so that pulses hardly count
+    double rms = 0; ///< from the quartiles of what is within 4 RMS, so that pulses hardly count
 };
 
 /// Quartiles are interpolated between the middles of equal samples, so that integer samples give an RMS finer
@@ -33,7 +33,7 @@ inline constexpr std::int64_t shape_peak = 10;
 
 /// The pulses of a channel that reach 15 sigma, the first 16 of them: a channel that oscillates must not
 /// outvote others. Pulses within 40 ticks of an end of the readout are left out, since they may be cut. A
-/// shape is kept of pulses that reach 20 sigma, are at most 24 ticks long and 30 ticks away from others.
+/// shape is kept of pulses that reach 20 sigma, are at most 36 ticks long and 30 ticks away from others.
 /// @param sigma  unit of the thresholds, above 0; the channel's RMS unless that is too small
 template <class T>
 std::vector<Pulse> find_pulses(const T* samples, std::int64_t ticks, double median, double sigma);

@@ -106,8 +106,7 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
     expected.lobes_in_order = std::max_element(sample, sample + line.size(0)) <
                               std::min_element(sample, sample + line.size(0));
     expected.shaping = electronics.config().shaping;
-    const double size = std::abs(expected.unipolarity);
-    if (size < 0.2 || size > 0.9) {
+    if (expected.unipolarity > 0.9) {
         const at::Tensor current = average_over_wires(field.plane(names.fr_plane_id)).sum(0, true);
         expected.shapes = std::make_shared<const PulseShapes>(
             current, field.period, electronics.electronics(),

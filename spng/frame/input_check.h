@@ -61,7 +61,8 @@ public:
         double unipolarity = 0; ///< area of the response over the area of its magnitude
         bool lobes_in_order = true; ///< its positive lobe comes first
         double shaping = 0; ///< ns
-        /// Null for a response that is neither bipolar nor unipolar: its shape depends on the track.
+        /// Of planes that collect; null for others, where the shape tells more of the field response and of
+        /// the track than of the electronics, which all planes share.
         std::shared_ptr<const PulseShapes> shapes;
         std::map<int, double> noise; ///< RMS [ADC] by channel; empty when there are no spectra
     };

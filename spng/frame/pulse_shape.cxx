@@ -18,8 +18,8 @@
 namespace spng {
 namespace {
 
-constexpr std::array<double, 13> shaping_ratios{0.4,  0.55, 0.7,  0.8, 0.87, 0.93, 1.0,
-                                                1.07, 1.14, 1.24, 1.4, 1.6,  1.9};
+constexpr std::array<double, 14> shaping_ratios{0.4, 0.47, 0.56, 0.68, 0.8, 0.87, 0.93,
+                                                1.0, 1.07, 1.14, 1.24, 1.4, 1.6,  1.9};
 constexpr int smearings = 9;
 constexpr double smearing_step = 200; // ns
 constexpr int shifts = 8;             // of a tick
