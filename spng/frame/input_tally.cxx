@@ -70,7 +70,7 @@ void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     }
     m_report.events += is_first_time ? 1 : 0;
     if (is_first_time && m_measurement && !m_measurement->finished()) {
-        NVTX_SCOPED_RANGE("InputTally::compare");
+        NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
         for (const auto& selected : groups) {
             m_measurement->add(*selected.group, selected.waveforms, selected.good);
         }
