@@ -16,6 +16,8 @@ local make_spng = import 'spng.jsonnet';
 /// tpcid      number of the anode; several with commas, or all
 /// batch_anodes  true: anodes with equal responses and networks share tensors; auto: where the device is CUDA
 /// other_anodes  refuse, or ignore: channels of anodes that are not in tpcid
+/// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
+/// max_bad_share  share of an anode's channels that may be absent, NaN, out of range, dead, masked or saturated without a warning
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// events_in_flight  events worked on at the same time; Pgrapher takes at most two on a device, and one on the CPU
@@ -48,6 +50,8 @@ function(
     tpcid=0,
     batch_anodes='auto',
     other_anodes='refuse',
+    check_input=true,
+    max_bad_share=0.05,
     device='auto',
     engine='Pgrapher',
     events_in_flight=2,
@@ -129,7 +133,11 @@ function(
                                       series=args.boolean('series', series));
     local source = if std.isObject(input) then input else read;
     local others = checked('choice for other_anodes', [other_anodes], ['refuse', 'ignore'])[0];
-    local unpack = spng.FrameToTorchSetFanout(groups, intag, others);
+    local unpack = spng.FrameToTorchSetFanout(groups,
+                                              intag,
+                                              others,
+                                              check=args.boolean('check_input', check_input),
+                                              max_bad_share=args.number('max_bad_share', max_bad_share));
     local indices(items) = std.range(0, std.length(items) - 1);
 
     // The parts of a group. Each is a local, since Jsonnet computes a local once but a field at each access.

@@ -169,9 +169,21 @@ function(det, anodes, filters='') {
             read_ahead: ahead,
         }, 0, 1),
 
-    /// others: refuse or ignore channels of anodes that are not those of the job
-    FrameToTorchSetFanout(groups, intag='', others='refuse')::
+    /// Noise, polarity and pulse shape that the description of the detector predicts for the groups of the job.
+    InputCheck(groups)::
         local views = spng.ViewGroups(groups);
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for group in groups for view in group.views];
+        component('SPNGInputCheck', label, {
+            groups: wc.tn(views),
+            frer_spectrum: names(responses),
+            spectra: std.get(det, 'noise_spectra', ''),
+        }, [views] + responses),
+
+    /// others: refuse or ignore channels of anodes that are not those of the job
+    /// check: compare noise, polarity and pulse shape with the description; max_bad_share: of an anode's channels, without a warning
+    FrameToTorchSetFanout(groups, intag='', others='refuse', check=false, max_bad_share=0.05)::
+        local views = spng.ViewGroups(groups);
+        local checks = if check then [spng.InputCheck(groups)] else [];
         node('SPNGFrameToTorchSetFanout', label, {
             groups: wc.tn(views),
             output_groups: [group.name for group in groups],
@@ -179,8 +191,10 @@ function(det, anodes, filters='') {
             adc_bits: det.digitiser.bits,
             default_nticks: det.readout.nticks,
             readout_period: det.readout.tick,
+            max_bad_share: max_bad_share,
+            [if check then 'check']: wc.tn(checks[0]),
             [if others != 'refuse' then 'other_channels']: others,
-        }, 1, std.length(groups), [views]),
+        }, 1, std.length(groups), [views] + checks),
 
     /// image: as WireFilter takes it
     Decon(group, image='')::

@@ -37,7 +37,8 @@ po::options_description job_options() {
         ("plugin,p", texts("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
         ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                     //
         ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                        //
-        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on");
+        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on") //
+        ("strict", "fail at input that does not fit the detector, instead of a warning");
     return options;
 }
 
@@ -210,6 +211,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.control = control_address(values);
     line.recording = recording_request(values);
     line.skip_failed = skip_failed(values);
+    line.strict = values.count("strict") > 0;
     line.synchronised_timing = values.count("sync-timing") > 0;
 
     const bool needs_configuration =

@@ -32,6 +32,7 @@ struct CommandLine {
     std::string permit_folder;                         ///< of --permits; empty: the user's own
     std::string part_file;                             ///< --recover-record
     bool skip_failed = false;                          ///< --on-error skip
+    bool strict = false;                               ///< --strict
     bool synchronised_timing = false;                  ///< --sync-timing
     std::optional<instrument::ControlAddress> control; ///< --profile-control
     instrument::RecordingRequest recording;            ///< --record and its relatives

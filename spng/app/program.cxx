@@ -8,6 +8,7 @@
 #include "spng/app/run_job.h"
 #include "spng/app/version.h"
 #include "spng/core/error.h"
+#include "spng/core/input_warning.h"
 #include "spng/core/log.h"
 #include "spng/device/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
@@ -26,6 +27,7 @@ void print(const std::string& text) {
 }
 
 void set_up(const CommandLine& line) {
+    set_strict(line.strict);
     if (line.nvtx_level.empty()) {
         instrument::apply_nvtx_level_of_environment();
     } else {

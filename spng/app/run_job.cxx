@@ -109,6 +109,7 @@ instrument::RunReport report(const CommandLine& line, const Job& job, const RunO
     description.wall_seconds = wall_seconds;
     settings["arguments"] = given_bindings(line);
     settings["permits"] = json_of(permits);
+    description.input = job.input_report();
     description.settings = std::move(settings);
     return {std::move(description), job.meters()};
 }

@@ -10,22 +10,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spng {
 namespace {
 
-/// All finite, found without a branch in the loop: x - x is 0 for finite values and NaN for the others.
+/// Whether all magnitudes are at most `largest`, which NaN is not. No branch in the loop.
+template <class T>
+bool all_within(const T* samples, std::int64_t count, double largest) {
+    if constexpr (std::is_floating_point_v<T>) {
+        const auto limit = static_cast<T>(largest);
+        bool beyond = false;
+        for (std::int64_t i = 0; i < count; ++i) {
+            beyond |= !(std::abs(samples[i]) <= limit);
+        }
+        return !beyond;
+    } else {
+        return largest >= std::numeric_limits<T>::max() || std::all_of(samples, samples + count, [&](T sample) {
+            return std::abs(static_cast<double>(sample)) <= largest;
+        });
+    }
+}
+
 template <class T>
 bool all_finite(const T* samples, std::int64_t count) {
-    if constexpr (std::is_floating_point_v<T>) {
-        T sum = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-            sum += samples[i] - samples[i];
-        }
-        return sum == 0;
-    } else {
-        return true;
-    }
+    return std::is_integral_v<T> || std::all_of(samples, samples + count, [](T sample) {
+        return std::isfinite(static_cast<double>(sample));
+    });
+}
+
+/// Ends at the first sample that differs, which is the second one of a channel that is alive.
+template <class T>
+bool is_constant(const T* samples, std::int64_t count) {
+    return count > 1 &&
+           std::all_of(samples + 1, samples + count, [&](T sample) { return sample == samples[0]; });
 }
 
 template <class T>
@@ -63,15 +81,16 @@ void bridge(T* samples, std::int64_t count, std::int64_t begin, std::int64_t end
     }
 }
 
-enum class Verdict : std::uint8_t { good, missing, not_finite, dead };
+enum class Verdict : std::uint8_t { good, missing, not_finite, out_of_range, dead };
 
 template <class T>
-Verdict fill_row(T* out, const T* in, std::int64_t ticks, const std::vector<ChannelRange>& bad) {
+Verdict fill_row(T* out, const T* in, std::int64_t ticks, const std::vector<ChannelRange>& bad,
+                 double largest) {
     Verdict verdict = Verdict::good;
     if (in == nullptr) {
         verdict = Verdict::missing;
-    } else if (!all_finite(in, ticks)) {
-        verdict = Verdict::not_finite;
+    } else if (!all_within(in, ticks, largest)) {
+        verdict = all_finite(in, ticks) ? Verdict::out_of_range : Verdict::not_finite;
     } else if (std::any_of(bad.begin(), bad.end(),
                            [&](const auto& range) { return range.begin <= 0 && range.end >= ticks; })) {
         verdict = Verdict::dead;
@@ -89,11 +108,39 @@ Verdict fill_row(T* out, const T* in, std::int64_t ticks, const std::vector<Chan
     return verdict;
 }
 
+/// What is counted of one row.
+struct RowFindings {
+    Verdict verdict = Verdict::good;
+    bool constant = false;
+    bool partly_masked = false;
+    std::vector<ChannelRange> saturated;
+};
+
+void count(instrument::ChannelCounts& counts, const RowFindings& row) {
+    ++counts.channels;
+    counts.absent += row.verdict == Verdict::missing ? 1 : 0;
+    counts.not_finite += row.verdict == Verdict::not_finite ? 1 : 0;
+    counts.out_of_range += row.verdict == Verdict::out_of_range ? 1 : 0;
+    counts.masked += row.verdict == Verdict::dead ? 1 : 0;
+    counts.constant += row.constant ? 1 : 0;
+    counts.partly_masked += row.partly_masked ? 1 : 0;
+    if (!row.constant && !row.saturated.empty()) { // a channel that is dead may be so at a rail
+        ++counts.saturated;
+        for (const auto& range : row.saturated) {
+            counts.saturated_samples += static_cast<std::uint64_t>(range.end - range.begin);
+        }
+    }
+}
+
 } // namespace
+
+double largest_sample(int bits) {
+    return std::ldexp(16.0, bits > 0 ? bits : 16);
+}
 
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,
                                  const std::vector<ChannelRange>& bad, std::optional<Rails> rails,
-                                 bool pinned) {
+                                 double largest, bool pinned) {
     require_tensor(samples.defined() && samples.dim() == 2 && samples.device().is_cpu() &&
                        samples.is_contiguous(),
                    "select_channels", "samples", samples, "contiguous (row, tick) on the host");
@@ -102,7 +149,6 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     require_tensor(ids.sizes() == rows.sizes() && ids.scalar_type() == at::kInt && ids.is_contiguous(),
                    "select_channels", "ids", ids, "int32, same shape as rows");
     const std::int64_t ticks = samples.size(1);
-    const std::int64_t count = rows.numel();
     SelectedChannels selected;
     selected.waveforms = host_tensor({rows.size(0), rows.size(1), ticks}, samples.scalar_type(), pinned);
     selected.good = host_tensor(rows.sizes(), at::kBool, pinned);
@@ -110,21 +156,25 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     const auto bad_by_channel = merged_by_channel(bad);
     static const std::vector<ChannelRange> none;
 
-    std::vector<Verdict> verdicts(count);
-    std::vector<std::vector<ChannelRange>> saturated(count);
+    std::vector<RowFindings> found_in(static_cast<std::size_t>(rows.numel()));
     const auto* row_of = rows.const_data_ptr<std::int64_t>();
     const auto* id_of = ids.const_data_ptr<std::int32_t>();
     AT_DISPATCH_V2(samples.scalar_type(), "select_channels", AT_WRAP([&] {
                        const auto* in = samples.const_data_ptr<scalar_t>();
                        auto* out = selected.waveforms.mutable_data_ptr<scalar_t>();
-                       at::parallel_for(0, count, 16, [&](std::int64_t begin, std::int64_t end) {
+                       at::parallel_for(0, rows.numel(), 16, [&](std::int64_t begin, std::int64_t end) {
                            for (std::int64_t i = begin; i < end; ++i) {
                                const auto found = bad_by_channel.find(id_of[i]);
                                const auto* row = row_of[i] < 0 ? nullptr : in + row_of[i] * ticks;
-                               verdicts[i] = fill_row(out + i * ticks, row, ticks,
-                                                      found == bad_by_channel.end() ? none : found->second);
-                               if (verdicts[i] == Verdict::good && rails) {
-                                   saturated[i] = ranges_at_rails(row, ticks, id_of[i], *rails);
+                               const auto& masked = found == bad_by_channel.end() ? none : found->second;
+                               RowFindings& findings = found_in[static_cast<std::size_t>(i)];
+                               findings.verdict = fill_row(out + i * ticks, row, ticks, masked, largest);
+                               if (findings.verdict == Verdict::good) {
+                                   findings.constant = is_constant(row, ticks);
+                                   findings.partly_masked = !masked.empty();
+                                   if (rails) {
+                                       findings.saturated = ranges_at_rails(row, ticks, id_of[i], *rails);
+                                   }
                                }
                            }
                        });
@@ -132,15 +182,21 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
                    at::kShort, at::kFloat, at::kDouble);
 
     auto* good = selected.good.mutable_data_ptr<bool>();
-    for (std::int64_t i = 0; i < count; ++i) {
-        good[i] = verdicts[i] == Verdict::good;
+    selected.counts.resize(static_cast<std::size_t>(rows.size(0)));
+    for (std::int64_t i = 0; i < rows.numel(); ++i) {
+        const RowFindings& findings = found_in[static_cast<std::size_t>(i)];
+        good[i] = findings.verdict == Verdict::good;
         const ChannelRange whole{id_of[i], 0, ticks};
-        if (verdicts[i] == Verdict::missing) {
+        if (findings.verdict == Verdict::missing) {
             selected.missing.push_back(whole);
-        } else if (verdicts[i] == Verdict::not_finite) {
+        } else if (findings.verdict == Verdict::not_finite) {
             selected.not_finite.push_back(whole);
+        } else if (findings.verdict == Verdict::out_of_range) {
+            selected.out_of_range.push_back(whole);
         }
-        selected.saturated.insert(selected.saturated.end(), saturated[i].begin(), saturated[i].end());
+        selected.saturated.insert(selected.saturated.end(), findings.saturated.begin(),
+                                  findings.saturated.end());
+        count(selected.counts[static_cast<std::size_t>(i / rows.size(1))], findings);
     }
     return selected;
 }

@@ -43,6 +43,10 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     for (const auto& wanted : config().output_groups) {
         m_groups.push_back(&m_view_groups->group(wanted, name().text() + ", key output_groups"));
     }
+    const InputCheck* check =
+        config().check.empty() ? nullptr
+                               : &environment.service<InputCheck>(config().check, name().text() + ", key check");
+    m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
 }
 
 const NamedTensor& FrameToTorchSetFanout::chosen(const TensorSet& frame) const {
@@ -194,18 +198,23 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
 
     const bool to_device = !context().device().is_cpu();
     std::vector<NamedTensor> tensors;
+    std::vector<InputTally::Selected> found;
     for (const auto* group : m_groups) {
         SelectedChannels selected;
         {
             NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
             selected = select_channels(frame.data, rows_of(*group, row_of_channel), group->ids, bad, rails,
-                                       to_device);
+                                       largest_sample(config().adc_bits), to_device);
         }
         append(event->masks, "missing", selected.missing);
         append(event->masks, "nan", selected.not_finite);
+        append(event->masks, "outofrange", selected.out_of_range);
         append(event->masks, "saturated", selected.saturated);
         tensors.push_back(uploaded(*group, selected.waveforms, selected.good, frame.axes[1]));
+        found.push_back({group, std::move(selected.waveforms), std::move(selected.good),
+                         std::move(selected.counts)});
     }
+    m_tally->add(event->index, found);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

@@ -2,10 +2,12 @@
 // SPNGFrameToTorchSetFanout: from a frame to one tensor for each group of views, cleaned and on the device.
 
 #include "spng/frame/channel_selection.h"
+#include "spng/frame/input_tally.h"
 #include "spng/graph/node.h"
 #include "spng/graph/starts_device_work.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct FrameToTorchSetFanoutConfig {
     std::string other_channels = "refuse";
     std::int64_t default_nticks = 0;
     double readout_period = 500;
+    std::string check;
+    double max_bad_share = 0.05;
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
         return std::make_tuple(
@@ -39,21 +43,28 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::default_nticks, "default_nticks", "ticks", at_least(0),
                   "expected length of a readout, with which the chain is tried on a device before the first "
                   "event; 0: it is not tried"),
-            field(&C::readout_period, "readout_period", "ns", above(0), "expected sampling period"));
+            field(&C::readout_period, "readout_period", "ns", above(0), "expected sampling period"),
+            field(&C::check, "check", "", any(),
+                  "name of the SPNGInputCheck component; empty: noise, polarity and pulse shape of the input "
+                  "are not compared"),
+            field(&C::max_bad_share, "max_bad_share", "", between(0, 1),
+                  "share of an anode's channels that may be absent, NaN, out of range, dead or masked, or "
+                  "saturated, without a warning"));
     }
 };
 
 /// Output port g holds the tensor of group g, named as the group: (view, channel, tick), int16 as it was read
-/// (it becomes a real number on the device) or real. The masks "nan", "missing" and "saturated" are added to
-/// the event. The groups may be those of several anodes, whose channels are then all in the frame; an anode
+/// (it becomes a real number on the device) or real. The masks "nan", "missing", "outofrange" and "saturated"
+/// are added to the event. Counts of such channels go to the report of the run. The groups may be those of several anodes, whose channels are then all in the frame; an anode
 /// without a single channel in it is an error of the event.
 ///
 /// On a device, samples are gathered straight into page-locked memory, and copied to the device without
 /// waiting.
-class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>, public StartsDeviceWork {
+class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>, public StartsDeviceWork, public instrument::ReportsInput {
 public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
     std::vector<TensorSetPtr> example() const override;
+    instrument::InputReport input_report() const override { return m_tally->report(); }
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -72,6 +83,7 @@ private:
 
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;
+    std::unique_ptr<InputTally> m_tally; ///< after prepare()
 };
 
 } // namespace spng

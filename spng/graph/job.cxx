@@ -427,6 +427,18 @@ nlohmann::json Job::settings(const RunOptions& options) const {
     return settings;
 }
 
+instrument::InputReport Job::input_report() const {
+    instrument::InputReport report;
+    for (const auto& environment : m_environments) {
+        for (const auto& component : environment->components()) {
+            if (const auto* reporter = dynamic_cast<const instrument::ReportsInput*>(component.get())) {
+                report.merge(reporter->input_report());
+            }
+        }
+    }
+    return report;
+}
+
 std::vector<instrument::NodeMeter*> Job::meters() const {
     std::vector<instrument::NodeMeter*> meters;
     const auto add = [&meters](const Graph& graph, const Environment& environment) {

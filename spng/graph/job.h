@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/graph/graph.h"
 #include "spng/graph/memory_plan.h"
+#include "spng/instrument/input_report.h"
 #include "spng/instrument/node_meter.h"
 #include "spng/io/uses_files.h"
 
@@ -88,6 +89,8 @@ public:
     nlohmann::json settings(const RunOptions& options) const;
     /// Of nodes and of services that measure themselves; after prepare().
     std::vector<instrument::NodeMeter*> meters() const;
+    /// Findings of all components that look at the input; after run().
+    instrument::InputReport input_report() const;
 
 private:
     Context& context_of(Environment& environment) const;

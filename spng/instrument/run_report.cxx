@@ -216,7 +216,7 @@ std::string RunReport::table(bool with_operations) const {
     table.add_row({"all nodes", "", "", "", format_nanoseconds(total.wall), "100.0 %",
                    format_nanoseconds(total.cpu), time_or_dash(total.device), "", "",
                    m_events == 0 ? "" : per_call(total.leaf_operations, m_events) + " per event", ""});
-    std::string text = heading() + table.text() + notes();
+    std::string text = heading() + table.text() + notes() + m_description.input.text();
     if (with_operations) {
         for (const auto& node : m_nodes) {
             text += node.node.text() + ":";

@@ -2,6 +2,7 @@
 // What a run cost, node by node: as a table for people and as JSON for programs (schema in
 // run_report_json.cxx).
 
+#include "spng/instrument/input_report.h"
 #include "spng/instrument/node_meter.h"
 
 #include <c10/core/Device.h>
@@ -29,6 +30,7 @@ struct RunDescription {
     int intra_op_threads = 1;
     MeterMode mode;
     double wall_seconds = 0; ///< from before the first to after the last event
+    InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, put into the JSON as they are
 };
 

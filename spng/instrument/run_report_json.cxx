@@ -109,6 +109,7 @@ nlohmann::json RunReport::json() const {
               {"process_peak_bytes", m_process_peak},
               {"host_tensor_peak_bytes", peak_cpu_bytes()},
               {"device_peak_bytes", measured(m_device_peak)}}},
+            {"input", run.input.json()},
             {"settings", run.settings},
             {"nodes", std::move(nodes)}};
 }

@@ -135,7 +135,7 @@ def test_saturated_samples_are_kept_and_listed(output: wire_cell.Arrays) -> None
 
 def quiet() -> tuple[np.ndarray, np.ndarray]:
     """A small frame that holds nothing."""
-    return np.full((2560, 100), 2000, dtype=np.int16), np.arange(2560)
+    return np.tile(np.array([2000, 2001], dtype=np.int16), (2560, 50)), np.arange(2560)
 
 
 class TestUnusable:

@@ -1,0 +1,75 @@
+#pragma once
+// What a job found in its input: channels that it cannot use, and how the waveforms fit the description of
+// the detector. Printed below the timing table and written by --timing.
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spng::instrument {
+
+/// Channels of one plane, summed over events. A channel counts in one of the first five unusable kinds at
+/// most.
+struct ChannelCounts {
+    std::uint64_t channels = 0;          ///< expected
+    std::uint64_t absent = 0;            ///< the frame has no such channel
+    std::uint64_t not_finite = 0;        ///< NaN or Inf in a sample
+    std::uint64_t out_of_range = 0;      ///< a sample that no digitiser can give
+    std::uint64_t constant = 0;          ///< dead: all samples are equal
+    std::uint64_t masked = 0;            ///< for the whole readout
+    std::uint64_t partly_masked = 0;     ///< for a part of it
+    std::uint64_t saturated = 0;         ///< with saturated samples
+    std::uint64_t saturated_samples = 0; ///< in all of these channels
+
+    std::uint64_t unusable() const { return absent + not_finite + out_of_range + constant + masked; }
+    ChannelCounts& operator+=(const ChannelCounts& other);
+};
+
+/// One number of the waveforms beside the prediction from the detector's files.
+struct FitQuantity {
+    double seen = 0;
+    double expected = 0;
+    std::uint64_t samples = 0; ///< channels or pulses behind it
+    bool fits = true;
+};
+
+/// By which plane of which anode.
+struct PlaneReport {
+    ChannelCounts counts;
+    std::optional<FitQuantity> noise;    ///< RMS [ADC]
+    std::optional<FitQuantity> polarity; ///< (positive - negative) / (positive + negative) charge of pulses
+    std::optional<FitQuantity> lobes;    ///< share of pulses whose negative lobe follows the positive one
+    std::optional<FitQuantity> shaping;  ///< shaping time of the electronics [ns]
+};
+
+struct InputReport {
+    using Plane = std::pair<int, int>; ///< anode ident, plane: 0 U, 1 V, 2 W
+    std::uint64_t events = 0;
+    std::map<Plane, PlaneReport> planes;
+    std::vector<std::string> warnings; ///< as they were logged
+
+    /// Add the counts of another report. Fits are those of the report that has them first.
+    void merge(const InputReport& other);
+
+    /// A table with a row per plane, channels as the mean per event; columns without an entry are left out.
+    /// Empty when no event was counted.
+    std::string text() const;
+    nlohmann::json json() const;
+};
+
+/// Mix-in for components that look at the input of the job.
+class ReportsInput {
+public:
+    virtual ~ReportsInput() = default;
+    virtual InputReport input_report() const = 0;
+};
+
+/// "U of anode 0".
+std::string plane_name(const InputReport::Plane& plane);
+
+} // namespace spng::instrument
