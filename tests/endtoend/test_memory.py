@@ -225,7 +225,8 @@ class TestPermits:
 
     def test_interrupted_while_it_waits(self, adc: Path, claim: Path, tmp_path: Path) -> None:
         with subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(adc, claim, "o.npz"))], cwd=tmp_path,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as job:
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=wire_cell.default_signals) as job:
             assert "waiting for 2.00 GB" in job.stderr.readline()
             listed = wire_cell.run(f"--permits={claim}")
             assert "host  holds 3.00 GB" in listed.stdout and "host  waits 2.00 GB" in listed.stdout
