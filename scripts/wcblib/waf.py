@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from . import virtual_environment
+from .child import wait_for
 from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")
@@ -74,7 +75,4 @@ def main(arguments: list[str]) -> int:
         [argument for argument in arguments if argument != "--no-venv"]
     )
     with one_at_a_time(lock_name().lstrip(".")):
-        status = subprocess.run(
-            command, cwd=ROOT, env=environment, check=False, stdin=subprocess.DEVNULL
-        ).returncode
-    return status if status >= 0 else 128 - status
+        return wait_for(command, cwd=ROOT, env=environment)
