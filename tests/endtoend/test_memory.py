@@ -234,6 +234,17 @@ class TestPermits:
             assert job.wait(5) == 130
         assert len(list(claim.glob("host/*.permit"))) == 1
 
+    def test_pipe_with_the_name_of_a_permit(self, adc: Path, tmp_path: Path) -> None:
+        """It made every job hang."""
+        folder = tmp_path / "permits"
+        (folder / "host").mkdir(parents=True)
+        (folder / "host" / "lock").touch()
+        os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.permit")
+        done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
+        assert done.returncode == 0, done.stderr
+        assert "is no permit (no regular file); it does not count" in done.stderr
+        assert "no job holds or waits" in wire_cell.run(f"--permits={folder}", seconds=60).stdout
+
     def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:
         folder = tmp_path / "permits"
         folder.mkdir()
