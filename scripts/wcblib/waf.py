@@ -9,6 +9,7 @@ import sys
 from . import virtual_environment
 from .child import wait_for
 from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
+from .help_text import spng_options
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")
 
@@ -48,20 +49,20 @@ def find_python(use_venv: bool) -> str:
 
 
 def with_values(arguments: list[str]) -> list[str]:
-    """Write --with-NAME as --with-NAME=yes and --with-NAME DIR as --with-NAME=DIR.
+    """Write --with-NAME as --with-NAME=yes and --with-NAME DIR as --with-NAME=DIR, and other options of this kind.
 
     Otherwise the command after an option without a value would be taken for its value.
     """
     result: list[str] = []
     for argument in arguments:
-        open_option = bool(result) and result[-1].startswith("--with-") and "=" not in result[-1]
+        open_option = bool(result) and spng_options.takes_optional_value(result[-1]) and "=" not in result[-1]
         if open_option and not argument.startswith("-") and argument not in COMMANDS:
             result[-1] += "=" + argument
             continue
         if open_option:
             result[-1] += "=yes"
         result.append(argument)
-    if result and result[-1].startswith("--with-") and "=" not in result[-1]:
+    if result and spng_options.takes_optional_value(result[-1]) and "=" not in result[-1]:
         result[-1] += "=yes"
     return result
 
