@@ -85,7 +85,7 @@ def build(bld):
                 source=source,
                 use=f"spng {libraries} {use}",
                 defines=list(defines),
-                rpath="$ORIGIN/../lib",
+                rpath=["$ORIGIN/../lib", "$ORIGIN"],
                 # The library registers its components when loaded, even if nothing names a symbol of it.
                 linkflags="-Wl,--no-as-needed",
                 install_path=None,
@@ -95,10 +95,11 @@ def build(bld):
     bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath=bld.env.RPATH_PROGRAM,
                 linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER, install_path="${BINDIR}")
     if bld.env.HAVE_GTEST and not bld.options.notests:
+        bld.load("spng_example_node", tooldir=TOOLS)
         program(
             "tests/spng_tests",
-            bld.path.ant_glob("tests/**/*_test.cxx"),
-            use="GTEST",
+            bld.path.ant_glob("tests/**/*_test.cxx") + [bld.example_node_test],
+            use="GTEST example_node",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:
