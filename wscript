@@ -21,13 +21,13 @@ Configure.autoconfig = "clobber"
 def options(opt):
     """declare the options"""
     opt.load("compiler_cxx")
-    opt.load("spng_options", tooldir=TOOLS)
+    opt.load("spng_options spng_install", tooldir=TOOLS)
 
 
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_libtorch spng_cuda", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
     cfg.load("spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
@@ -41,7 +41,7 @@ def watch_tools(cfg):
 
 def build(bld):
     """build: the library, the program, the tests and the benchmarks"""
-    bld.load("spng_build_info", tooldir=TOOLS)
+    bld.load("spng_build_info spng_install", tooldir=TOOLS)
     libraries = "FMT TORCH JSONNET ARCHIVE BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
     include_folders = [".", "spng/instrument", bld.bldnode.make_node("include")]
 
@@ -85,20 +85,21 @@ def build(bld):
                 source=source,
                 use=f"spng {libraries} {use}",
                 defines=list(defines),
-                rpath="$ORIGIN/../lib",
+                rpath=["$ORIGIN/../lib", "$ORIGIN"],
                 # The library registers its components when loaded, even if nothing names a symbol of it.
                 linkflags="-Wl,--no-as-needed",
                 install_path=None,
             )
 
     # A launcher that loads the library itself, and must not load OpenMP before it: see main.cxx.
-    bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath="$ORIGIN/../lib",
-                linkflags="-Wl,--as-needed", install_path="${BINDIR}")
+    bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath=bld.env.RPATH_PROGRAM,
+                linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER, install_path="${BINDIR}")
     if bld.env.HAVE_GTEST and not bld.options.notests:
+        bld.load("spng_example_node", tooldir=TOOLS)
         program(
             "tests/spng_tests",
-            bld.path.ant_glob("tests/**/*_test.cxx"),
-            use="GTEST",
+            bld.path.ant_glob("tests/**/*_test.cxx") + [bld.example_node_test],
+            use="GTEST example_node",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:

@@ -18,6 +18,7 @@ from pathlib import Path
 import fake_wire_cell
 import pytest
 from wirecell_campaign import cli
+from wirecell_campaign.interrupts import STOP_SIGNALS
 from wirecell_campaign.process import die_with_parent
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +29,13 @@ def environment() -> dict[str, str]:
     """For processes that import the packages of the source tree, also where nothing is installed."""
     own = os.pathsep.join(str(folder) for folder in (HERE.parent, HERE.parents[1] / "profiling"))
     return dict(os.environ, PYTHONPATH=own, PYTHONDONTWRITEBYTECODE="1")
+
+
+def start_afresh() -> None:
+    """Between fork and exec: die with the test, and undo what a shell in the background or nohup ignores."""
+    die_with_parent()
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
@@ -96,7 +104,7 @@ class Bench:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=die_with_parent,
+            preexec_fn=start_afresh,
         )
 
     def done(self) -> list[str]:

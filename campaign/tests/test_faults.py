@@ -120,7 +120,8 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     assert bench.run("--workers", "2") == 0
 
 
-@pytest.mark.parametrize("signals, status", [([signal.SIGINT, signal.SIGINT], 130), ([signal.SIGTERM], 143)])
+@pytest.mark.parametrize("signals, status", [([signal.SIGINT, signal.SIGINT], 130), ([signal.SIGTERM], 143), ([signal.SIGUSR1], 138),
+                                              ([signal.SIGHUP, signal.SIGHUP], 129)])
 def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None:
     bench.make(6, "sleep 0.05", f001="sleep 300")
     process = bench.start("--workers", "2")

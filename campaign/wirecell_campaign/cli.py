@@ -9,11 +9,13 @@ import sys
 from . import __version__
 from .commands import run, status, summary, verify
 from .errors import CampaignError, WrongUse, disk_error
+from .interrupts import Stopped, stop_signals_raise
 
 ABOUT = """Runs wire-cell over the files of a list, on this machine or on a batch farm. Every file is done once; after any
 interruption the same command goes on where it stopped.
 
-Exit status: 0 done; 1 files failed, or the campaign could not go on; 2 wrong use; 130, 143 stopped by SIGINT, SIGTERM."""
+Exit status: 0 done; 1 files failed, or the campaign could not go on; 2 wrong use; 128 + N stopped by signal
+N: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -43,7 +45,8 @@ def main(words: list[str] | None = None) -> int:
     """Run a command. Returns the exit status; what the user can mend is told in one block."""
     arguments = make_parser().parse_args(words)
     try:
-        return arguments.run(arguments)
+        with stop_signals_raise():
+            return arguments.run(arguments)
     except CampaignError as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, WrongUse) else 1
@@ -53,6 +56,6 @@ def main(words: list[str] | None = None) -> int:
     except OSError as error:
         print(disk_error("a file operation failed", error), file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
+        return stop.exit_status if isinstance(stop, Stopped) else 130

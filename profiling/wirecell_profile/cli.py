@@ -11,11 +11,12 @@ from types import ModuleType
 
 from . import __version__, commands
 from .errors import ProfileError, WrongUse
+from .stop_signals import Stopped, stop_signals_raise
 
 ABOUT = """Reports, comparisons and pictures from profiles that wire-cell --record wrote, or Nsight Systems exported:
   nsys export --type sqlite REPORT.nsys-rep
 
-Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong use."""
+Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong use; 128 + N stopped by signal N."""
 
 
 def load_commands() -> list[ModuleType]:
@@ -51,12 +52,13 @@ def main(words: list[str] | None = None) -> int:
     """Run a command. Returns the exit status; what the user can mend is told in one block."""
     arguments = make_parser(load_commands()).parse_args(words)
     try:
-        return arguments.run(arguments)
+        with stop_signals_raise():
+            return arguments.run(arguments)
     except ProfileError as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, WrongUse) else 1
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as stop:
+        return stop.exit_status if isinstance(stop, Stopped) else 130

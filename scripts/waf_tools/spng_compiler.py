@@ -23,4 +23,7 @@ def configure(cfg):
     cfg.env.LINKFLAGS += ["-pthread"] + openmp + [flag for flag in flags if flag.startswith("-fsanitize")]
     # A symbol that no library has is an error now, not at the user's first run. Sanitizers add some late.
     cfg.env.LINKFLAGS_COMPLETE = ["-Wl,-z,defs"] if mode in ("release", "debug") else []
+    # Sanitizers put their own dlopen between the launcher and the system's, which then searches the folders of the
+    # sanitizer's library: unlike RUNPATH, the launcher's RPATH is searched for every library.
+    cfg.env.LINKFLAGS_LAUNCHER = ["-Wl,--disable-new-dtags"] if mode in ("asan", "tsan") else []
     cfg.env.LIB_SYSTEM = ["dl", "pthread"]

@@ -51,7 +51,7 @@ def configure(cfg):
     env = cfg.env
     # Options remembered from before there were these have no value.
     wanted = getattr(cfg.options, "cuda_compiler", "auto")
-    env.CUDA_LINE_INFORMATION = "yes" if getattr(cfg.options, "with_lineinfo", False) else ""
+    env.CUDA_LINE_INFORMATION = "yes" if getattr(cfg.options, "with_lineinfo", "no") == "yes" else ""
     env.CUDA_COMPILER, env.CUDA_COMPILER_PATH, env.CUDA_COMPILER_TEXT = choose(cfg, wanted)
     if wanted in ("nvcc", "nvrtc") and not env.CUDA_COMPILER:
         cfg.fatal(f"--cuda-compiler={wanted}: {env.CUDA_COMPILER_TEXT}")

@@ -66,7 +66,7 @@ def configure(cfg):
     for part in PARTS:
         place = locate(cfg, part)
         if isinstance(place, str):
-            if part.optional:
+            if part.optional and not folder_is_given(cfg, part):
                 cfg.env.PARTS_FOUND.append(f"{part.name}: absent, what needs it is left out")
             else:
                 missing.append((part, place))
@@ -126,6 +126,13 @@ def locate(cfg, part):
                 return include_folder, library_folder, names
     wanted = " or ".join([part.headers[0]] + [f"lib{name}.so" for name in libraries])
     return f"no {wanted} in " + (", ".join(include_given + library_given) or "the usual folders")
+
+
+def folder_is_given(cfg, part):
+    """Whether the user asks for the part in a certain folder, so that its absence is an error."""
+    stem = "with_" + part.name.replace("-", "_")
+    names = (stem, f"{stem}_include", f"{stem}_lib")
+    return any(getattr(cfg.options, name, None) not in (None, "yes", "no") for name in names)
 
 
 def usual_places(cfg, part):

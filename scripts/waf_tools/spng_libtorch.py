@@ -11,6 +11,7 @@ import re
 from spng_options import folders
 
 OLDEST = (2, 11)
+NVTX_HEADER = "nvtx3/nvToolsExt.h"
 API_INCLUDE = os.path.join("torch", "csrc", "api", "include")
 
 
@@ -147,11 +148,19 @@ def cuda_headers(cfg, torch_includes):
     """Folders with NVTX3, CUPTI and CUDA runtime headers; each is optional except NVTX with --with-nvtx."""
     options = cfg.options
     without_cuda = options.with_cuda == "no"
+    if options.with_cuda not in (None, "yes", "no") and not os.path.isdir(options.with_cuda):
+        cfg.fatal(f"--with-cuda={options.with_cuda}: no such folder")
     places = folders(options.with_cuda_include)
     if options.with_cuda not in (None, "yes", "no"):
         places += [os.path.join(options.with_cuda, "include")]
     if options.with_nvtx not in ("yes", "no"):
-        places.insert(0, os.path.join(options.with_nvtx, "include"))
+        nvtx_folder = os.path.join(options.with_nvtx, "include")
+        if not os.path.exists(os.path.join(nvtx_folder, NVTX_HEADER)):
+            cfg.fatal(
+                f"--with-nvtx={options.with_nvtx}: no {NVTX_HEADER} in {nvtx_folder}\n"
+                "  hint: give the folder that holds include/nvtx3, or --with-nvtx alone for the headers beside LibTorch"
+            )
+        places.insert(0, nvtx_folder)
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
     places += torch_includes + sorted(glob.glob(os.path.join(site, "nvidia", "*", "include")))
     places.append(os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"))
@@ -173,7 +182,7 @@ def cuda_headers(cfg, torch_includes):
 
     cfg.env.WITH_NVTX = "no" if options.with_nvtx == "no" else "yes"
     if cfg.env.WITH_NVTX == "yes":
-        cfg.env.NVTX_INCLUDE = first_with("nvtx3/nvToolsExt.h")
+        cfg.env.NVTX_INCLUDE = first_with(NVTX_HEADER)
         if not cfg.env.NVTX_INCLUDE:
             cfg.fatal(
                 "--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"

@@ -25,13 +25,17 @@ PARTS = {
 # Parts of the field's toolkit that this project does not use.
 FIELD_PARTS = (
     "root fftw fftwthreads eigen eigen3 hdf5 h5cpp zlib protobuf grpc triton zmq libzmq czmq libczmq "
-    "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool"
+    "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool spng bzip2 python"
 ).split()
-FIELD_FLAGS = "--tests --alltests".split()
+FIELD_FLAGS = "--tests --alltests --clear-failed".split()
 FIELD_VALUES = (
-    "--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --docs "
-    "--boost-toolset --boost-linkage_autodetect"
+    "--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --testcmd --docs "
+    "--docs-prefix --install-config --build-debug --boost-toolset --boost-linkage_autodetect --boost-abi "
+    "--boost-python"
 ).split()
+
+# Words that stand for yes and no in place of a folder, in any case; those of the Wire-Cell Toolkit, and digits.
+YES, NO = ("yes", "on", "true", "1"), ("no", "off", "false", "0")
 
 BUILD_MODES = ("release", "debug", "asan", "tsan")
 
@@ -50,6 +54,7 @@ def options(opt):
         nargs="?",
         const="yes",
         default="no",
+        type=yes_no_or_folder,
         metavar="yes|no|DIR",
         dest="with_nvtx",
         help="compile the NVTX ranges in (NVTX3 headers, no library); DIR holds include/nvtx3",
@@ -64,13 +69,19 @@ def options(opt):
     )
     group.add_option(
         "--with-lineinfo",
-        action="store_true",
+        nargs="?",
+        const="yes",
+        default="no",
+        type=yes_or_no,
+        metavar="yes|no",
         dest="with_lineinfo",
         help="line information in the CUDA kernels, for profilers that show the source",
     )
     for name, text in PARTS.items():
         stem = "with_" + name.replace("-", "_")
-        group.add_option(f"--with-{name}", nargs="?", const="yes", metavar="DIR", dest=stem, help=text)
+        group.add_option(
+            f"--with-{name}", nargs="?", const="yes", type=yes_no_or_folder, metavar="DIR", dest=stem, help=text
+        )
         for suffix, meaning in (
             ("include", "header folders"),
             ("lib", "library folders"),
@@ -80,7 +91,9 @@ def options(opt):
                 [f"--with-{name}-includes"] if suffix == "include" else []
             )
             group.add_option(*spellings, metavar="A,B", dest=f"{stem}_{suffix}", help=f"{name}: {meaning}")
-    group.add_option("--with-boost", metavar="DIR", dest="with_boost", help="Boost 1.74 or newer")
+    group.add_option(
+        "--with-boost", type=yes_no_or_folder, metavar="DIR", dest="with_boost", help="Boost 1.74 or newer"
+    )
     group.add_option(
         "--boost-include",
         "--boost-includes",
@@ -117,9 +130,30 @@ def options(opt):
             flag, action="store_const", const="yes", help="no meaning here", dest=f"ignored:{flag}"
         )
     for value in FIELD_VALUES:
-        group.add_option(value, metavar="...", help="no meaning here", dest=f"ignored:{value}")
+        group.add_option(
+            value, nargs="?", const="yes", metavar="...", help="no meaning here", dest=f"ignored:{value}"
+        )
 
     refuse_unknown(opt)
+
+
+def yes_no_or_folder(text):
+    """Return 'yes' or 'no' for the words that mean it, another text as it is."""
+    word = text.lower()
+    return "yes" if word in YES else "no" if word in NO else text
+
+
+def yes_or_no(text):
+    """As yes_no_or_folder; another text is an error of argparse."""
+    word = yes_no_or_folder(text)
+    if word not in ("yes", "no"):
+        raise ValueError(text)
+    return word
+
+
+def takes_optional_value(option):
+    """Whether the option may stand alone, so that a command after it must not be taken for its value."""
+    return option.startswith("--with-") or option in FIELD_VALUES
 
 
 def refuse_unknown(opt):

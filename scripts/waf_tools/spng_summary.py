@@ -7,8 +7,6 @@ from spng_options import ignored_options
 
 def configure(cfg):
     env = cfg.env
-    env.LIBDIR = env.LIBDIR or env.PREFIX + "/lib"
-    env.BINDIR = env.BINDIR or env.PREFIX + "/bin"
     env.RPATH_TORCH = env.RPATH_TORCH + [
         folder for folder in env.RPATH_PARTS if folder not in env.RPATH_TORCH
     ]

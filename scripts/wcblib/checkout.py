@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Iterator, NoReturn
+
+from .child import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -33,12 +34,9 @@ def say(text: str = "") -> None:
 def run(command: list[str], **keywords) -> int:
     """Run in the root without standard input; returns the exit status (128 + signal when killed)."""
     try:
-        status = subprocess.run(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, **keywords
-        ).returncode
+        return wait_for(command, cwd=ROOT, **keywords)
     except FileNotFoundError:
         fail(f"program not found: {command[0]}")
-    return status if status >= 0 else 128 - status
 
 
 def wcb(*arguments: str) -> None:

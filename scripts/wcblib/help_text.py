@@ -55,7 +55,8 @@ Options of configure:
 
 PART_OPTIONS = """
   Where the parts are: DIR holds include/ and lib/. Each --with-NAME has also --with-NAME-include=A,B and
-  --with-NAME-lib=A,B (folders) and --with-NAME-libs=x,y (names of libraries).
+  --with-NAME-lib=A,B (folders) and --with-NAME-libs=x,y (names of libraries). In place of DIR: yes, on, true or 1
+  for the usual folders; no, off, false or 0 leaves the part out.
 """
 
 TAIL = """
@@ -66,13 +67,14 @@ Options of build and install:
   -p, --progress                 progress bar
   --targets=A,B                  build only these (see list)
   --notests                      leave tests and benchmarks out
+  --prefix=DIR                   install into DIR instead of configure's folder; --bindir=DIR, --libdir=DIR
   --destdir=DIR                  install under DIR/PREFIX, for packagers
   --no-venv                      use the waflib of the python3 that runs ./wcb
 
 Variables:
   CXX, CXXFLAGS, LINKFLAGS       compiler and further flags, read by configure
   JOBS                           number of parallel jobs
-  PREFIX, DESTDIR                as the options
+  PREFIX, DESTDIR                as the options; install prefers the --prefix that configure was given to PREFIX
   LIBTORCH                       folder of LibTorch, before .venv is searched
   CONDA_PREFIX, PKG_CONFIG_PATH  searched for parts before the system is
   CUDA_HOME                      searched for CUDA headers and nvcc before /usr/local/cuda

@@ -7,7 +7,9 @@ import subprocess
 import sys
 
 from . import virtual_environment
+from .child import wait_for
 from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
+from .help_text import spng_options
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")
 
@@ -47,20 +49,20 @@ def find_python(use_venv: bool) -> str:
 
 
 def with_values(arguments: list[str]) -> list[str]:
-    """Write --with-NAME as --with-NAME=yes and --with-NAME DIR as --with-NAME=DIR.
+    """Write --with-NAME as --with-NAME=yes and --with-NAME DIR as --with-NAME=DIR, and other options of this kind.
 
     Otherwise the command after an option without a value would be taken for its value.
     """
     result: list[str] = []
     for argument in arguments:
-        open_option = bool(result) and result[-1].startswith("--with-") and "=" not in result[-1]
+        open_option = bool(result) and spng_options.takes_optional_value(result[-1]) and "=" not in result[-1]
         if open_option and not argument.startswith("-") and argument not in COMMANDS:
             result[-1] += "=" + argument
             continue
         if open_option:
             result[-1] += "=yes"
         result.append(argument)
-    if result and result[-1].startswith("--with-") and "=" not in result[-1]:
+    if result and spng_options.takes_optional_value(result[-1]) and "=" not in result[-1]:
         result[-1] += "=yes"
     return result
 
@@ -74,7 +76,4 @@ def main(arguments: list[str]) -> int:
         [argument for argument in arguments if argument != "--no-venv"]
     )
     with one_at_a_time(lock_name().lstrip(".")):
-        status = subprocess.run(
-            command, cwd=ROOT, env=environment, check=False, stdin=subprocess.DEVNULL
-        ).returncode
-    return status if status >= 0 else 128 - status
+        return wait_for(command, cwd=ROOT, env=environment)

@@ -235,7 +235,8 @@ std::string help_text() {
         << profiling_options() << "\n"
         << other_options()
         << "\nExit status: 0 done, 1 failed while running, 2 wrong use or configuration,\n"
-           "130 or 143 stopped by SIGINT or SIGTERM (a second one ends the program at once).\n";
+           "129, 130, 131, 138, 143, 152 stopped by SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGTERM, SIGXCPU\n"
+           "(a second signal ends the program at once, except SIGHUP and SIGXCPU).\n";
     return out.str();
 }
 

@@ -1,5 +1,6 @@
 #include "spng/app/jsonnet.h"
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <sstream>
@@ -15,7 +16,7 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Position after the comment or string that begins at `i`, or `i` when none does.
+/// Return the position after the comment or string that begins at `i`, or `i` when none does.
 std::size_t after_comment_or_string(const std::string& text, std::size_t i) {
     const auto end_of = [&](const std::string& end, std::size_t from) {
         const auto found = text.find(end, from);
@@ -32,24 +33,14 @@ std::size_t after_comment_or_string(const std::string& text, std::size_t i) {
     }
     if (text[i] == '\'' || text[i] == '"') {
         const char quote = text[i];
+        const bool verbatim = i > 0 && text[i - 1] == '@';
         std::size_t j = i + 1;
         while (j < text.size() && text[j] != quote) {
-            j += text[j] == '\\' ? 2 : 1;
+            j += text[j] == '\\' && !verbatim ? 2 : 1;
         }
         return std::min(j + 1, text.size());
     }
     return i;
-}
-
-/// The text without comments and with strings left empty, so that only structure remains.
-std::string structure(const std::string& text) {
-    std::string bare;
-    for (std::size_t i = 0; i < text.size();) {
-        const std::size_t after = after_comment_or_string(text, i);
-        bare += after == i ? text[i] : ' ';
-        i = after == i ? i + 1 : after;
-    }
-    return bare;
 }
 
 int depth_change(char c) {
@@ -78,11 +69,22 @@ std::size_t find_parameters(const std::string& text) {
 
 } // namespace
 
+std::string jsonnet_structure(std::string text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t after = after_comment_or_string(text, i);
+        std::replace_if(
+            text.begin() + static_cast<std::ptrdiff_t>(i), text.begin() + static_cast<std::ptrdiff_t>(after),
+            [](char c) { return c != '\n'; }, ' ');
+        i = std::max(after, i + 1);
+    }
+    return text;
+}
+
 std::vector<std::string> job_arguments(const std::filesystem::path& file) {
     std::ifstream stream(file);
     std::ostringstream content;
     content << stream.rdbuf();
-    const std::string text = structure(content.str());
+    const std::string text = jsonnet_structure(content.str());
     std::vector<std::string> names;
     std::string name;
     bool at_name = true; // from a comma to the end of the next word

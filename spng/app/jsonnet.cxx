@@ -1,17 +1,21 @@
 #include "spng/app/jsonnet.h"
 
+#include "spng/app/deep_stack.h"
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/io/data_path.h"
+#include "spng/io/json_file.h"
 
 extern "C" { // its header does not say so itself
 #include <libjsonnet.h>
 }
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <regex>
+#include <sstream>
 
 namespace spng::app {
 namespace {
@@ -218,10 +222,35 @@ void refuse_arguments_of_no_function(const std::filesystem::path& file, const Bi
     }
 }
 
-} // namespace
+void refuse_deep_nesting(const std::string& code, const std::string& where) {
+    const auto offset = find_deep_nesting(jsonnet_structure(code));
+    if (offset != std::string::npos) {
+        refuse({.what = "the configuration nests too deeply",
+                .where = where + ", " + position_text(code, offset + 1),
+                .seen = "more than " + std::to_string(max_nesting) + " levels of brackets",
+                .expected = "at most " + std::to_string(max_nesting),
+                .mend = {}});
+    }
+}
 
-nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
-                                const std::vector<std::filesystem::path>& imports) {
+void refuse_deep_nesting(const std::filesystem::path& file, const Bindings& bindings) {
+    if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
+        std::ifstream stream(file);
+        std::ostringstream content;
+        content << stream.rdbuf();
+        refuse_deep_nesting(content.str(), file.string());
+    }
+    for (const auto& binding : bindings) {
+        using Kind = JsonnetBinding::Kind;
+        if (binding.kind == Kind::argument_code || binding.kind == Kind::external_code) {
+            refuse_deep_nesting(binding.value,
+                                (binding.is_argument() ? "--tla-code " : "--ext-code ") + binding.name);
+        }
+    }
+}
+
+std::string evaluated(const std::filesystem::path& file, const Bindings& bindings,
+                      const std::vector<std::filesystem::path>& imports) {
     refuse_arguments_of_no_function(file, bindings, imports);
     Machine machine(imports);
     for (const auto& binding : bindings) {
@@ -232,7 +261,30 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
     if (!text) {
         refuse_evaluation(file, bindings, problem);
     }
-    return nlohmann::json::parse(*text);
+    return *text;
+}
+
+} // namespace
+
+nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
+                                const std::vector<std::filesystem::path>& imports) {
+    refuse_deep_nesting(file, bindings);
+    std::string text;
+    const Error overflow(ErrorKind::Configuration,
+                         {.what = "the configuration nests too deeply",
+                          .where = file.string() + ", or a file that it imports",
+                          .seen = "more than 40000 levels of expressions",
+                          .expected = "fewer",
+                          .mend = "write a long chain as a list, or as a loop over one"});
+    run_on_deep_stack([&] { text = evaluated(file, bindings, imports); }, overflow.what() + std::string("\n"));
+    if (find_deep_nesting(text) != std::string::npos) {
+        refuse({.what = "the configuration's value nests too deeply",
+                .where = file.string(),
+                .seen = "more than " + std::to_string(max_nesting) + " levels of lists and objects",
+                .expected = "at most " + std::to_string(max_nesting),
+                .mend = {}});
+    }
+    return nlohmann::json::parse(text);
 }
 
 } // namespace spng::app

@@ -20,7 +20,7 @@ struct JsonnetBinding {
 
 /// Evaluate a Jsonnet file.
 /// @param imports  folders that imports are searched in, in order, after the importing file's own
-/// Throws Error(Configuration) with file and line; for arguments that the job does not have, names those it
+/// Throws Error(Configuration) with file and line, also when brackets nest deeper than max_nesting; for arguments that the job does not have, names those it
 /// has.
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<JsonnetBinding>& bindings,
@@ -29,5 +29,9 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
 /// Names of the arguments of a file's top-level function, in order; empty when the file is not written as
 /// one.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);
+
+/// Return Jsonnet text with blanks in place of comments and strings, so that only its structure remains, at
+/// the same positions.
+std::string jsonnet_structure(std::string text);
 
 } // namespace spng::app

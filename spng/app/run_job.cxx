@@ -123,8 +123,8 @@ int outcome(const RunSummary& summary) {
                           std::to_string(summary.events_done) + " completed\n");
     }
     if (summary.stopped_by != 0) {
-        print(stderr, std::string("stopped by ") + (summary.stopped_by == 2 ? "SIGINT" : "SIGTERM") +
-                          " after " + std::to_string(summary.events_done) + " completed events\n");
+        print(stderr, "stopped by " + signal_name(summary.stopped_by) + " after " +
+                          std::to_string(summary.events_done) + " completed events\n");
         return 128 + summary.stopped_by;
     }
     if (summary.device_error) {

@@ -3,6 +3,8 @@
 #include "spng/instrument/recording.h"
 #include "spng/io/temporary_files.h"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <initializer_list>
@@ -10,6 +12,26 @@
 
 namespace spng::app {
 namespace {
+
+struct StopSignal {
+    int number;
+    const char* name;
+    bool is_repeated_by_system; ///< a repetition is no second request
+};
+
+constexpr std::array<StopSignal, 6> stop_signals{{{SIGINT, "SIGINT", false},
+                                                  {SIGTERM, "SIGTERM", false},
+                                                  {SIGQUIT, "SIGQUIT", false},
+                                                  {SIGUSR1, "SIGUSR1", false},
+                                                  {SIGHUP, "SIGHUP", true},
+                                                  {SIGXCPU, "SIGXCPU", true}}};
+
+const StopSignal* find(int number) noexcept {
+    const auto found =
+        std::find_if(stop_signals.begin(), stop_signals.end(),
+                     [number](const StopSignal& signal) { return signal.number == number; });
+    return found == stop_signals.end() ? nullptr : found;
+}
 
 constexpr unsigned patience_seconds = 2;
 constexpr unsigned patience_for_results_seconds = 30;
@@ -33,10 +55,11 @@ void say(const char* text) noexcept {
 
 void on_stop(int number) {
     int none = 0;
-    if (!first_signal.compare_exchange_strong(none, number)) {
+    if (first_signal.compare_exchange_strong(none, number)) {
+        alarm(patience_seconds);
+    } else if (!find(number)->is_repeated_by_system) {
         end_at_once(number);
     }
-    alarm(patience_seconds);
 }
 
 void on_alarm(int) {
@@ -59,8 +82,12 @@ void handle(int number, void (*handler)(int)) {
 } // namespace
 
 void install_signal_handlers() {
-    for (const int number : {SIGINT, SIGTERM}) {
-        handle(number, on_stop);
+    for (const StopSignal& signal : stop_signals) {
+        struct sigaction before {};
+        sigaction(signal.number, nullptr, &before);
+        if (before.sa_handler != SIG_IGN) {
+            handle(signal.number, on_stop);
+        }
     }
     handle(SIGALRM, on_alarm);
     for (const int number : {SIGPIPE, SIGXFSZ}) {
@@ -70,6 +97,11 @@ void install_signal_handlers() {
 
 const std::atomic<int>& stop_signal() {
     return first_signal;
+}
+
+std::string signal_name(int number) {
+    const StopSignal* const signal = find(number);
+    return signal == nullptr ? "signal " + std::to_string(number) : signal->name;
 }
 
 } // namespace spng::app

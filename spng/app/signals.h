@@ -1,20 +1,27 @@
 #pragma once
-// How the program ends when it is told to.
+// How the program ends when it receives a signal.
 //
-// The first SIGINT or SIGTERM asks: the engines stop between node calls, completed events are made final, and
-// the exit status is 130 or 143. A second one ends the program at once. Should a node call not come back, a
-// watchdog does so after 2 s, or, where an unfinished output holds completed events, after 30 s. Temporary
-// files are removed in any case.
+// The first SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU is a request: the engines stop between node
+// calls, completed events become final, and the exit status is 128 plus the signal's number. A second signal
+// ends the program at once, except SIGHUP and SIGXCPU, which the system itself repeats: a closed terminal sends
+// SIGHUP from the shell and from the kernel, an exhausted RLIMIT_CPU sends SIGXCPU every second. If a node call
+// does not return, a watchdog ends the program after 2 s, or after 30 s if an unfinished output holds completed
+// events. Temporary files are removed in every case.
 
 #include <atomic>
+#include <string>
 
 namespace spng::app {
 
-/// Install the handlers; also ignore SIGPIPE and SIGXFSZ, so that a closed pipe or a full quota is an error
-/// of the write and not the program's silent death.
+/// Install the handlers. A signal that the parent process set to be ignored, as nohup does with SIGHUP, stays
+/// ignored. Also ignore SIGPIPE and SIGXFSZ, so that a closed pipe or a full quota fails the write instead of
+/// killing the program without a message.
 void install_signal_handlers();
 
-/// The first signal that came, 0 while there was none; for RunOptions::stop_signal.
+/// Return the first signal received, 0 if there was none; for RunOptions::stop_signal.
 const std::atomic<int>& stop_signal();
+
+/// Return the name of a handled signal, "SIGTERM".
+std::string signal_name(int number);
 
 } // namespace spng::app

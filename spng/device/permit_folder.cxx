@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -79,11 +77,51 @@ FileDescriptor open_file(const fs::path& path, int flags, mode_t mode = 0) {
     return FileDescriptor(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode));
 }
 
+bool is_regular(const FileDescriptor& file) {
+    struct stat state {};
+    return fstat(file.number(), &state) == 0 && S_ISREG(state.st_mode);
+}
+
+struct OpenedFile {
+    FileDescriptor file; ///< closed if there is no such file, or a problem
+    std::string problem;
+};
+
+/// Open a file for reading that may be anything, because all users may write to the folder: never open a
+/// device, wait for the other end of a pipe, or follow a link.
+OpenedFile open_regular(const fs::path& path) {
+    const std::string not_regular = "no regular file";
+    struct stat state {};
+    if (lstat(path.c_str(), &state) == 0 && !S_ISREG(state.st_mode)) {
+        return {FileDescriptor(), not_regular};
+    }
+    FileDescriptor file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (!file.is_open()) {
+        return {FileDescriptor(), errno == ENOENT ? "" : reason()};
+    }
+    if (!is_regular(file)) { // replaced since lstat
+        return {FileDescriptor(), not_regular};
+    }
+    return {std::move(file), ""};
+}
+
+/// Return the beginning of a text file of any size, up to a zero byte.
+std::string head_of(const FileDescriptor& file) {
+    constexpr std::size_t enough = 16384;
+    std::string content(enough, '\0');
+    const ssize_t size = read(file.number(), content.data(), content.size());
+    content.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return content.substr(0, content.find('\0'));
+}
+
 /// Opened without O_CREAT where it exists: the kernel refuses that for other users' files in a folder that
 /// all may write to (fs.protected_regular).
 FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
     for (;;) {
-        FileDescriptor file = open_file(path, O_RDWR);
+        FileDescriptor file = open_file(path, O_RDWR | O_NONBLOCK | O_NOCTTY);
+        if (file.is_open() && !is_regular(file)) {
+            unusable(path, "no regular file");
+        }
         if (file.is_open()) {
             return file;
         }
@@ -211,14 +249,6 @@ FileDescriptor PermitFolder::lock() const {
     return file;
 }
 
-bool PermitFolder::lives(const fs::path& file) const {
-    const FileDescriptor probe = open_file(file, O_RDONLY);
-    if (!probe.is_open()) {
-        return errno == EACCES; // somebody else's, and not readable: better to wait in vain than to crowd
-    }
-    return flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
 std::vector<PermitClaim> PermitFolder::claims() const {
     std::vector<PermitClaim> living;
     std::error_code ignored; // a file that vanishes meanwhile is no longer of interest
@@ -227,7 +257,14 @@ std::vector<PermitClaim> PermitFolder::claims() const {
         if (!has_ending(name)) {
             continue;
         }
-        const bool is_alive = lives(entry.path());
+        const auto [probe, problem] = open_regular(entry.path());
+        if (!probe.is_open()) {
+            if (!problem.empty()) { // else it vanished meanwhile
+                warn_once(entry.path().string() + " is no permit (" + problem + "); it does not count");
+            }
+            continue;
+        }
+        const bool is_alive = flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         const auto claim = claim_from(name);
         if (!claim) {
             warn_once(entry.path().string() + " is no permit; it does not count");
@@ -264,7 +301,11 @@ FileDescriptor PermitFolder::create(const PermitClaim& claim, const std::string&
 
 PermitLimits PermitFolder::limits(PermitLimits standard) const {
     for (const fs::path& path : {m_root / "limits", m_path / "limits"}) {
-        std::ifstream stream(path);
+        const auto [file, problem] = open_regular(path);
+        if (!problem.empty()) {
+            warn_once(path.string() + " sets no limits: " + problem);
+        }
+        std::istringstream stream(file.is_open() ? head_of(file) : "");
         for (std::string line; std::getline(stream, line);) {
             std::istringstream words(line);
             std::string key;
@@ -289,8 +330,8 @@ PermitLimits PermitFolder::limits(PermitLimits standard) const {
 }
 
 std::string PermitFolder::content_of(const PermitClaim& claim) const {
-    std::ifstream stream(m_path / claim.file_name());
-    return {std::istreambuf_iterator<char>(stream), {}};
+    const OpenedFile opened = open_regular(m_path / claim.file_name());
+    return opened.file.is_open() ? head_of(opened.file) : "";
 }
 
 } // namespace spng

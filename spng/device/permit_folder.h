@@ -61,23 +61,22 @@ public:
     /// Throws Error(Device) when somebody else keeps it for 10 s.
     FileDescriptor lock() const;
 
-    /// Claims whose owners live, by ticket. Files of dead owners are removed; a file with another name is
-    /// left out, with a warning. To be called under lock().
+    /// Claims whose owners live, by ticket. Files of dead owners are removed. A file with another name, and
+    /// anything that is no readable regular file (a pipe, a device, a folder, a link), is left out and stays,
+    /// with a warning. To be called under lock().
     std::vector<PermitClaim> claims() const;
 
     /// A new file for a claim, locked by this process. To be called under lock().
     FileDescriptor create(const PermitClaim& claim, const std::string& content) const;
 
     /// `limits` of the device's folder or of the root: lines "bytes 40GB" and "slots 2"; what they do not say
-    /// is `standard`. A line that cannot be read is left out, with a warning.
+    /// is `standard`. A line that cannot be read, and what is no regular file, is left out, with a warning.
     PermitLimits limits(PermitLimits standard) const;
 
-    /// The content of a claim's file; empty when it is gone.
+    /// The content of a claim's file, of a long one the beginning; empty when it is gone.
     std::string content_of(const PermitClaim& claim) const;
 
 private:
-    bool lives(const std::filesystem::path& file) const;
-
     std::filesystem::path m_root, m_path;
     bool m_for_all_users = false;
 };

@@ -1,6 +1,7 @@
 #include "spng/dnn/model.h"
 
 #include "spng/core/error.h"
+#include "spng/io/json_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -94,7 +95,8 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
         return {};
     }
     using json = nlohmann::json;
-    const json metadata = json::parse(text, nullptr, false);
+    const json metadata =
+        find_deep_nesting(text) == std::string::npos ? json::parse(text, nullptr, false) : json();
     if (!metadata.is_object()) {
         bad_metadata(file, text.substr(0, 80), "a JSON object");
     }

@@ -24,16 +24,6 @@ struct ArchiveCloser {
 };
 using ArchiveReader = std::unique_ptr<archive, ArchiveCloser>;
 
-/// Line and column, both from 1, of a byte offset.
-std::string position_text(const std::string& text, std::size_t offset) {
-    offset = std::min(offset, text.size());
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
-    const auto line = 1 + std::count(text.begin(), end, '\n');
-    const auto newline = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
-    const auto column = newline == std::string::npos ? offset : offset - newline - 1;
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
-}
-
 /// A value in few words.
 std::string shown(const nlohmann::json& value) {
     return value.is_structured() ? value.type_name() : value.dump();
@@ -87,8 +77,50 @@ std::string read_compressed_file(const std::string& path) {
     return content;
 }
 
+std::string position_text(const std::string& text, std::size_t offset) {
+    offset = std::min(offset, text.size());
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    const auto newline = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+    const auto column = newline == std::string::npos ? offset : offset - newline - 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+std::size_t find_deep_nesting(const std::string& text) {
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        switch (text[i]) {
+        case '"':
+            for (++i; i < text.size() && text[i] != '"'; ++i) {
+                i += text[i] == '\\' ? 1 : 0;
+            }
+            break;
+        case '(':
+        case '[':
+        case '{':
+            if (++depth > max_nesting) {
+                return i;
+            }
+            break;
+        case ')':
+        case ']':
+        case '}':
+            --depth;
+            break;
+        default:
+            break;
+        }
+    }
+    return std::string::npos;
+}
+
 nlohmann::json load_json_file(const std::string& path) {
     const std::string text = read_compressed_file(path);
+    if (const auto offset = find_deep_nesting(text); offset != std::string::npos) {
+        fail(path + ", " + position_text(text, offset + 1), "a data file nests too deeply",
+             "more than " + std::to_string(max_nesting) + " levels of brackets",
+             "at most " + std::to_string(max_nesting), "fetch the file again, or correct it at this position");
+    }
     try {
         return nlohmann::json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {

@@ -14,8 +14,20 @@ namespace spng {
 /// Throws Error(Configuration) when the file is missing, unreadable, truncated or corrupt.
 std::string read_compressed_file(const std::string& path);
 
+/// Levels of brackets that a configuration or data file may have: real ones have about ten, and a document
+/// that nests deeper would overflow the stack where it is copied or written.
+inline constexpr int max_nesting = 500;
+
+/// Return the offset of the first bracket beyond max_nesting, std::string::npos if there is none. Brackets in
+/// "strings" do not count.
+std::size_t find_deep_nesting(const std::string& text);
+
+/// Return "line 3, column 7", both counted from 1, of a byte offset.
+std::string position_text(const std::string& text, std::size_t offset);
+
 /// One JSON document from a plain or compressed file.
-/// Throws Error(Configuration) as read_compressed_file does, and with line and column when it is not JSON.
+/// Throws Error(Configuration) as read_compressed_file does, and with line and column when it is not JSON or
+/// nests too deeply.
 nlohmann::json load_json_file(const std::string& path);
 
 /// Where in a JSON document a value is, turned into words only when something is wrong with it.

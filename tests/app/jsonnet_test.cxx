@@ -51,6 +51,75 @@ TEST(Jsonnet, ImportsAreSearchedInTheOrderGiven) {
     fs::remove_all(root);
 }
 
+std::string repeated(const std::string& text, int count) {
+    std::string result;
+    for (int i = 0; i < count; ++i) {
+        result += text;
+    }
+    return result;
+}
+
+TEST(Jsonnet, DeepBracketsAreRefused) {
+    for (const int levels : {501, 10'000, 150'000}) {
+        const auto error = error_of(repeated("[", levels) + repeated("]", levels));
+        EXPECT_EQ(error.text().what, "the configuration nests too deeply");
+        EXPECT_NE(error.text().where.find(", line 1, column 501"), std::string::npos) << error.text().where;
+    }
+    EXPECT_EQ(error_of(repeated("{a:", 10'000) + "1" + repeated("}", 10'000)).text().what,
+              "the configuration nests too deeply");
+    EXPECT_EQ(error_of(repeated("(", 10'000) + "1" + repeated(")", 10'000)).text().what,
+              "the configuration nests too deeply");
+    const SnippetFile allowed(repeated("[", 500) + repeated("]", 500));
+    EXPECT_TRUE(evaluate_jsonnet(allowed.path(), {}, {}).is_array());
+}
+
+TEST(Jsonnet, BracketsInCodeBindingsCount) {
+    const std::string deep = repeated("[", 10'000) + repeated("]", 10'000);
+    EXPECT_EQ(error_of("function(a) a", {{Kind::argument_code, "a", deep}}).text().where,
+              "--tla-code a, line 1, column 501");
+    EXPECT_EQ(error_of("std.extVar('a')", {{Kind::external_code, "a", deep}}).text().where,
+              "--ext-code a, line 1, column 501");
+    const SnippetFile file("function(a) [a, std.extVar('b')]");
+    EXPECT_EQ(evaluate_jsonnet(file.path(), {{Kind::argument_text, "a", deep}, {Kind::external_text, "b", deep}}, {}),
+              nlohmann::json({deep, deep}));
+}
+
+TEST(Jsonnet, BracketsInStringsAndCommentsDoNotCount) {
+    const std::string open = repeated("[", 10'000);
+    const SnippetFile file("// " + open + "\n/* " + open + " */ # " + open + "\n['" + open + "', \"" + open + "\", @'\\', |||\n  " +
+                           open + "\n|||]");
+    EXPECT_EQ(evaluate_jsonnet(file.path(), {}, {}).size(), 4u);
+}
+
+TEST(Jsonnet, DeepExpressionsWithoutBracketsEvaluate) {
+    const SnippetFile sum("1" + repeated("+1", 20'000));
+    EXPECT_EQ(evaluate_jsonnet(sum.path(), {}, {}), 20'001);
+    const SnippetFile chain(repeated("if false then 0 else ", 20'000) + "1");
+    EXPECT_EQ(evaluate_jsonnet(chain.path(), {}, {}), 1);
+}
+
+TEST(Jsonnet, DeepImportsAreRefused) {
+    const SnippetFile deep(repeated("[", 20'000) + repeated("]", 20'000));
+    EXPECT_NE(error_of("import '" + deep.path().string() + "'").text().what.find("max stack frames exceeded"),
+              std::string::npos);
+}
+
+TEST(Jsonnet, DeepValuesAreRefused) {
+    EXPECT_EQ(error_of("std.foldl(function(inner, i) [inner], std.range(1, 600), 0)").text().what,
+              "the configuration's value nests too deeply");
+    EXPECT_NE(error_of("std.foldl(function(inner, i) [inner], std.range(1, 100000), 0)")
+                  .text()
+                  .what.find("max stack frames exceeded"),
+              std::string::npos);
+}
+
+TEST(JsonnetDeathTest, AStackThatOverflowsIsAReadableError) {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    const SnippetFile file(repeated("if true then ", 200'000) + "1");
+    EXPECT_EXIT(evaluate_jsonnet(file.path(), {}, {}), testing::ExitedWithCode(2),
+                "error: the configuration nests too deeply\n  where: .*, or a file that it imports");
+}
+
 TEST(Jsonnet, UnknownArgumentNamesTheKnownOnes) {
     const auto error =
         error_of("function(input='a', output='b') [input]", {{Kind::argument_text, "inptu", "x.npz"}});

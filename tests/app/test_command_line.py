@@ -11,10 +11,13 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.support.wire_cell import default_signals
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SPNG_WIRE_CELL", ROOT / "build" / "bin" / "wire-cell"))
@@ -274,32 +277,43 @@ class TestRuns:
         assert not (tmp_path / "out.npz").exists() and not leftovers(tmp_path)
 
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGXCPU)
+
+
 class TestSignals:
     """How a job ends when it is told to."""
 
     @staticmethod
-    def stopped_while_it_writes(folder: Path, number: signal.Signals, status: int) -> tuple[int, dict[str, np.ndarray]]:
-        """Copy adc.npz and send the signal once some of the output is on the disk: the completed events that were said, and the
-        arrays that are kept."""
+    def start_and_wait_for_output(folder: Path, dispositions: Callable[[], None]) -> subprocess.Popen:
+        """Copy adc.npz to out.tar.bz2; return the process once some of the output is on the disk."""
         process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=dispositions)
         deadline = time.monotonic() + 60
         while not any(path.stat().st_size > 0 for path in folder.glob(".out.tar.bz2.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
-        process.send_signal(number)
+        return process
+
+    @staticmethod
+    def stopped_while_it_writes(folder: Path, *numbers: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
+        """Send signals to the copying job: the completed events that the message names, and the arrays that are kept."""
+        process = TestSignals.start_and_wait_for_output(folder, default_signals)
+        for number in numbers:
+            process.send_signal(number)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == status, errors
+        assert process.returncode == 128 + numbers[0], errors
         assert not leftovers(folder)
         again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=folder)
         assert again.returncode == 0, again.stderr
         with np.load(folder / "again.npz") as kept:
-            return int(re.search(r"after (\d+) completed events", errors)[1]), dict(kept)
+            return int(re.search(rf"stopped by {numbers[0].name} after (\d+) completed events", errors)[1]), dict(kept)
 
-    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-    def test_completed_events_are_kept(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
+    @pytest.mark.parametrize("numbers", [(number,) for number in STOP_SIGNALS] + [
+        # A closed terminal and an exhausted CPU limit repeat their signals; the job still ends in order.
+        (signal.SIGHUP, signal.SIGHUP), (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU), (signal.SIGTERM, signal.SIGHUP)])
+    def test_completed_events_are_kept(self, tmp_path: Path, numbers: tuple[signal.Signals, ...]) -> None:
         arrays = write_events(tmp_path / "adc.npz", 600)
-        completed, kept = self.stopped_while_it_writes(tmp_path, number, status)
+        completed, kept = self.stopped_while_it_writes(tmp_path, *numbers)
         assert 0 < completed < 600
         assert sum(name.startswith("frame_") for name in kept) == completed
         for name, array in kept.items():
@@ -308,16 +322,31 @@ class TestSignals:
     def test_an_event_being_written_is_waited_for(self, tmp_path: Path) -> None:
         """Longer than the two seconds that a job without results has: it is the first event, and takes about six."""
         arrays = write_events(tmp_path / "adc.npz", 1, channels=2560, ticks=12_000)
-        completed, kept = self.stopped_while_it_writes(tmp_path, signal.SIGINT, 130)
+        completed, kept = self.stopped_while_it_writes(tmp_path, signal.SIGINT)
         assert completed == 1
         np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
+
+    def test_ignored_signals_stay_ignored(self, tmp_path: Path) -> None:
+        """Under nohup, or in the background of a script."""
+        write_events(tmp_path / "adc.npz", 100)
+
+        def ignore() -> None:
+            for number in STOP_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+
+        process = self.start_and_wait_for_output(tmp_path, ignore)
+        for number in STOP_SIGNALS:
+            process.send_signal(number)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+        assert (tmp_path / "out.tar.bz2").exists() and not leftovers(tmp_path)
 
     @pytest.fixture(name="stuck")
     def fixture_stuck(self, tmp_path: Path):
         """A job that waits for ever in a call: its input is a pipe into which nobody writes."""
         os.mkfifo(tmp_path / "adc.npz")
         process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-l", "stderr", "-L", "info"], cwd=tmp_path,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
         # The line about the evaluation comes just before the handlers are installed.
         assert "evaluated" in process.stderr.readline()
         time.sleep(1.0)
@@ -332,11 +361,14 @@ class TestSignals:
         assert time.monotonic() - began > 1.5
         assert not leftovers(tmp_path)
 
-    def test_second_signal_ends_at_once(self, tmp_path: Path, stuck: subprocess.Popen) -> None:
-        stuck.send_signal(signal.SIGINT)
+    @pytest.mark.parametrize("first, second", [(signal.SIGINT, signal.SIGTERM), (signal.SIGHUP, signal.SIGQUIT),
+                                               (signal.SIGUSR1, signal.SIGUSR1)])
+    def test_second_signal_ends_at_once(self, tmp_path: Path, stuck: subprocess.Popen, first: signal.Signals,
+                                        second: signal.Signals) -> None:
+        stuck.send_signal(first)
         time.sleep(0.2)
         began = time.monotonic()
-        stuck.send_signal(signal.SIGTERM)
-        assert stuck.wait(timeout=20) == 143
+        stuck.send_signal(second)
+        assert stuck.wait(timeout=20) == 128 + second
         assert time.monotonic() - began < 1.5
         assert not leftovers(tmp_path)

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from wcblib import waf
+from wcblib.help_text import spng_options
 
 VERSION_HEADER = "include/torch/headeronly/version.h"
 
@@ -108,6 +110,62 @@ def test_a_missing_part_is_named_with_its_packages(configure, tmp_path):
     assert done.status != 0
     assert "spdlog: no spdlog or libspdlog.so in" in done.err
     assert "apt: libspdlog-dev" in done.err and "conda-forge: spdlog" in done.err
+
+
+@pytest.mark.usefixtures("torch_folder")
+def test_words_for_no_and_options_of_the_toolkit(configure):
+    """Another word than "no" used to compile the ranges in, and these options were unknown."""
+    toolkit = (
+        "--with-spng=yes --build-debug=-O0 --install-config=all --with-bzip2 --with-python --boost-abi=x --boost-python=311 "
+        "--docs-prefix=/d --testcmd=%s --clear-failed"
+    ).split()
+    done = configure("--with-nvtx=False", "--with-benchmark=OFF", "--with-lineinfo", *toolkit)
+    assert done.status == 0, done.err
+    assert found(done.out, "NVTX ranges") == "left out (--with-nvtx)"
+    assert found(done.out, "benchmark") == "absent, what needs it is left out"
+    kernels = found(done.out, "CUDA kernels")
+    assert kernels.startswith("left out") or kernels.endswith(", with line information")
+    for option in toolkit:
+        assert f"{option.split('=')[0]} has no meaning here and is ignored" in done.out
+
+
+@pytest.mark.parametrize("text, meant", [
+    ("yes", "yes"), ("on", "yes"), ("True", "yes"), ("1", "yes"), ("no", "no"), ("OFF", "no"), ("false", "no"), ("0", "no"),
+    ("/a/folder", "/a/folder"), ("folder", "folder"),
+])  # fmt: skip
+def test_words_for_yes_and_no(text, meant):
+    assert spng_options.yes_no_or_folder(text) == meant
+
+
+def test_lineinfo_takes_no_folder(configure):
+    done = configure("--with-lineinfo=/a/folder")
+    assert done.status == 2
+    assert "--with-lineinfo" in done.err and "/a/folder" in done.err
+
+
+@pytest.mark.parametrize("arguments, seen", [
+    (["configure", "--with-nvtx"], ["configure", "--with-nvtx=yes"]),
+    (["--with-lineinfo", "configure"], ["--with-lineinfo=yes", "configure"]),
+    (["--build-debug", "configure", "build"], ["--build-debug=yes", "configure", "build"]),
+    (["--build-debug", "-O0"], ["--build-debug=yes", "-O0"]),
+    (["--with-fmt", "/a", "--with-nvtx=no"], ["--with-fmt=/a", "--with-nvtx=no"]),
+])  # fmt: skip
+def test_an_option_without_a_value_leaves_the_command_alone(arguments, seen):
+    assert waf.with_values(arguments) == seen
+
+
+@pytest.mark.parametrize("option, message", [
+    ("--with-nvtx={}", "--with-nvtx={0}: no nvtx3/nvToolsExt.h in {0}/include"),
+    ("--with-nvtx={}/nonexistent", "--with-nvtx={0}/nonexistent: no nvtx3/nvToolsExt.h in {0}/nonexistent/include"),
+    ("--with-cuda={}/nonexistent", "--with-cuda={0}/nonexistent: no such folder"),
+    ("--with-sqlite={}", "sqlite: no sqlite3.h or libsqlite3.so in {0}/include, {0}/lib"),
+])  # fmt: skip
+@pytest.mark.usefixtures("torch_folder")
+def test_a_folder_without_the_part_is_refused(configure, tmp_path, option, message):
+    """It used to be passed over for another one, or left out, without a word."""
+    done = configure(option.format(tmp_path))
+    assert done.status != 0
+    assert message.format(tmp_path) in done.err
 
 
 def test_nvtx_without_headers_is_refused(configure, made_up_torch):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.wire_cell import ROOT, job, needs_program, run
+from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program, run
 from wcblib import command_line, help_text, waf
+
+sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "spng" / "README.md", *(ROOT / "docs").rglob("*.md"),
                     *(ROOT / "profiling").rglob("*.md")])
@@ -186,11 +191,46 @@ def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
     assert seen == expected
 
 
-def test_example_is_compiled() -> None:
-    """The code of the chain's page stands in the test that is compiled and run."""
-    example = text_of(ROOT / "tests" / "graph" / "example_node_test.cxx")
-    shown = blocks(CHAIN, "cpp")
-    assert len(shown) == 3 and all(block in example for block in shown)
+def with_example_node(name: str, text: str) -> str:
+    """A file of cfg/ with the lines that the chain's page shows: the function before another one, or each part of the diff."""
+    if name == "lib/spng.jsonnet":
+        [function] = blocks(CHAIN, "jsonnet")
+        other = "    ChannelRMS(name, group)::"
+        assert text.count(other) == 1
+        return text.replace(other, f"{function}\n{other}")
+    [diff] = blocks(CHAIN, "diff")
+    for part in diff.split("\n\n"):
+        before, after = ("".join(f"{line[1:]}\n" for line in part.splitlines() if line[0] in kept) for kept in (" -", " +"))
+        assert text.count(before) == 1, f"{name} has no line:\n{before}"
+        text = text.replace(before, after)
+    return text
+
+
+@needs_program
+def test_example_node_in_a_job(tmp_path: Path) -> None:
+    """The build compiles the page's C++ as separate files (scripts/waf_tools/spng_example_node.py); here a job gets the node."""
+    plugin = PROGRAM.parents[1] / "tests" / "libSpngExampleNode.so"
+    if not plugin.exists():
+        pytest.skip(f"{plugin} is not built")
+    assert "samples above become this" in run("-p", plugin, "--describe", "SPNGClip").stdout
+    shutil.copytree(ROOT / "cfg", tmp_path / "cfg")
+    for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
+        path = tmp_path / "cfg" / name
+        path.write_text(with_example_node(name, text_of(path)), encoding="utf-8")
+    drawn = run("-p", plugin, "-P", tmp_path / "cfg", "-P", tmp_path / "cfg" / "lib", "-c", tmp_path / "cfg" / "pipeline.jsonnet",
+                "--dot", "-", folder=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    names = {node: label.replace("\\n", ":") for node, label in re.findall(r'^  (n\d+) \[label="([^"]+)', drawn.stdout, re.MULTILINE)}
+    edges = [(names[tail], names[head]) for tail, head in re.findall(r"^  (n\d+) -> (n\d+)", drawn.stdout, re.MULTILINE)]
+    for group in ("induction", "collection"):
+        assert (f"SPNGApply1DSpectrum:gauss-{group}", f"SPNGClip:gauss-{group}") in edges
+        assert (f"SPNGClip:gauss-{group}", f"SPNGApplyROI:signal-{group}") in edges
+
+
+def test_all_code_of_the_page_is_built() -> None:
+    """Each block of C++ is one of the files that the build takes from the page."""
+    shown = text_of(CHAIN)
+    assert blocks(CHAIN, "cpp") == [spng_example_node.code_of(shown, part) for part in spng_example_node.PARTS]
 
 
 @needs_program

@@ -225,13 +225,25 @@ class TestPermits:
 
     def test_interrupted_while_it_waits(self, adc: Path, claim: Path, tmp_path: Path) -> None:
         with subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(adc, claim, "o.npz"))], cwd=tmp_path,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as job:
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=wire_cell.default_signals) as job:
             assert "waiting for 2.00 GB" in job.stderr.readline()
             listed = wire_cell.run(f"--permits={claim}")
             assert "host  holds 3.00 GB" in listed.stdout and "host  waits 2.00 GB" in listed.stdout
             job.send_signal(signal.SIGINT)
             assert job.wait(5) == 130
         assert len(list(claim.glob("host/*.permit"))) == 1
+
+    def test_pipe_with_the_name_of_a_permit(self, adc: Path, tmp_path: Path) -> None:
+        """It made every job hang."""
+        folder = tmp_path / "permits"
+        (folder / "host").mkdir(parents=True)
+        (folder / "host" / "lock").touch()
+        os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.permit")
+        done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
+        assert done.returncode == 0, done.stderr
+        assert "is no permit (no regular file); it does not count" in done.stderr
+        assert "no job holds or waits" in wire_cell.run(f"--permits={folder}", seconds=60).stdout
 
     def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:
         folder = tmp_path / "permits"

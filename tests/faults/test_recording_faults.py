@@ -124,7 +124,8 @@ class TestEarlyEnds:
         write_events(folder / "adc.npz", 60)
         words = [word for each in ("device=cpu", "input=adc.npz", "output=out.npz") for word in ("-A", each)]
         process = subprocess.Popen([wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, "--record", "run.sqlite", *words], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=wire_cell.default_signals)
         deadline = time.monotonic() + 120
         while not any(path.stat().st_size > 0 for path in folder.glob(".out.npz.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
@@ -132,7 +133,7 @@ class TestEarlyEnds:
         time.sleep(1.2)  # twice the period in which rows go to the disk
         return process
 
-    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)])
     def test_stopped(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
         """The completed events and the recording of them are kept."""
         process = self.start(tmp_path)

@@ -101,13 +101,14 @@ class TestFilesThatMeet:
 class TestSignals:
     """In mid-run of the chain, with events to go."""
 
-    @pytest.mark.parametrize("engine, number, status", [("Pgrapher", signal.SIGINT, 130), ("TbbFlow", signal.SIGTERM, 143)])
+    @pytest.mark.parametrize("engine, number, status", [("Pgrapher", signal.SIGINT, 130), ("TbbFlow", signal.SIGTERM, 143),
+                                                        ("Pgrapher", signal.SIGXCPU, 152), ("TbbFlow", signal.SIGHUP, 129)])
     def test_completed_events_are_kept(self, tmp_path: Path, engine: str, number: signal.Signals, status: int) -> None:
         count = 60
         write_events(tmp_path / "adc.npz", count)
         arguments = words("input=adc.npz", "output=out.npz", f"engine={engine}")
         process = subprocess.Popen([wire_cell.PROGRAM, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True)
+                                   stderr=subprocess.PIPE, text=True, preexec_fn=wire_cell.default_signals)
         try:
             deadline = time.monotonic() + 120
             while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.npz.*.partial")):
@@ -120,7 +121,7 @@ class TestSignals:
             process.kill()
         assert process.returncode == status, errors
         assert time.monotonic() - began < SECONDS_TO_STOP
-        completed = int(re.search(r"after (\d+) completed events", errors)[1])
+        completed = int(re.search(rf"stopped by {number.name} after (\d+) completed events", errors)[1])
         assert 0 < completed < count
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "out.npz"]
         kept = wire_cell.read_arrays(tmp_path / "out.npz")

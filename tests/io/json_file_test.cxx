@@ -52,6 +52,20 @@ Error error_of(const std::string& path) {
     return Error(ErrorKind::Internal, {});
 }
 
+TEST(JsonFile, DeepNestingIsRefused) {
+    const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+    for (const std::size_t levels : {501, 150'000}) {
+        const auto error = error_of(written("deep.json", "[\n" + nested(levels) + "]"));
+        EXPECT_EQ(error.text().what, "a data file nests too deeply");
+        EXPECT_NE(error.text().where.find(", line 2, column 500"), std::string::npos) << error.text().where;
+    }
+    EXPECT_NO_THROW(load_json_file(written("deep.json", nested(500))));
+    const std::string quoted = "[\"" + std::string(1000, '[') + "\\\"[\", 1]";
+    EXPECT_EQ(load_json_file(written("quoted.json", quoted)).size(), 2u);
+    EXPECT_EQ(find_deep_nesting("\"an open string["), std::string::npos);
+    EXPECT_EQ(find_deep_nesting("\"\\"), std::string::npos);
+}
+
 /// Some kilobytes that do not compress to nothing.
 std::string long_document() {
     std::string text = "[0";

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import re
+import signal
 import subprocess
 import tarfile
 from functools import cache
@@ -35,6 +36,12 @@ def run(*arguments: str | Path, folder: Path | None = None, seconds: float = 300
                           check=False, **options)
     assert done.returncode >= 0, done.stderr
     return done
+
+
+def default_signals() -> None:
+    """For preexec_fn: undo what a shell in the background (SIGINT, SIGQUIT) or nohup (SIGHUP) ignores, because wire-cell keeps it."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def job(folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any) -> Arrays:

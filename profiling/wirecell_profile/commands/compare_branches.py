@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
         say("stopped; the same command goes on from here")
-        return 130
+        raise
     return 2
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -53,7 +52,7 @@ def run(program: Path, *arguments: str, record: str | None = "out.sqlite", folde
                     for name, value in variables.items()}
 
     def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell that runs the tests in the background has them ignore it
+        wire_cell.default_signals()
         if limits is not None:
             limits()
 

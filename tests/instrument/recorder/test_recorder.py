@@ -114,6 +114,7 @@ class TestHowProgramsEnd:
         ("return", 0, "exit"), ("exit", 0, "exit"), ("quick_exit", 0, "exit"), ("exit in a thread", 0, "exit"),
         ("abort", -6, "signal 6"), ("abort in a thread", -6, "signal 6"), ("segv", -11, "signal 11"),
         ("term", -15, "signal 15"), ("int", -2, "signal 2"),
+        ("hup", -1, "signal 1"), ("quit", -3, "signal 3"), ("usr1", -10, "signal 10"), ("xcpu", -24, "signal 24"),
     ])
     def test_the_file_is_complete(self, program: Path, tmp_path: Path, way: str, status: int, end: str) -> None:
         run(program, "end", way, folder=tmp_path, status=status, spill="0.1")

@@ -1,0 +1,59 @@
+"""Signals of batch systems and closed terminals: exit status 128 + signal, no unfinished output."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from wirecell_profile.cli import main
+from wirecell_profile.stop_signals import STOP_SIGNALS
+
+
+@pytest.fixture(autouse=True)
+def fixture_default_signals() -> Iterator[None]:
+    """Stop signals with their default action, which the tests' own shell may have set to be ignored."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in STOP_SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def recorded(made) -> str:
+    """One range."""
+    with made.writing() as file:
+        file.range("outer", 100, 1_000)
+    return str(made.path)
+
+
+def signal_before_rename(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Raise the signal when the output is complete under its temporary name."""
+
+    def then(rename: Callable[..., object]) -> Callable[..., object]:
+        def interrupted(*words: object, **options: object) -> object:
+            signal.raise_signal(number)
+            return rename(*words, **options)
+
+        return interrupted
+
+    for name in ("replace", "rename"):
+        monkeypatch.setattr(os, name, then(getattr(os, name)))
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_stopped_while_it_writes(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    folder = tmp_path / "written"
+    folder.mkdir()
+    signal_before_rename(monkeypatch, number)
+    assert main(["html", recorded, "-o", str(folder / "page.html")]) == 128 + number
+    assert not list(folder.iterdir())
+
+
+def test_ignored_signals_stay_ignored(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As nohup has it."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal_before_rename(monkeypatch, signal.SIGHUP)
+    assert main(["html", recorded, "-o", str(tmp_path / "page.html")]) == 0

@@ -1,0 +1,65 @@
+"""Signals to ./wcb and to our scripts reach the program that does the work; none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.wire_cell import default_signals
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+PARENT = "import sys; from wcblib.child import wait_for; sys.exit(wait_for(sys.argv[1:]))"
+# Says what it received, as wire-cell does, and ends with 128 + signal.
+CHILD = """
+import os, signal, sys
+def stop(number, frame):
+    print("received", number, flush=True)
+    sys.exit(128 + number)
+for number in map(int, sys.argv[1:]):
+    signal.signal(number, stop)
+print(os.getpid(), flush=True)
+signal.pause()
+"""
+
+
+def start(*handled: int, prepare=default_signals) -> tuple[subprocess.Popen, int]:
+    """A process that waits for CHILD, and the number of CHILD's process."""
+    command = [sys.executable, "-c", PARENT, sys.executable, "-c", CHILD, *map(str, handled)]
+    process = subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
+    return process, int(process.stdout.readline())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU])
+def test_a_child_ends_in_order(number):
+    process, _ = start(number)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (128 + number, f"received {int(number)}\n")
+
+
+def test_a_child_that_a_signal_kills():
+    process, child = start()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_an_ignored_signal_is_not_forwarded():
+    """As nohup has it: the child would ignore it, had it not a handler of its own."""
+
+    def ignore():
+        default_signals()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    process, _ = start(signal.SIGHUP, signal.SIGTERM, prepare=ignore)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (143, "received 15\n")
