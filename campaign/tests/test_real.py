@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.wire_cell import ADC, PROGRAM, needs_program, read_arrays
+from tests.support.wire_cell import ADC, PROGRAM, ROOT, needs_program, read_arrays
 from wirecell_campaign import cli
 
 TICKS = 1000
@@ -41,6 +42,11 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert summary["events"] == 2 and summary["nodes"]["SPNGDecon:induction"]["calls"] == 2
     record = json.loads((tmp_path / "out/.campaign/records/ev0.npz.json").read_text())
     assert record["events"] == 1 and record["program"] == record["timing"]["commit"]
+    provenance = record["timing"]["provenance"]
+    assert provenance["configuration"]["path"] == str(ROOT / "cfg/pipeline.jsonnet")
+    for file in provenance["files"]:
+        assert hashlib.sha256(Path(file["path"]).read_bytes()).hexdigest() == file["sha256"]
+    assert {file["role"] for file in provenance["files"]} == {"wires", "field"}
     assert summary["files_with_timing"] == 2
     shown = subprocess.run(
         [sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"], capture_output=True, text=True, check=True

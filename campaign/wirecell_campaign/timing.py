@@ -10,8 +10,9 @@ SCHEMA = "spng-timing-1"
 
 
 def read(path: Path) -> dict:
-    """{} for an absent or foreign file; else the run's commit, wall_seconds, startup_seconds, process_peak_bytes, and nodes:
-    name -> wall times of all calls [ns] and processor time [ns]."""
+    """{} for an absent or foreign file; else the run's commit, wall_seconds, startup_seconds, process_peak_bytes, nodes:
+    name -> wall times of all calls [ns] and processor time [ns], and provenance: configuration and data files by path and
+    SHA-256."""
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         return {}
@@ -21,4 +22,8 @@ def read(path: Path) -> dict:
         for node in found.get("nodes", [])
     }
     kept = {key: run[key] for key in ("wall_seconds", "startup_seconds", "process_peak_bytes", "device") if key in run}
-    return kept | {"commit": found.get("program", {}).get("commit", ""), "nodes": nodes}
+    return kept | {
+        "commit": found.get("program", {}).get("commit", ""),
+        "nodes": nodes,
+        "provenance": found.get("provenance", {}),
+    }

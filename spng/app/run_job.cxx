@@ -7,6 +7,7 @@
 #include "spng/app/version.h"
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/core/sha256.h"
 #include "spng/graph/job.h"
 #include "spng/instrument/capture_control.h"
 #include "spng/instrument/capture_switch.h"
@@ -90,8 +91,24 @@ nlohmann::json given_bindings(const CommandLine& line) {
     return given;
 }
 
-instrument::RunReport report(const CommandLine& line, const Job& job, const RunOptions& options,
-                             const JobPermits& permits, double wall_seconds) {
+/// Which configuration and which data files ran, by path and content. The checksum of a configuration is that
+/// of the JSON that it evaluates to, so that imports and arguments count.
+nlohmann::json provenance(const Configuration& configuration, const Job& job) {
+    using json = nlohmann::json;
+    const std::string evaluated =
+        configuration.components.dump(-1, ' ', false, json::error_handler_t::replace);
+    json files = json::array();
+    for (const DataFile& file : job.data_files()) {
+        files.push_back(json_of(file));
+    }
+    return {
+        {"configuration",
+         {{"path", std::filesystem::absolute(configuration.file).string()}, {"sha256", sha256(evaluated)}}},
+        {"files", std::move(files)}};
+}
+
+instrument::RunReport report(const CommandLine& line, const Configuration& configuration, const Job& job,
+                             const RunOptions& options, const JobPermits& permits, double wall_seconds) {
     const BuildInfo& build = build_info();
     nlohmann::json settings = job.settings(options);
     instrument::RunDescription description;
@@ -111,6 +128,9 @@ instrument::RunReport report(const CommandLine& line, const Job& job, const RunO
     settings["permits"] = json_of(permits);
     description.input = job.input_report();
     description.settings = std::move(settings);
+    if (!line.timing_file.empty()) {
+        description.provenance = provenance(configuration, job);
+    }
     return {std::move(description), job.meters()};
 }
 
@@ -254,7 +274,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     const instrument::Stopwatch running;
     const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();
-    const auto measured = report(line, job, options, permits, seconds);
+    const auto measured = report(line, configuration, job, options, permits, seconds);
     print(stdout, measured.table());
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);

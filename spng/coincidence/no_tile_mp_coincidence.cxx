@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/coincidence/bit_ticks.h"
 #include "spng/coincidence/group_crossings.h"
+#include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 
@@ -102,6 +103,10 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     }
     NVTX_SCOPED_RANGE("NoTileMPCoincidence::unpack");
     const at::Tensor products = unpack_ticks(multi_plane(target_mask, crossing, ticks, m_products), ticks);
+    Notes notes;
+    for (const auto& set : inputs) {
+        merge_notes(notes, set->only().notes);
+    }
     std::vector<NamedTensor> tensors;
     for (std::size_t i = 0; i < m_products.size(); ++i) {
         NamedTensor product;
@@ -109,6 +114,7 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
         product.data = products[static_cast<std::int64_t>(i)].view(target.data.sizes());
         product.axes = target.axes;
         product.channels = target.channels;
+        product.notes = notes;
         tensors.push_back(std::move(product));
     }
     return {std::make_shared<const TensorSet>(inputs[m_target]->event_ptr(), std::move(tensors))};

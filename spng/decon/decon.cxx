@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/fft_size.h"
 #include "spng/core/log.h"
+#include "spng/core/notes.h"
 #include "spng/decon/baseline.h"
 #include "spng/decon/deconvolution.h"
 #include "spng/decon/torch_frer_spectrum.h"
@@ -99,6 +100,10 @@ Ports Decon::process(const Ports& inputs) {
     spectrum.unit = "electrons";
     spectrum.domain = Domain::frequency;
     spectrum.channels = adc.channels;
+    spectrum.notes = adc.notes;
+    for (const auto* response : m_responses) {
+        merge_notes(spectrum.notes, response->notes());
+    }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(spectrum)})};
 }
 

@@ -3,6 +3,7 @@
 // divides by.
 
 #include "spng/core/component.h"
+#include "spng/core/notes.h"
 #include "spng/device/tensors_by_length.h"
 
 #include <ATen/core/Tensor.h>
@@ -74,6 +75,9 @@ public:
     /// Throws Error(Configuration) when the kernel does not fit.
     at::Tensor spectrum(std::int64_t channels, std::int64_t padded_ticks) const;
 
+    /// Provenance for the output: the file of the field response.
+    const Notes& notes() const { return m_notes; }
+
     /// What a node makes of this response and of its own settings. Nodes that name equal settings, such as
     /// those of several anodes, share it. Thread-safe.
     /// @param settings  all that the tensors depend on besides this component and the length
@@ -81,6 +85,7 @@ public:
 
 private:
     at::Tensor m_kernel;
+    Notes m_notes;
     std::int64_t m_roll = 0;
     mutable std::mutex m_mutex;
     mutable std::map<std::string, std::shared_ptr<TensorsByLength>> m_shared;

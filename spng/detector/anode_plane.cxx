@@ -21,13 +21,15 @@ const Registration<AnodePlane> anode_registration{{.type = "AnodePlane",
 } // namespace
 
 void WireSchemaFile::prepare(Environment&) {
-    m_schema = load_wires(find_data_file(config().filename).string());
+    m_file = identify_data_file("wires", find_data_file(config().filename));
+    m_schema = load_wires(m_file.path.string());
 }
 
 void AnodePlane::prepare(Environment& environment) {
-    m_wires = &environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema")
-                   .schema()
-                   .anode(config().ident);
+    const auto& file =
+        environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema");
+    m_wires = &file.schema().anode(config().ident);
+    m_notes = notes_of(file.file());
     m_channels = anode_channels(*m_wires);
 }
 

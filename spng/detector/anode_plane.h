@@ -3,6 +3,7 @@
 
 #include "spng/core/component.h"
 #include "spng/detector/wires.h"
+#include "spng/io/data_file.h"
 
 #include <memory>
 #include <string>
@@ -20,12 +21,15 @@ struct WireSchemaFileConfig {
 };
 
 /// Reads the file once for all anodes.
-class WireSchemaFile : public ServiceWith<WireSchemaFileConfig> {
+class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public ReadsDataFiles {
 public:
     void prepare(Environment& environment) override;
     const WireSchema& schema() const { return m_schema; }
+    const DataFile& file() const { return m_file; }
+    std::vector<DataFile> data_files() const override { return {m_file}; }
 
 private:
+    DataFile m_file;
     WireSchema m_schema;
 };
 
@@ -47,10 +51,13 @@ public:
     const WireAnode& wires() const { return *m_wires; }
     /// Ascending: the order of rows in output frames.
     const std::vector<int>& channels() const { return m_channels; }
+    /// Provenance for the output: the wire file.
+    const Notes& notes() const { return m_notes; }
 
 private:
     const WireAnode* m_wires = nullptr;
     std::vector<int> m_channels;
+    Notes m_notes;
 };
 
 } // namespace spng

@@ -23,7 +23,8 @@ const Registration<ColdElecResponse> electronics_registration{
 } // namespace
 
 void FieldResponseComponent::prepare(Environment&) {
-    m_response = load_field_response(find_data_file(config().filename).string());
+    m_file = identify_data_file("field", find_data_file(config().filename));
+    m_response = load_field_response(m_file.path.string());
 }
 
 ColdElectronics ColdElecResponse::electronics() const {

@@ -4,8 +4,10 @@
 #include "spng/core/component.h"
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
+#include "spng/io/data_file.h"
 
 #include <string>
+#include <vector>
 
 namespace spng {
 
@@ -19,12 +21,15 @@ struct FieldResponseConfig {
 };
 
 /// Registered as "FieldResponse".
-class FieldResponseComponent : public ServiceWith<FieldResponseConfig> {
+class FieldResponseComponent : public ServiceWith<FieldResponseConfig>, public ReadsDataFiles {
 public:
     void prepare(Environment& environment) override;
     const FieldResponse& response() const { return m_response; }
+    const DataFile& file() const { return m_file; }
+    std::vector<DataFile> data_files() const override { return {m_file}; }
 
 private:
+    DataFile m_file;
     FieldResponse m_response;
 };
 

@@ -1,6 +1,7 @@
 #include "spng/dnn/aot_inductor_model.h"
 
 #include "spng/core/error.h"
+#include "spng/dnn/model_archive.h"
 #include "spng/dnn/model_failure.h"
 
 #include <c10/core/GradMode.h>
@@ -17,6 +18,7 @@ using Package = torch::inductor::AOTIModelPackageLoader;
 using PackageMetadata = std::unordered_map<std::string, std::string>;
 
 constexpr const char* network_name = "model"; // the one that aoti_compile_and_package gives
+constexpr const char* whole_package = "a whole AOTInductor package (.pt2) of LibTorch " TORCH_VERSION;
 
 class AotInductorModel : public Model {
 public:
@@ -60,7 +62,7 @@ std::string entry(const PackageMetadata& metadata, const char* key) {
         {.what = "cannot load a model file",
          .where = file.string(),
          .seen = std::to_string(bytes) + " bytes; " + reason.substr(0, reason.find("\n\n")),
-         .expected = "a whole AOTInductor package (.pt2) of LibTorch " TORCH_VERSION,
+         .expected = whole_package,
          .mend = "compare its size and checksum with the original, or export it again with this release"});
 }
 
@@ -108,6 +110,7 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
                                                std::int64_t runners) {
     const auto bytes = model_file_size(file, "an AOTInductor package (.pt2)");
     try {
+        require_whole_archive(file, bytes, whole_package);
         const c10::AutoGradMode no_gradients(false);
         const PackageMetadata metadata = Package::load_metadata_from_package(file.string(), network_name);
         require_made_for(metadata, file, device);

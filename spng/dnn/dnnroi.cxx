@@ -1,7 +1,7 @@
 #include "spng/dnn/dnnroi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/device/context.h"
+#include "spng/core/notes.h"
 #include "spng/dnn/roi_features.h"
 #include "spng/instrument/unmeasured.h"
 
@@ -119,9 +119,7 @@ Ports DNNROI::process(const Ports& inputs) {
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();
-    regions.summary.reset(); // the noise of the image is not that of the regions
-    regions.pedestal.reset();
-    regions.notes.merge(m_service->notes());
+    merge_notes(regions.notes, m_service->notes());
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
         regions.data = probable_regions(probability, config().mask_threshold,

@@ -119,6 +119,7 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
     out.noise = noise_of(metadata, file);
     out.stand_in =
         value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
+    out.text = metadata.dump();
     return out;
 }
 

@@ -30,6 +30,7 @@ struct ModelMetadata {
     std::optional<bool> transpose;        ///< the last two axes are (tick, channel)
     std::optional<TrainingNoise> noise;   ///< empty: the charge image is not scaled by its noise
     bool stand_in = false;                ///< made by hand for tests, not trained
+    std::string text;                     ///< all of it as JSON on one line, known keys or not
 };
 
 /// Read the JSON text that a model file carries ("" says nothing). Unknown keys are left alone, since

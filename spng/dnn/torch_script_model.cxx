@@ -2,6 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/dnn/bfloat16.h"
+#include "spng/dnn/model_archive.h"
 #include "spng/dnn/model_failure.h"
 
 #include <torch/csrc/jit/api/module.h>
@@ -53,9 +54,11 @@ private:
 
 std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
                                                bool bfloat16) {
+    constexpr const char* whole_file = "a whole TorchScript file of a LibTorch not newer than " TORCH_VERSION;
     const auto bytes = model_file_size(file, "a TorchScript file");
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}};
     try {
+        require_whole_archive(file, bytes, whole_file);
         const c10::AutoGradMode no_gradients(false);
         torch::jit::Module module = torch::jit::load(file.string(), device, extra);
         module.eval();
@@ -70,7 +73,7 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
                     {.what = "cannot load a model file",
                      .where = file.string(),
                      .seen = std::to_string(bytes) + " bytes; " + failure_reason(failure),
-                     .expected = "a whole TorchScript file of a LibTorch not newer than " TORCH_VERSION,
+                     .expected = whole_file,
                      .mend = "compare its size and checksum with the original, and copy it again"});
     }
 }

@@ -17,7 +17,7 @@ namespace spng {
 /// for a compilation.
 /// @param bfloat16  convolutions and matrix products in bfloat16; on CUDA also with the features of a sample
 ///                  next to each other in memory, as its tensor cores read them. What comes out is float32.
-/// Throws Error(Model) for a file that is missing, truncated, or no TorchScript.
+/// Throws Error(Model) for a file that is missing, truncated, damaged (model_archive.h), or no TorchScript.
 std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
                                                bool bfloat16 = false);
 

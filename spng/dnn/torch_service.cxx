@@ -22,14 +22,14 @@ const Registration<TorchService> registration{{.type = "SPNGTorchService",
                                                .outputs = {},
                                                .text = "a trained network, shared by nodes"}};
 
-std::filesystem::path find_model(const std::string& name, const std::string& where) {
+DataFile find_model(const std::string& name, const std::string& where) {
     try {
-        return find_data_file(name);
+        return identify_data_file("model", find_data_file(name));
     } catch (const Error& error) {
-        // A model that is not there counts as a failure of the model, like a damaged one.
-        Error missing(ErrorKind::Model, error.text());
-        missing.add_where(where + ", key model");
-        throw missing;
+        // A model that is not there, or not as shipped, counts as a failure of the model.
+        Error failure(ErrorKind::Model, error.text());
+        failure.add_where(where + ", key model");
+        throw failure;
     }
 }
 
@@ -67,10 +67,15 @@ void TorchService::configured() {
 
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
-    auto model =
-        load_model(find_model(config().model, name().text()), context, config().concurrency, name().text());
+    m_file = find_model(config().model, name().text());
+    auto model = load_model(m_file.path, context, config().concurrency, name().text());
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
+    m_file.metadata = metadata.text;
+    m_notes = notes_of(m_file);
+    if (metadata.stand_in) {
+        m_notes["stand-in"] = "made by hand for tests, not a trained network";
+    }
     if (metadata.stand_in) {
         log::warn(name().text(), model->file() +
                                      " is a stand-in made by hand for tests, not a trained network; "
@@ -131,15 +136,6 @@ std::string TorchService::capture_refusal() const {
     return std::filesystem::path(m_runner->model().file()).extension() == ".pt2"
                ? "the network is an AOTInductor package"
                : "";
-}
-
-std::map<std::string, std::string> TorchService::notes() const {
-    std::map<std::string, std::string> notes{
-        {"model", std::filesystem::path(m_runner->model().file()).filename().string()}};
-    if (metadata().stand_in) {
-        notes["stand-in"] = "made by hand for tests, not a trained network";
-    }
-    return notes;
 }
 
 } // namespace spng

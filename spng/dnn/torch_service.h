@@ -4,8 +4,8 @@
 #include "spng/core/component.h"
 #include "spng/dnn/model_runner.h"
 #include "spng/instrument/nested_call.h"
+#include "spng/io/data_file.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +47,9 @@ struct TorchServiceConfig {
     }
 };
 
-class TorchService : public ServiceWith<TorchServiceConfig>, public instrument::Metered {
+class TorchService : public ServiceWith<TorchServiceConfig>,
+                     public instrument::Metered,
+                     public ReadsDataFiles {
 public:
     /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
     /// shape of the job so that the first event is not slower than the others.
@@ -64,8 +66,9 @@ public:
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
     /// Why forwards on a device cannot be recorded as a graph (RefusesCapture); empty when they can.
     std::string capture_refusal() const;
-    /// Provenance for the output: the name of the file, and that a stand-in is one.
-    std::map<std::string, std::string> notes() const;
+    std::vector<DataFile> data_files() const override { return {m_file}; }
+    /// Provenance for the output: name, checksum and metadata of the file, and whether it is a stand-in.
+    const Notes& notes() const { return m_notes; }
 
 protected:
     void configured() override;
@@ -74,6 +77,8 @@ private:
     void check_features(const Model& model) const;
     void try_out(c10::Device device) const;
 
+    DataFile m_file;
+    Notes m_notes;
     std::unique_ptr<const ModelRunner> m_runner;
     std::unique_ptr<instrument::NodeMeter> m_meter;
     std::vector<std::int64_t> m_sizes; ///< (view, feature, channel, tick)

@@ -55,6 +55,7 @@ Ports Apply1DSpectrum::process(const Ports& inputs) {
                      {"tick", "ns", event.start, event.tick * static_cast<double>(config().rebin)}};
     waveform.unit = spectrum.unit;
     waveform.channels = spectrum.channels;
+    waveform.notes = spectrum.notes;
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveform)})};
 }
 

@@ -1,5 +1,7 @@
 #include "spng/frame/frame_file_sink.h"
 
+#include "spng/core/notes.h"
+
 namespace spng {
 namespace {
 
@@ -30,7 +32,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
             traces.summary = tensor.summary;
         }
         frame.traces.push_back(std::move(traces));
-        frame.notes.insert(tensor.notes.begin(), tensor.notes.end());
+        merge_notes(frame.notes, tensor.notes);
     }
     if (with_masks) {
         frame.channel_masks = event.masks;

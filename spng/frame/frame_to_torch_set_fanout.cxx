@@ -1,6 +1,7 @@
 #include "spng/frame/frame_to_torch_set_fanout.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/page_locked.h"
@@ -145,6 +146,9 @@ NamedTensor FrameToTorchSetFanout::uploaded(const ViewGroup& group, const at::Te
     tensor.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, ticks};
     tensor.unit = "ADC";
     tensor.channels = std::move(channels);
+    for (const auto* anode : group.anodes) {
+        merge_notes(tensor.notes, anode->notes());
+    }
     return tensor;
 }
 

@@ -1,6 +1,7 @@
 #include "spng/frame/torch_tensor_set_to_frame_fanin.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
 
@@ -150,7 +151,7 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
         for (const auto& part : parts_in(rows, *tensor)) {
             blocks.push_back(
                 {part.data, part.channels->ids, std::llround(part.axes.back().period / event.tick)});
-            out.notes.insert(part.notes.begin(), part.notes.end());
+            merge_notes(out.notes, part.notes);
             if (part.summary.defined()) {
                 summaries.push_back({part.summary.unsqueeze(-1), part.channels->ids, 1});
             }

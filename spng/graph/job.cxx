@@ -307,6 +307,20 @@ std::vector<UsedFile> Job::used_files() const {
     return files;
 }
 
+std::vector<DataFile> Job::data_files() const {
+    std::vector<DataFile> files;
+    for (const auto& component : m_environments.front()->components()) {
+        if (const auto* reader = dynamic_cast<const ReadsDataFiles*>(component.get())) {
+            for (auto& file : reader->data_files()) {
+                if (std::find(files.begin(), files.end(), file) == files.end()) {
+                    files.push_back(std::move(file));
+                }
+            }
+        }
+    }
+    return files;
+}
+
 MemoryChoice Job::memory_choice() const {
     return choose_within(memory_plan(), lane_budget(), events_in_flight());
 }

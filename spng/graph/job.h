@@ -7,6 +7,7 @@
 #include "spng/graph/memory_plan.h"
 #include "spng/instrument/input_report.h"
 #include "spng/instrument/node_meter.h"
+#include "spng/io/data_file.h"
 #include "spng/io/uses_files.h"
 
 #include <c10/core/Device.h>
@@ -73,6 +74,8 @@ public:
     /// Files that nodes read and write by their configurations. Throws Error(Configuration) where one that is
     /// read is not there.
     std::vector<UsedFile> used_files() const;
+    /// Static inputs of all components (networks, wires, responses, noise), each file once; after prepare().
+    std::vector<DataFile> data_files() const;
     /// What the job will take, before prepare() as after it.
     const MemoryPlan& memory_plan() const { return m_memory_plan; }
     /// What is done at the same time within the job's budget; before prepare() without what a device has

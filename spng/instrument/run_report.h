@@ -32,6 +32,8 @@ struct RunDescription {
     double wall_seconds = 0; ///< from before the first to after the last event
     InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, put into the JSON as they are
+    nlohmann::json provenance =
+        nlohmann::json::object(); ///< what ran: configuration and data files, as it is
 };
 
 /// All calls of one node and what follows from them. Times in nanoseconds, memory in bytes.

@@ -111,6 +111,7 @@ nlohmann::json RunReport::json() const {
               {"device_peak_bytes", measured(m_device_peak)}}},
             {"input", run.input.json()},
             {"settings", run.settings},
+            {"provenance", run.provenance},
             {"nodes", std::move(nodes)}};
 }
 

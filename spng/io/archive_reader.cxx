@@ -25,13 +25,12 @@ bool starts_with(std::span<const std::uint8_t> bytes, std::string_view magic) {
                       [](char a, auto b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
-std::string base_name(archive_entry* entry) {
+std::string path_of(archive_entry* entry) {
     const char* name = archive_entry_pathname(entry);
     if (name == nullptr) { // not expressible in the current locale
         name = archive_entry_pathname_utf8(entry);
     }
-    const std::string_view path = name != nullptr ? name : "";
-    return std::string(path.substr(path.rfind('/') + 1)); // npos + 1 is 0
+    return name != nullptr ? name : "";
 }
 
 } // namespace
@@ -85,7 +84,8 @@ bool ArchiveReader::next_member() {
             fail(status);
         }
         if (archive_entry_filetype(entry) == AE_IFREG) {
-            m_name = base_name(entry);
+            m_member_path = path_of(entry);
+            m_name = m_member_path.substr(m_member_path.rfind('/') + 1); // npos + 1 is 0
             m_declared_bytes = archive_entry_size_is_set(entry) != 0
                                    ? std::optional(static_cast<std::uint64_t>(archive_entry_size(entry)))
                                    : std::nullopt;

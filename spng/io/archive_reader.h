@@ -32,6 +32,8 @@ public:
 
     /// Name of the member without folders.
     const std::string& member_name() const { return m_name; }
+    /// Name of the member with its folders.
+    const std::string& member_path() const { return m_member_path; }
 
     /// Bytes of the member. Throws Error(Input) as next_member() does.
     std::size_t read(void* to, std::size_t bytes) override;
@@ -49,6 +51,7 @@ private:
     std::unique_ptr<StreamCallbacks> m_callbacks;
     std::unique_ptr<archive, ReadFree> m_archive; ///< null after the end or a failure
     std::string m_name;
+    std::string m_member_path;
     std::optional<std::uint64_t> m_declared_bytes;
     bool m_member_open = false;
 };

@@ -1,11 +1,15 @@
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"
+#include "spng/core/log.h"
 #include "spng/core/nearest.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace spng {
@@ -83,6 +87,34 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
                               : "did you mean '" + (inner / near).string() + "'?"});
 }
 
+bool is_file(const fs::path& path) {
+    std::error_code problem;
+    const auto status = fs::status(path, problem);
+    return fs::exists(status) && !fs::is_directory(status); // pipes and devices are fine
+}
+
+/// Log once that a file is taken in place of one of the same name in `more` folders: a warning for a file of
+/// the current folder, which may lie there by accident.
+void report_shadowing(const fs::path& taken, const std::string& name, bool is_in_current_folder,
+                      const std::vector<fs::path>& more) {
+    const auto folder =
+        std::find_if(more.begin(), more.end(), [&](const fs::path& each) { return is_file(each / name); });
+    std::error_code problem;
+    if (folder == more.end() || name.starts_with("./") || name.starts_with("../") ||
+        fs::equivalent(taken, *folder / name, problem)) {
+        return;
+    }
+    static std::mutex mutex;
+    static std::set<std::string> reported;
+    const std::string text = name + ": taking " + fs::absolute(taken).string() +
+                             (is_in_current_folder ? " of the current folder" : " of the search path") +
+                             ", not " + fs::absolute(*folder / name).string();
+    const std::lock_guard lock(mutex);
+    if (reported.insert(text).second) {
+        log::line("data", is_in_current_folder ? log::Level::warn : log::Level::info, text);
+    }
+}
+
 } // namespace
 
 std::vector<fs::path> folders_of_environment(const char* variable) {
@@ -123,11 +155,12 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& more, c
         folders.insert(folders.end(), search_path().begin(), search_path().end());
         folders.insert(folders.end(), more.begin(), more.end());
     }
-    for (const fs::path& folder : folders) {
-        std::error_code problem;
-        const fs::path candidate = folder / name;
-        const auto status = fs::status(candidate, problem);
-        if (fs::exists(status) && !fs::is_directory(status)) { // pipes and devices are fine
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+        const fs::path candidate = folders[i] / name;
+        if (is_file(candidate)) {
+            if (i <= search_path().size()) {
+                report_shadowing(candidate, name, i == 0, more);
+            }
             return candidate;
         }
     }

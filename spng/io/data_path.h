@@ -22,6 +22,8 @@ std::filesystem::path own_folder(const std::string& name);
 
 /// A file by its name: as given (absolute or from the current folder), in the search path, in `more` folders
 /// in turn.
+/// Log a warning when a file of the current folder hides one of the same name in the `more` folders, an info
+/// line when a file of the search path does; a name that begins with ./ or ../ says which one is meant.
 /// @param what  "data file", in the message
 /// Throws Error(Configuration) that lists the places and names the file nearest in name.
 std::filesystem::path find_file(const std::string& name, const std::vector<std::filesystem::path>& more,

@@ -1,6 +1,7 @@
 #pragma once
 // One event as frame files hold it.
 
+#include "spng/core/notes.h"
 #include "spng/core/tensor_set.h"
 
 #include <ATen/core/Tensor.h>
@@ -23,13 +24,10 @@ struct TaggedTraces {
     std::optional<at::Tensor> summary; ///< (channel) float64: one number per row, such as its RMS
 };
 
-/// Provenance that a reader of the file should see: {"model": "dnnroi.ts"}.
-using FrameNotes = std::map<std::string, std::string>;
-
 struct Frame {
     int ident = 0; ///< the event's number in the file
     std::vector<TaggedTraces> traces;
-    FrameNotes notes;           ///< written, not read back
+    Notes notes;                ///< provenance for readers of the file; written, not read back
     ChannelMasks channel_masks; ///< ticks of channels that carry a mark ("bad", ...)
 };
 

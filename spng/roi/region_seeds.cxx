@@ -64,6 +64,7 @@ NamedTensor regions_like(const NamedTensor& image, const std::string& name, cons
     regions.summary = image.summary;
     regions.axes = image.axes;
     regions.channels = image.channels;
+    regions.notes = image.notes;
     return regions;
 }
 

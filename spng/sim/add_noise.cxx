@@ -40,7 +40,8 @@ void AddNoise::configured() {
 
 void AddNoise::prepare_node(Environment& environment) {
     const auto& anode = environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
-    const auto spectra = load_noise_spectra(find_data_file(config().spectra).string());
+    m_file = identify_data_file("noise", find_data_file(config().spectra));
+    const auto spectra = load_noise_spectra(m_file.path.string());
     const auto channels = static_cast<std::int64_t>(anode.channels().size());
     m_amplitude = at::empty({channels, config().nticks / 2 + 1}, at::kFloat);
     m_board = at::empty({channels}, at::kLong);
@@ -88,6 +89,7 @@ Ports AddNoise::process(const Ports& inputs) {
                      .index_select(0, m_board);
     }
     waveforms.data = noise.add_(waveforms.data);
+    merge_notes(waveforms.notes, notes_of(m_file));
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveforms)})};
 }
 

@@ -107,6 +107,7 @@ NamedTensor DepoReadout::frame_tensor(std::string name, at::Tensor data, std::st
     tensor.axes = {{"channel", "", 0, 1}, {"tick", "ns", m_config->start, m_config->tick}};
     tensor.unit = std::move(unit);
     tensor.channels = m_channels;
+    tensor.notes = m_anode->notes();
     return tensor;
 }
 

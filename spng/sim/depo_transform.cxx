@@ -23,9 +23,10 @@ const Registration<DepoTransform> registration{{.type = "SPNGDepoTransform",
 
 void DepoTransform::prepare_node(Environment& environment) {
     const auto service = [&](const char* key) { return name().text() + ", key " + key; };
-    const auto& field =
-        environment.service<FieldResponseComponent>(config().field_response, service("field_response"))
-            .response();
+    const auto& response_file =
+        environment.service<FieldResponseComponent>(config().field_response, service("field_response"));
+    const FieldResponse& field = response_file.response();
+    m_notes = notes_of(response_file.file());
     const auto& electronics =
         environment.service<ColdElecResponse>(config().elec_response, service("elec_response"));
     const ResponseKernelConfig sampling{config().tick, electronics.config().duration,
@@ -78,9 +79,10 @@ Ports DepoTransform::process(const Ports& inputs) {
             impact_convolution(image, plane.convolution, plane.binning.first_tick, config().nticks);
         waveforms.index_copy_(0, plane.rows, seen.cpu());
     }
-    return {std::make_shared<const TensorSet>(
-        m_readout.event(inputs[0]->event()),
-        std::vector{m_readout.frame_tensor(config().output, std::move(waveforms), "ADC")})};
+    NamedTensor signal = m_readout.frame_tensor(config().output, std::move(waveforms), "ADC");
+    merge_notes(signal.notes, m_notes);
+    return {std::make_shared<const TensorSet>(m_readout.event(inputs[0]->event()),
+                                              std::vector{std::move(signal)})};
 }
 
 } // namespace spng

@@ -51,6 +51,7 @@ private:
 
     DepoReadout m_readout;
     std::vector<Plane> m_planes;
+    Notes m_notes; ///< the file of the field response
 };
 
 } // namespace spng

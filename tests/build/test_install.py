@@ -36,6 +36,7 @@ def test_layout_and_a_run_from_anywhere(installed, tmp_path):
         "include/spng/core/error.h",
         "share/wirecell/cfg/pipeline.jsonnet",
         "share/wirecell/data/README.md",
+        "share/wirecell/data/SHA256SUMS",
     ):
         assert (installed / path).is_file(), path
     environment = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
-import sys
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +114,17 @@ def test_wcb_commands(command: tuple[str, ...]) -> None:
         option = word.split("=")[0]
         stem = re.sub(r"-(include|lib|libs)$", "", option)
         assert option in help_text.help_text() or stem in help_text.help_text(), option
+
+
+def test_checksums_of_data_files() -> None:
+    """data/SHA256SUMS is what the command in data/README.md writes, and names every file."""
+    data = ROOT / "data"
+    (command,) = blocks(data / "README.md", "sh")
+    words, _, target = command.rpartition(">")
+    written = subprocess.run(["sh", "-c", words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert text_of(data / target.strip()) == written, f"data files have changed: {command}"
+    names = {line.split("  ")[1] for line in written.splitlines()}
+    assert names == {path.name for path in data.iterdir()} - {"README.md", "SHA256SUMS"}
 
 
 @needs_program

@@ -78,7 +78,8 @@ TEST_F(DNNROITest, RegionsOfAWeightedSum) {
     EXPECT_TRUE(at::equal(regions.data, expected)) << regions.data;
     EXPECT_EQ(regions.unit, "");
     EXPECT_EQ(regions.axes.back().period, 2000);
-    EXPECT_EQ(regions.notes, (std::map<std::string, std::string>{{"model", "network.ts"}}));
+    EXPECT_EQ(regions.notes,
+              (Notes{{"model", "network.ts"}, {"model_sha256", identify_data_file("model", file()).sha256}}));
 }
 
 TEST_F(DNNROITest, FeaturesGoInTheOrderOfTheService) {

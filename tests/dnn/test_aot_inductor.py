@@ -66,6 +66,10 @@ def test_damaged_packages_are_refused(models: tuple[DNNROINet, Path, Path], tmp_
     cut = tmp_path / "cut.pt2"
     cut.write_bytes(package.read_bytes()[:20_000])
     renamed = shutil.copy(script, tmp_path / "renamed.pt2")
-    for path in (cut, renamed):
+    content = bytearray(package.read_bytes())
+    content[len(content) // 2] ^= 1
+    flipped = tmp_path / "flipped.pt2"
+    flipped.write_bytes(content)
+    for path in (cut, renamed, flipped):
         block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", f"model={path}", folder=tmp_path, status=1)
         assert "cannot load a model file" in block and path.name in block

@@ -99,6 +99,50 @@ TEST_F(TorchScriptModelTest, TruncatedAtAnyPoint) {
     load_error();
 }
 
+/// Flips single bits all over the file: the network gives the same as before, or an error says what is wrong.
+TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
+    test::save_weighted_sum(file(), 2, 0.5, -1, R"({"inputs": ["x", "y", "z"], "scale": 0.25})");
+    std::ifstream stream(file(), std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+    const auto input = at::arange(12, at::kFloat).view({1, 3, 2, 2});
+    const auto original = load_torch_script(file(), c10::kCPU);
+    const auto expected = original->forward(input);
+    constexpr std::size_t stride = 29; // coprime to 8: all bits of bytes come in turn
+    int same = 0, refused = 0;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); bit += stride) {
+        std::string damaged = whole;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+        std::ofstream(file(), std::ios::binary) << damaged;
+        try {
+            const auto model = load_torch_script(file(), c10::kCPU);
+            EXPECT_EQ(model->metadata().text, original->metadata().text) << "bit " << bit;
+            EXPECT_TRUE(at::equal(model->forward(input), expected)) << "bit " << bit;
+            ++same;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::Model) << "bit " << bit << "\n" << error.what();
+            EXPECT_NE(error.text().where.find(file().string()), std::string::npos) << error.what();
+            ++refused;
+        }
+    }
+    EXPECT_GT(same, 50) << "padding and time stamps count for nothing";
+    EXPECT_GT(refused, 200);
+}
+
+TEST_F(TorchScriptModelTest, DamagedMemberIsNamedWithBothChecksums) {
+    std::filesystem::copy_file(test::repo_root() / "data" / "dnnroi.ts", file());
+    std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
+    constexpr std::streamoff position = 109155; // in a kernel of a convolution
+    stream.seekg(position);
+    const int byte = stream.get();
+    stream.seekp(position);
+    stream.put(static_cast<char>(byte ^ 1 << 6));
+    stream.close();
+    const Error error = load_error();
+    EXPECT_NE(error.text().where.find("network.ts, member "), std::string::npos) << error.what();
+    EXPECT_NE(error.text().seen.find("ZIP bad CRC: 0x"), std::string::npos) << error.what();
+    EXPECT_NE(error.text().seen.find(" should be 0x"), std::string::npos) << error.what();
+}
+
 TEST_F(TorchScriptModelTest, SomethingElse) {
     std::ofstream(file()) << "PNG or whatever";
     load_error();

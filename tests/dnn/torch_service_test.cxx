@@ -1,6 +1,7 @@
 #include "spng/dnn/torch_service.h"
 
 #include "spng/core/log.h"
+#include "spng/io/data_path.h"
 #include "tests/dnn/components.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/paths.h"
@@ -139,6 +140,13 @@ TEST_F(StandIn, SaysSo) {
     log::reset();
     EXPECT_EQ(network.notes().at("model"), "dnnroi-standin.ts");
     EXPECT_TRUE(network.notes().contains("stand-in"));
+    const json metadata = json::parse(network.notes().at("model_metadata"));
+    EXPECT_EQ(metadata.at("name"), "dnnroi-standin");
+    const DataFile used = network.data_files().at(0);
+    EXPECT_EQ(used.path, own_folder("data") / "dnnroi-standin.ts");
+    EXPECT_EQ(used.bytes, std::filesystem::file_size(used.path));
+    EXPECT_EQ(network.notes().at("model_sha256"), used.sha256);
+    EXPECT_EQ(json_of(used).at("metadata"), metadata);
     std::ifstream stream(log_file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     EXPECT_NE(text.find("stand-in"), std::string::npos) << text;

@@ -3,6 +3,7 @@
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"
+#include "spng/core/log.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,38 @@ TEST_F(DataPath, SearchPathBeforeOtherFoldersInOrder) {
     make("first/spng-test-wires.json");
     EXPECT_EQ(spng::find_file("spng-test-wires.json", {m_root / "third"}, "file"),
               m_root / "first/spng-test-wires.json");
+}
+
+/// A file of the current folder, or of the search path, that hides one of the project's folders is logged
+/// once.
+TEST_F(DataPath, HiddenFileIsLogged) {
+    const fs::path before = fs::current_path();
+    fs::current_path(m_root / "first");
+    spng::set_search_path({m_root / "second"});
+    for (const char* path :
+         {"first/hidden-a.ts", "third/hidden-a.ts", "first/hidden-b.ts", "third/hidden-b.ts",
+          "second/hidden-c.ts", "third/hidden-c.ts", "first/hidden-d.ts"}) {
+        make(path);
+    }
+    fs::create_hard_link(m_root / "first/hidden-d.ts", m_root / "third/hidden-d.ts");
+    spng::log::reset();
+    const fs::path log_file = m_root / "log";
+    spng::log::add_sink(log_file.string() + ":info");
+    for (const char* name : {"hidden-a.ts", "hidden-a.ts", "./hidden-b.ts", "hidden-c.ts", "hidden-d.ts"}) {
+        spng::find_file(name, {m_root / "third"}, "file");
+    }
+    spng::log::reset();
+    fs::current_path(before);
+    std::ifstream stream(log_file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line.substr(line.find(']') + 2)); // without the time
+    }
+    EXPECT_EQ(lines, (std::vector<std::string>{
+                         "W [ data ] hidden-a.ts: taking " + (m_root / "first/hidden-a.ts").string() +
+                             " of the current folder, not " + (m_root / "third/hidden-a.ts").string(),
+                         "I [ data ] hidden-c.ts: taking " + (m_root / "second/hidden-c.ts").string() +
+                             " of the search path, not " + (m_root / "third/hidden-c.ts").string()}));
 }
 
 TEST_F(DataPath, AbsoluteNameIsTakenAsItIs) {

@@ -1,0 +1,24 @@
+// Notes of several parts become those of one frame.
+
+#include "spng/core/notes.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(Notes, TextsOfOneKeyStandOnLinesOfTheirOwn) {
+    spng::Notes notes{{"wires", "w.json"}};
+    spng::merge_notes(notes, {{"wires", "w.json"}, {"field", "a.json"}});
+    spng::merge_notes(notes, {{"field", "b.json"}});
+    spng::merge_notes(notes, {{"field", "a.json"}});
+    spng::merge_notes(notes, {{"field", "b.json"}});
+    EXPECT_EQ(notes, (spng::Notes{{"field", "a.json\nb.json"}, {"wires", "w.json"}}));
+}
+
+TEST(Notes, PartOfALineIsAnotherText) {
+    spng::Notes notes{{"model", "my-net.ts"}};
+    spng::merge_notes(notes, {{"model", "net.ts"}});
+    EXPECT_EQ(notes.at("model"), "my-net.ts\nnet.ts");
+}
+
+} // namespace
