@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from wcblib.output_file import output_file
 
 from .network import ELECTRONS, INPUTS, REBIN, DNNROINet, operations_per_sample, parameters
 
@@ -66,12 +67,11 @@ def script(network: DNNROINet) -> torch.jit.ScriptModule:
 
 
 def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) -> int:
-    """Write the file under a temporary name until it is whole; its bytes."""
+    """Write the file, complete or not at all (see output_file); its bytes."""
     # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".
     text = json.dumps(about, indent=2, sort_keys=True)
     content = script(network).save_to_buffer(_extra_files={"metadata.json": text})
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    with output_file(path) as partial:
+        partial.write_bytes(content)
     return len(content)
