@@ -13,8 +13,10 @@ summary.json, .txt     where the time went
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,15 +98,30 @@ class Layout:
             folder.mkdir(parents=True, exist_ok=True)
 
 
+def replaceable(path: Path) -> Path:
+    """The regular file, there or not, that a file of the client replaces: symbolic links are followed. OSError for anything else
+    that has the name (a folder, a device, a pipe): it is never replaced."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = stat.S_IFREG  # a link may lead to a file that is not there yet
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise FileExistsError(errno.EEXIST, "a device, pipe or socket has the name of a file of the campaign", str(path))
+    return Path(os.path.realpath(path))
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file of the client: complete or not at all, on the disk before it gets its name. OSError."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    target = replaceable(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with open(partial, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
+        os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -12,14 +12,15 @@ What identifies a row only within its file is made unique, everything else stays
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import ProfileError, WrongUse
 from .identity import THREAD_BITS, process_of
+from .output_file import output_file, target_of
 from .profile import Profile
 
 STRING_COLUMNS = {"textId", "jsonTextId", "nameId", "demangledName", "shortName", "mangledName", "filenameId", "contentId",
@@ -56,14 +57,12 @@ def merge(paths: list[Path], target: Path) -> list[str]:
     """Write the joined profile; returns what the user should know. The target appears when it is complete."""
     if len({path.resolve() for path in paths}) < len(paths):
         raise WrongUse("a file is given twice", seen=", ".join(map(str, paths)))
+    require_file(target)
     sources = [open_source(path) for path in paths]
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         notes = align_times(sources) + separate_processes(sources) + separate_devices(sources)
         number_apart(sources)
-        partial.unlink(missing_ok=True)
-        joined = sqlite3.connect(partial)
-        try:
+        with output_file(target) as partial, closing(sqlite3.connect(partial)) as joined:
             joined.execute("PRAGMA journal_mode = OFF")
             write_strings(joined, sources)
             for table in dict.fromkeys(name for source in sources for name in sorted(source.profile.tables)):
@@ -71,17 +70,23 @@ def merge(paths: list[Path], target: Path) -> list[str]:
                     write_table(joined, table, sources)
             write_manifest(joined, sources)
             joined.commit()
-        finally:
-            joined.close()
-        os.replace(partial, target)
     except (OSError, sqlite3.Error) as error:
         raise ProfileError("the profiles cannot be merged", str(target), str(error)) from None
     finally:
-        partial.unlink(missing_ok=True)
         for source in sources:
             source.profile.close()
             source.connection.close()
     return notes
+
+
+def require_file(target: Path) -> None:
+    """ProfileError unless the output is a regular file or none: the result is a database, which is looked into afterwards."""
+    try:
+        in_place = target_of(target) is None
+    except OSError as error:
+        raise ProfileError("the profiles cannot be merged", str(target), error.strerror or str(error)) from None
+    if in_place:
+        raise ProfileError("the profiles cannot be merged", str(target), "a device or a pipe", "a regular file, or none")
 
 
 def open_source(path: Path) -> Source:

@@ -10,12 +10,12 @@ import csv
 import io
 import json
 import math
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import ProfileError
+from .output_file import output_file
 
 FORMATS = ("table", "csv", "json")
 WIDEST = 100  # characters of a column of text in a table; kernels' names run to thousands
@@ -99,14 +99,13 @@ def render(result: Result, style: str) -> str:
 
 
 def write(text: str, path: Path | None) -> None:
-    """To a file, complete or not at all; without a path to standard output. ProfileError when it cannot be written."""
+    """To a file (see output_file); without a path to standard output. ProfileError when it cannot be written."""
     if path is None:
         sys.stdout.write(text)
         return
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        with output_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
     finally:

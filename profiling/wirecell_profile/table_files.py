@@ -7,7 +7,6 @@ null, so there a column of integers marks it by its attribute `missing`, a colum
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +16,7 @@ import numpy as np
 
 from .errors import ProfileError
 from .output import Result, as_csv, as_json, write
+from .output_file import output_file
 from .table import NULL
 
 EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
@@ -105,15 +105,12 @@ def _columns(result: Result) -> list[tuple]:
 
 
 def _complete(path: Path, fill: Callable[[Path], object]) -> None:
-    """Write under another name, then rename."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    """Write a file, complete or not at all."""
     try:
-        fill(partial)
-        partial.replace(path)
+        with output_file(path) as partial:
+            fill(partial)
     except OSError as error:
         raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from wcblib.output_file import output_file
 
 CHANNELS = 2560  # of an anode; those of the next one follow
 TICKS = 6000  # of the default event
@@ -41,12 +42,11 @@ def made_input(frame: Path, wanted: Input, folder: Path) -> Path:
         plain = (wanted.ticks, wanted.anodes) == (TICKS, 1)
         arrays = plain_arrays(frame) if plain else changed_arrays(frame, wanted)
         members = ((f"{stem}_{event}.npy", content) for event in range(wanted.events) for stem, content in arrays)
-        partial = path.with_name(path.name + ".partial")
-        if wanted.ending == ".npz":
-            write_zip(partial, members)
-        else:
-            write_tar(partial, members, MODES[wanted.ending])
-        partial.rename(path)
+        with output_file(path) as partial:
+            if wanted.ending == ".npz":
+                write_zip(partial, members)
+            else:
+                write_tar(partial, members, MODES[wanted.ending])
     return path
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from wcblib.output_file import output_file
 from wirecell_profile import comparison
 from wirecell_profile.measurements import Run, read_timing
 
@@ -50,9 +51,8 @@ def write_reference(runs: list[Run], command: str, path: Path) -> None:
     """The runs as the reference of later checks."""
     text = json.dumps({"schema": SCHEMA, "command": command, "time": runs[0].time, "commit": runs[0].commit,
                        "conditions": runs[0].conditions, "runs": [run.json() for run in runs]}, separators=(",", ":"))
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text.replace('{"source"', '\n{"source"') + "\n", encoding="utf-8")
-    partial.replace(path)
+    with output_file(path) as partial:
+        partial.write_text(text.replace('{"source"', '\n{"source"') + "\n", encoding="utf-8")
 
 
 def read_reference(path: Path) -> list[Run]:

@@ -7,13 +7,13 @@ training and the number of the step only, so a resumed training sees the same cr
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from wcblib.output_file import output_file
 
 from .events import depositions
 from .network import ELECTRONS
@@ -29,13 +29,12 @@ def event_file(folder: Path, seed: int) -> Path:
 
 
 def write_event(path: Path, event: Event) -> None:
-    """Under a temporary name until it is whole."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp.npz")
+    """Complete or not at all (see output_file)."""
     bits = event.masks[:, 0].astype(np.uint8) + 2 * event.masks[:, 1].astype(np.uint8)
     limit = np.finfo(np.float16).max
-    np.savez_compressed(temporary, charge=event.charge.clip(-limit, limit).astype(np.float16), bits=bits,
-                        truth=event.truth.clip(0, limit).astype(np.float16))
-    temporary.replace(path)
+    with output_file(path) as partial:
+        np.savez_compressed(partial, charge=event.charge.clip(-limit, limit).astype(np.float16), bits=bits,
+                            truth=event.truth.clip(0, limit).astype(np.float16))
 
 
 def read_event(path: Path) -> Event:

@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
 import numpy as np  # noqa: E402
+from wcblib.output_file import output_file  # noqa: E402
 
 from .evaluation import BINS, MASK_THRESHOLD, Counts, area_under_roc, merits  # noqa: E402
 from .simulation import VIEWS  # noqa: E402
@@ -68,7 +69,6 @@ def draw(path: Path, counts: Counts, losses: list[float]) -> None:
     _thresholds(axes[0, 1], counts)
     _confusion(axes[1, 0], counts)
     _loss(axes[1, 1], losses)
-    temporary = path.with_suffix(".tmp.png")
-    figure.savefig(temporary, dpi=100)
+    with output_file(path) as partial:
+        figure.savefig(partial, dpi=100)
     plt.close(figure)
-    temporary.replace(path)

@@ -7,10 +7,13 @@ processor and device that it was made on; so it is made where it is used and not
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import torch
+from wcblib.output_file import output_file
 
 from .export import Probability
 from .network import INPUTS, DNNROINet
@@ -19,7 +22,7 @@ LARGEST = 65536  # channels or ticks of an image, as multiples of what the netwo
 
 
 def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device: str = "cpu") -> int:
-    """Compile for any number of views and any size, and write the file under a temporary name until it is whole; its bytes.
+    """Compile for any number of views and any size, and write the file, complete or not at all (see output_file); its bytes.
 
     Takes a minute or two, a C++ compiler, and for device "cuda" a GPU.
     """
@@ -34,8 +37,10 @@ def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device:
     with torch.no_grad():
         exported = torch.export.export(module, (example,), dynamic_shapes=(shapes,))
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{path.stem}.tmp.pt2")  # the compiler insists on this ending
         options = {"aot_inductor.metadata": {"metadata.json": json.dumps(about, sort_keys=True)}}
-        torch._inductor.aoti_compile_and_package(exported, package_path=str(temporary), inductor_configs=options)
-    temporary.replace(path)
-    return path.stat().st_size
+        # The package holds its first file name, which must end in .pt2.
+        with tempfile.TemporaryDirectory() as folder, output_file(path) as partial:
+            package = Path(folder) / f"{path.stem}.tmp.pt2"
+            torch._inductor.aoti_compile_and_package(exported, package_path=str(package), inductor_configs=options)
+            shutil.copyfile(package, partial)
+            return package.stat().st_size

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from wcblib.output_file import output_file
 
 from .dataset import CropRule, EventSet
 from .loss import weighted_loss
@@ -77,11 +77,10 @@ class Training:
         return self.losses[-1]
 
     def save(self, path: Path) -> None:
-        """Everything that the next step depends on, under a temporary name until it is whole."""
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        torch.save({"rule": dataclasses.asdict(self.rule), "step": self.step, "losses": self.losses,
-                    "network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}, temporary)
-        temporary.replace(path)
+        """Everything that the next step depends on, complete or not at all (see output_file)."""
+        with output_file(path) as partial:
+            torch.save({"rule": dataclasses.asdict(self.rule), "step": self.step, "losses": self.losses,
+                        "network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}, partial)
 
     def load(self, path: Path) -> None:
         """Go on where `save` was called. Raises OtherTraining when the rules differ."""

@@ -16,6 +16,7 @@ from benchlib import machine_load
 from benchlib.frames import copies_of_frame
 from benchlib.programs import ready_build, use_cores
 from wcblib.checkout import ROOT, fail, say
+from wcblib.output_file import output_file
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
@@ -123,9 +124,11 @@ def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with
 def write_text(path: Path, text: str) -> None:
     """Complete or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.rename(path)
+    try:
+        with output_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        fail(f"{path} cannot be written: {problem.strerror or problem}", 1)
     say(f"Written: {path}")
 
 

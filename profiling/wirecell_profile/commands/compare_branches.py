@@ -32,6 +32,7 @@ from ..comparison_text import time_text
 from ..errors import ProfileError, WrongUse
 from ..measurements import Run, read_runs
 from ..output import write
+from ..output_file import output_file
 from .compare import add_criteria, add_outputs, criteria_of, report
 
 NAME = "compare-branches"
@@ -198,15 +199,15 @@ class Plan:
         """One process. Its timing file has its final name only when the run has ended well."""
         build, place = self._builds[side], self._folder / "work"
         place.mkdir(exist_ok=True)
-        partial, log = target.with_suffix(".unfinished"), self._folder / "last.log"
-        command = [str(build.program), *self._job, "--timing", str(partial)]
-        with log.open("w", encoding="utf-8") as stream:
-            done = subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False,
-                                  env=os.environ | {"WIRECELL_PROFILE_PADDING": "x" * padding})
-        if done.returncode or not partial.exists():
-            raise ProfileError(f"a run of {build.label} failed with status {done.returncode}", shlex.join(command), tail(log),
-                               mend="mend the job; the same command then goes on from here")
-        os.replace(partial, target)
+        log = self._folder / "last.log"
+        with output_file(target) as partial:
+            command = [str(build.program), *self._job, "--timing", str(partial)]
+            with log.open("w", encoding="utf-8") as stream:
+                done = subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                                      check=False, env=os.environ | {"WIRECELL_PROFILE_PADDING": "x" * padding})
+            if done.returncode or not partial.exists():
+                raise ProfileError(f"a run of {build.label} failed with status {done.returncode}", shlex.join(command), tail(log),
+                                   mend="mend the job; the same command then goes on from here")
 
     def _progress(self, files: list[Path], number: int, left: float) -> None:
         """One line after a run: its time, the medians so far, the load of the machine, how long it will take."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
 from pathlib import Path
 
 from .. import selection
 from ..chrome_trace import trace
 from ..errors import ProfileError
+from ..output_file import output_file
 from ..profile import Profile
 
 NAME = "trace"
@@ -30,20 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """The command."""
     path = arguments.output or arguments.file.with_suffix(".trace.json")
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         parts = trace(scope)
         beginning = next(parts)  # says what is missing before a file is made
         try:
-            with _open(partial, path.suffix == ".gz") as file:
+            with output_file(path) as partial, _open(partial, path.suffix == ".gz") as file:
                 file.write(beginning)
                 file.writelines(parts)
-            partial.replace(path)
         except OSError as error:
             raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
-        finally:
-            partial.unlink(missing_ok=True)
     print(path)
     return 0
 

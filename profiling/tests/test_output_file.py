@@ -1,0 +1,198 @@
+"""The rule for outputs, for every option that names one. Devices are made for the tests, never those of the machine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from synthetic import Synthetic
+
+from wirecell_profile import cli
+from wirecell_profile.output_file import output_file, target_of
+
+OPTIONS: dict[str, tuple[str, Callable[[Path], list[str]], Callable[[bytes], bool]]] = {
+    "html": (".html", lambda path: ["html", "run.sqlite", "-o", str(path)], lambda content: b"</html>" in content),
+    "trace": (".json", lambda path: ["trace", "run.sqlite", "-o", str(path)], lambda content: bool(json.loads(content))),
+    "trace.gz": (".json.gz", lambda path: ["trace", "run.sqlite", "-o", str(path)],
+                 lambda content: bool(json.loads(gzip.decompress(content)))),
+    "summary": (".txt", lambda path: ["summary", "run.sqlite", "-o", str(path)], lambda content: len(content) > 100),
+    "merge": (".sqlite", lambda path: ["merge", "--overwrite", "run.sqlite", "other.sqlite", "-o", str(path)],
+              lambda content: content.startswith(b"SQLite format 3")),
+}
+
+
+@pytest.fixture(name="option", params=OPTIONS)
+def fixture_option(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(name="place")
+def fixture_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for the output, with profiles in the working folder."""
+    for name, pid in (("run", 100), ("other", 200)):
+        with Synthetic(tmp_path / f"{name}.sqlite", pid=pid) as file:
+            file.manifest(host="h", file=name, stop_ns="900")
+            file.device(0, "GPU", uuid="gpu")
+            file.domain("spng", 1)
+            file.node(0, "SPNGDecon", "a")
+            file.node_call(1, 0, 5, 100, 200)
+            file.range("step", 110, 190)
+            file.launch("kernel", call=(120, 130), run=(140, 160))
+            file.thread_name("main", 1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "place").mkdir()
+    return tmp_path / "place"
+
+
+def path_of(option: str, place: Path) -> Path:
+    return place / f"out{OPTIONS[option][0]}"
+
+
+def run(option: str, path: Path) -> int:
+    return cli.main(OPTIONS[option][1](path))
+
+
+def require_right(option: str, content: bytes) -> None:
+    assert OPTIONS[option][2](content)
+
+
+def make_null_device(path: Path) -> os.stat_result:
+    """A node like /dev/null."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        with path.open("wb") as device:
+            device.write(b"x")
+    except OSError as problem:
+        pytest.skip(f"no device can be made here: {problem.strerror}")
+    return path.lstat()
+
+
+def same(before: os.stat_result, path: Path) -> bool:
+    now = path.lstat()
+    return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
+
+
+def require_only(place: Path, *names: str) -> None:
+    assert sorted(path.name for path in place.iterdir()) == sorted(names)
+
+
+def test_regular_file_is_replaced(option: str, place: Path) -> None:
+    path = path_of(option, place)
+    path.write_bytes(b"old")
+    before = path.stat().st_ino
+    assert run(option, path) == 0
+    require_right(option, path.read_bytes())
+    assert path.stat().st_ino != before
+    require_only(place, path.name)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_link_is_followed(option: str, place: Path, exists: bool) -> None:
+    (place / "there").mkdir()
+    link, target = path_of(option, place), place / "there" / "target"
+    link.symlink_to("there/target")
+    if exists:
+        target.write_bytes(b"old")
+    assert run(option, link) == 0
+    assert link.is_symlink() and not target.is_symlink()
+    require_right(option, target.read_bytes())
+    require_only(place, link.name, "there")
+    require_only(target.parent, target.name)
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_device_is_written_in_place(option: str, place: Path, is_link: bool) -> None:
+    path = path_of(option, place)
+    device = place.parent / "device" if is_link else path
+    before = make_null_device(device)
+    if is_link:
+        path.symlink_to(device)
+    assert run(option, path) == (1 if option == "merge" else 0)  # a database wants a regular file
+    assert same(before, device) and path.is_symlink() == is_link
+    require_only(place, path.name)
+
+
+def test_pipe_gets_all_of_it(option: str, place: Path) -> None:
+    path = path_of(option, place)
+    os.mkfifo(path)
+    before, got = path.lstat(), []
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other
+    os.set_blocking(descriptor, True)
+    keeper = os.open(path, os.O_WRONLY)  # the end of the file comes when both writers are gone
+
+    def read() -> None:
+        while block := os.read(descriptor, 1 << 16):
+            got.append(block)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        status = run(option, path)
+    finally:
+        os.close(keeper)
+        reader.join(60)
+        os.close(descriptor)
+    if option == "merge":
+        assert status == 1 and not got
+    else:
+        assert status == 0
+        require_right(option, b"".join(got))
+    assert same(before, path)
+    require_only(place, path.name)
+
+
+@pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+def test_rest_is_rejected(option: str, place: Path, kind: str, capsys: pytest.CaptureFixture) -> None:
+    path = path_of(option, place)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "circle":
+        path.symlink_to(path.name)
+    else:
+        os.chdir(place)  # a socket's name is short
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path.name)
+        os.chdir(place.parent)
+    before = path.lstat()
+    assert run(option, path) == 1
+    assert str(path) in capsys.readouterr().err
+    assert same(before, path)
+    require_only(place, path.name)
+
+
+def test_failure_removes_no_device(place: Path) -> None:
+    path = place / "out"
+    before = make_null_device(path)
+    with pytest.raises(KeyboardInterrupt), output_file(path) as partial:
+        partial.write_text("half")
+        raise KeyboardInterrupt
+    assert same(before, path)
+    require_only(place, path.name)
+
+
+def test_what_comes_meanwhile_is_not_replaced(place: Path) -> None:
+    path = place / "out"
+    with pytest.raises(FileExistsError), output_file(path) as partial:
+        partial.write_text("whole")
+        os.mkfifo(path)
+    assert stat.S_ISFIFO(path.lstat().st_mode)
+    require_only(place, path.name)
+
+
+def test_standard_output_that_is_a_file(place: Path) -> None:
+    """An open descriptor is appended to."""
+    with (place / "printed").open("wb") as stream:
+        stream.write(b"before\n")
+        stream.flush()
+        path = Path(f"/proc/self/fd/{stream.fileno()}")
+        assert target_of(path) is None
+        with output_file(path) as partial:
+            partial.write_text("after\n")
+    assert (place / "printed").read_text() == "before\nafter\n"

@@ -1,0 +1,92 @@
+"""The rule for outputs of the scripts. Devices are made for the tests, never those of the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from benchlib import regression
+from physicslib import command
+from tests.support.wire_cell import ROOT
+from wcblib.output_file import output_file
+
+RUN = SimpleNamespace(time="now", commit="abc", conditions={}, json=lambda: {"source": "x"})
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "./wcb physics --json": lambda path: command.write_text(path, "text"),
+    "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
+}
+PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
+OWN_RULE = {"scripts/wcblib/output_file.py", "profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
+# Names that are replaced but that no user gives, each with its reason.
+OTHERS = {
+    "scripts/wcblib/bundle/command.py": "a folder; what exists and is none is rejected before",
+    "campaign/wirecell_campaign/resume.py": "moves damaged outputs aside; nothing is replaced",
+}
+
+
+def identity(path: Path) -> tuple[int, int, int]:
+    """Of the object itself, also of a link."""
+    found = path.lstat()
+    return found.st_ino, found.st_mode, found.st_rdev
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("kind", ["device", "link to a device", "link to a file", "folder"])
+def test_what_stands_there_stays(tmp_path: Path, name: str, kind: str) -> None:
+    path, target = tmp_path / "out.json", tmp_path / "target"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link to a file":
+        target.write_text("old")
+        path.symlink_to("target")
+    else:
+        device = target if "link" in kind else path
+        try:
+            os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+            device.write_bytes(b"x")
+        except OSError as problem:
+            pytest.skip(f"no device can be made here: {problem.strerror}")
+        if "link" in kind:
+            path.symlink_to("target")
+    there = sorted(tmp_path.iterdir())
+    before = identity(path), kind == "link to a file" or not target.exists() or identity(target)
+    if kind == "folder":
+        with pytest.raises((OSError, SystemExit)):
+            WRITERS[name](path)
+    else:
+        WRITERS[name](path)
+    assert before == (identity(path), kind == "link to a file" or not target.exists() or identity(target))
+    assert sorted(tmp_path.iterdir()) == there
+    assert kind != "link to a file" or target.read_text() != "old"
+
+
+def test_endings_are_kept(tmp_path: Path) -> None:
+    """NumPy, Matplotlib and LibTorch go by them."""
+    with output_file(tmp_path / "picture.tar.png") as partial:
+        assert partial.suffix == ".png"
+        partial.write_text("x")
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.tar.png"]
+
+
+def test_nothing_else_replaces_files() -> None:
+    """Renames in our Python go through the one place of each package."""
+    pattern = re.compile(r"\bos\.(replace|rename)\(|\.rename\(|\b(partial|temporary|stage|tmp)\.replace\(")
+    found = {file.relative_to(ROOT).as_posix() for package in PACKAGES for file in (ROOT / package).rglob("*.py")
+             if pattern.search(file.read_text(encoding="utf-8"))}
+    assert found - OWN_RULE == set(OTHERS)
+
+
+def test_only_one_place_renames_in_cpp() -> None:
+    """Files that rename over a name that a user gave ask output_path() first."""
+    wrong = []
+    for file in sorted((ROOT / "spng").rglob("*.cxx")):
+        text = file.read_text(encoding="utf-8")
+        if re.search(r"\brename\(", text) and "device/permit" not in file.as_posix() and "core/output_path.h" not in text:
+            wrong.append(file.name)
+    assert not wrong
