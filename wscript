@@ -42,7 +42,7 @@ def watch_tools(cfg):
 def build(bld):
     """build: the library, the program, the tests and the benchmarks"""
     bld.load("spng_build_info spng_install", tooldir=TOOLS)
-    libraries = "FMT TORCH JSONNET ARCHIVE BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
+    libraries = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
     include_folders = [".", "spng/instrument", bld.bldnode.make_node("include")]
 
     bld.add_group()
@@ -65,7 +65,7 @@ def build(bld):
         bld.shlib(
             target="lib/SpngRecorder",
             source=bld.path.ant_glob(
-                "spng/instrument/recorder/*.cxx",
+                "spng/instrument/recorder/*.cxx spng/core/output_path.cxx",
                 excl=[] if bld.env.CUPTI_INCLUDE else ["spng/instrument/recorder/cupti_*.cxx"],
             ),
             includes=["."],

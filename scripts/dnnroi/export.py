@@ -83,8 +83,31 @@ def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) ->
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name until it is whole."""
+    """Write a file, complete or not at all (see output_file)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with output_file(path) as partial:
         partial.write_bytes(content)
-    return len(content)
+
+
+def _records(content: bytes) -> dict[str, bytes]:
+    """The records of a TorchScript file by name, without those that its writer adds by itself."""
+    reader = torch._C.PyTorchFileReader(io.BytesIO(content))
+    own = ("version", "byteorder", ".data/serialization_id")
+    return {name: reader.get_record(name) for name in reader.get_all_records() if name not in own}
+
+
+def read_metadata(content: bytes) -> dict[str, Any]:
+    """What a TorchScript file says of itself."""
+    return json.loads(_records(content)[METADATA])
+
+
+def with_metadata(content: bytes, about: dict[str, Any]) -> bytes:
+    """The same TorchScript file with other metadata: code and weights stay as they are, byte by byte."""
+    records = _records(content)
+    records[METADATA] = json.dumps(about, indent=2, sort_keys=True).encode()
+    stream = io.BytesIO()
+    writer = torch._C.PyTorchFileWriter(stream)
+    for name, record in records.items():
+        writer.write_record(name, record, len(record))
+    writer.write_end_of_file()
+    return stream.getvalue()

@@ -7,17 +7,18 @@ PROGRAM = """
 #include <c10/core/Device.h>
 #include <oneapi/tbb/info.h>
 #include <spdlog/common.h>
+#include <zlib.h>
 extern "C" {
 #include <libjsonnet.h>  // does not say so itself
 }
 int main() {
     const boost::program_options::unknown_option error("x");
     return archive_version_number() + jsonnet_version()[0] + int(spdlog::level::from_str("info")) +
-           error.what()[0] + tbb::info::default_concurrency() + int(c10::Device("cpu").index());
+           error.what()[0] + tbb::info::default_concurrency() + int(c10::Device("cpu").index()) + zlibVersion()[0];
 }
 """
 
-LIBRARIES = "FMT TORCH JSONNET ARCHIVE BOOST SPDLOG TBB SYSTEM"
+LIBRARIES = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB SYSTEM"
 
 
 def configure(cfg):

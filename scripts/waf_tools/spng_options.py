@@ -16,6 +16,7 @@ PARTS = {
     "fmt": "fmt, the one that spdlog was built with",
     "tbb": "oneTBB",
     "libarchive": "libarchive",
+    "zlib": "zlib",
     "nlohmann-json": "nlohmann-json (headers)",
     "sqlite": "SQLite, for the recorder (--record)",
     "gtest": "GoogleTest, for the tests",
@@ -24,7 +25,7 @@ PARTS = {
 
 # Parts of the field's toolkit that this project does not use.
 FIELD_PARTS = (
-    "root fftw fftwthreads eigen eigen3 hdf5 h5cpp zlib protobuf grpc triton zmq libzmq czmq libczmq "
+    "root fftw fftwthreads eigen eigen3 hdf5 h5cpp protobuf grpc triton zmq libzmq czmq libczmq "
     "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool spng bzip2 python"
 ).split()
 FIELD_FLAGS = "--tests --alltests --clear-failed".split()

@@ -10,6 +10,7 @@
 #include "spng/core/error.h"
 #include "spng/core/input_warning.h"
 #include "spng/core/log.h"
+#include "spng/core/log_file.h"
 #include "spng/device/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/io/data_path.h"
@@ -26,12 +27,19 @@ void print(const std::string& text) {
     std::fflush(stdout);
 }
 
+bool is_about_a_job(Action action) {
+    return action == Action::run || action == Action::check || action == Action::draw;
+}
+
 void set_up(const CommandLine& line) {
     set_strict(line.strict);
     if (line.nvtx_level.empty()) {
         instrument::apply_nvtx_level_of_environment();
     } else {
         instrument::set_nvtx_level(line.nvtx_level, "--nvtx-level");
+    }
+    if (is_about_a_job(line.action)) {
+        log::hold_files(); // run_job() opens them when it knows what the job reads
     }
     for (const auto& sink : line.log_sinks) {
         log::add_sink(sink);
@@ -100,6 +108,7 @@ int run_program(int argc, const char* const* argv) noexcept {
         } catch (...) {
             const Error error = translated();
             std::fprintf(stderr, "%s\n", error.what());
+            log::give_up_held_files();
             return error.exit_status();
         }
     } catch (...) {

@@ -7,25 +7,25 @@
 #include "spng/app/version.h"
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/core/log_file.h"
 #include "spng/core/sha256.h"
 #include "spng/graph/job.h"
 #include "spng/instrument/capture_control.h"
 #include "spng/instrument/capture_switch.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/node_range.h"
+#include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/run_report.h"
 #include "spng/instrument/state_trace.h"
 #include "spng/instrument/torch_profiler.h"
-#include "spng/io/temporary_files.h"
+#include "spng/io/partial_file.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iomanip>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace spng::app {
@@ -41,32 +41,43 @@ void draw(const Job& job, const std::string& file) {
         print(stdout, job.dot());
         return;
     }
-    TemporaryFile output(file);
-    std::ofstream stream(output.path());
-    stream << job.dot();
-    stream.close();
-    if (!stream) {
-        throw Error(ErrorKind::Output, {.what = "the drawing of the graph cannot be written",
-                                        .where = file,
-                                        .seen = std::strerror(errno),
-                                        .expected = "a file that can be written",
-                                        .mend = {}});
-    }
+    const std::string drawing = job.dot();
+    PartialFile output(file);
+    output.write({reinterpret_cast<const std::uint8_t*>(drawing.data()), drawing.size()});
     output.commit();
 }
 
-/// Of the nodes and of the command line.
-void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job) {
-    std::vector<UsedFile> files = job.used_files();
+/// Compare the files of the nodes and of the command line, before any of them is written. Throws
+/// Error(Configuration).
+void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
+                            const instrument::Recording& recording) {
+    const bool runs = line.action == Action::run;
+    std::vector<UsedFile> files =
+        job.used_files(runs ? Job::MissingInputs::rejected : Job::MissingInputs::left_out);
     files.push_back({"-c", configuration.file, false});
-    for (const auto& [flag, file] : {std::pair{"--timing", line.timing_file},
-                                     {"--trace-states", line.states_file},
-                                     {"--record", line.recording.file}}) {
-        if (!file.empty()) {
+    const auto add_output = [&files](const char* flag, const std::string& file) {
+        if (!file.empty() && file != "-") {
             files.push_back({flag, file, true});
         }
+    };
+    if (runs) {
+        add_output("--timing", line.timing_file);
+        add_output("--trace-states", line.states_file);
+        add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "");
     }
-    require_separate(files);
+    if (line.action == Action::draw) {
+        add_output("--dot", line.dot_file);
+    }
+    const auto logs = log::held_files();
+    for (const auto& file : std::set<std::string>(logs.begin(), logs.end())) { // several levels may share one
+        add_output("-l", file);
+    }
+    try {
+        require_separate(files);
+    } catch (const Error&) {
+        log::drop_held_files();
+        throw;
+    }
 }
 
 RunOptions run_options(const CommandLine& line, const Job& job) {
@@ -254,7 +265,6 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         trace.emplace();
     }
     const RunOptions options = run_options(line, job);
-    require_separate_files(line, configuration, job);
     // Until the process ends, not this function: the job still has its memory when this returns, and who
     // waits for the permit would meet it.
     static const JobPermits permits =
@@ -310,6 +320,8 @@ int run_job(const CommandLine& line) {
     instrument::Recording recording(line.action == Action::run ? line.recording
                                                                : instrument::RecordingRequest{});
     Job job(configuration.components, configuration.file.string(), line.app);
+    require_separate_files(line, configuration, job, recording);
+    log::open_held_files();
     switch (line.action) {
     case Action::draw:
         draw(job, line.dot_file);

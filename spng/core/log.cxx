@@ -1,16 +1,18 @@
 #include "spng/core/log.h"
 
 #include "spng/core/error.h"
+#include "spng/core/log_file.h"
+#include "spng/core/log_file_sink.h"
 #include "spng/core/nearest.h"
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <shared_mutex>
@@ -55,6 +57,7 @@ struct State {
     Level default_level = Level::info;
     std::map<std::string, Level, std::less<>> levels;
     bool level_was_set = false;
+    bool holds_files = false;
     Sink fallback{"stderr", nullptr, Level::warn};
     std::atomic<Level> lowest{Level::warn}; ///< below this, nothing is written anywhere
 
@@ -111,22 +114,49 @@ bool is_level(const std::string& name) {
     return name == "warning" || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-SinkPtr open_sink(const std::string& name) {
+void open_file(LogFileSink& file) {
+    try {
+        file.open();
+    } catch (const spdlog::spdlog_ex& problem) {
+        throw Error(ErrorKind::Usage, {.what = "the log file cannot be opened",
+                                       .where = "-l " + file.name(),
+                                       .seen = problem.what(),
+                                       .expected = "stdout, stderr or a file that can be written",
+                                       .mend = {}});
+    }
+}
+
+/// Of all sinks those that are files and not open yet.
+std::vector<std::shared_ptr<LogFileSink>> held_sinks() {
+    std::vector<std::shared_ptr<LogFileSink>> held;
+    State& s = state();
+    const std::shared_lock lock(s.mutex);
+    for (const Sink& sink : s.sinks) {
+        if (auto file = std::dynamic_pointer_cast<LogFileSink>(sink.sink); file && !file->is_open()) {
+            held.push_back(std::move(file));
+        }
+    }
+    return held;
+}
+
+void stop_holding() {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    s.holds_files = false;
+}
+
+SinkPtr open_sink(const std::string& name, bool hold_file) {
     if (name == "stdout") {
         return std::make_shared<spdlog::sinks::stdout_color_sink_mt>();
     }
     if (name == "stderr") {
         return std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
     }
-    try {
-        return std::make_shared<spdlog::sinks::basic_file_sink_mt>(name);
-    } catch (const spdlog::spdlog_ex& problem) {
-        throw Error(ErrorKind::Usage, {.what = "the log file cannot be opened",
-                                       .where = "-l " + name,
-                                       .seen = problem.what(),
-                                       .expected = "stdout, stderr or a file that can be written",
-                                       .mend = {}});
+    auto file = std::make_shared<LogFileSink>(name);
+    if (!hold_file) {
+        open_file(*file);
     }
+    return file;
 }
 
 } // namespace
@@ -161,9 +191,9 @@ void add_sink(const std::string& sink_and_level) {
             name = before;
         }
     }
-    SinkPtr sink = open_sink(name);
-    sink->set_pattern(pattern);
     State& s = state();
+    SinkPtr sink = open_sink(name, s.holds_files);
+    sink->set_pattern(pattern);
     const std::unique_lock lock(s.mutex);
     s.sinks.push_back({name, std::move(sink), level});
     s.changed();
@@ -191,6 +221,57 @@ void reset() {
     s.levels.clear();
     s.default_level = Level::info;
     s.level_was_set = false;
+    s.holds_files = false;
+    s.changed();
+}
+
+void hold_files() {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    s.holds_files = true;
+}
+
+std::vector<std::string> held_files() {
+    std::vector<std::string> names;
+    for (const auto& file : held_sinks()) {
+        names.push_back(file->name());
+    }
+    return names;
+}
+
+void open_held_files() {
+    for (const auto& file : held_sinks()) {
+        open_file(*file);
+    }
+    stop_holding();
+}
+
+void give_up_held_files() noexcept {
+    try {
+        for (const auto& file : held_sinks()) {
+            std::error_code problem;
+            if (std::filesystem::symlink_status(file->name(), problem).type() ==
+                std::filesystem::file_type::not_found) {
+                open_file(*file);
+            } else if (file->has_lines()) {
+                std::fprintf(stderr, "log: nothing was added to %s, which may be a file of the job\n",
+                             file->name().c_str());
+            }
+        }
+        stop_holding();
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "log: %s\n", problem.what());
+    }
+}
+
+void drop_held_files() {
+    const auto held = held_sinks();
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    std::erase_if(s.sinks, [&](const Sink& sink) {
+        return std::find(held.begin(), held.end(), sink.sink) != held.end();
+    });
+    s.holds_files = false;
     s.changed();
 }
 

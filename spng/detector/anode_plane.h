@@ -4,6 +4,8 @@
 #include "spng/core/component.h"
 #include "spng/detector/wires.h"
 #include "spng/io/data_file.h"
+#include "spng/io/data_path.h"
+#include "spng/io/uses_files.h"
 
 #include <memory>
 #include <string>
@@ -21,9 +23,13 @@ struct WireSchemaFileConfig {
 };
 
 /// Reads the file once for all anodes.
-class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public ReadsDataFiles {
+class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public UsesFiles, public ReadsDataFiles {
 public:
     void prepare(Environment& environment) override;
+    /// Leaves out a file that is not there: prepare() reports it.
+    std::vector<std::filesystem::path> files_read() const override {
+        return data_file_if_found(config().filename);
+    }
     const WireSchema& schema() const { return m_schema; }
     const DataFile& file() const { return m_file; }
     std::vector<DataFile> data_files() const override { return {m_file}; }

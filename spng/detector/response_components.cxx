@@ -2,7 +2,6 @@
 
 #include "spng/core/registry.h"
 #include "spng/core/units.h"
-#include "spng/io/data_path.h"
 
 namespace spng {
 namespace {

@@ -5,6 +5,8 @@
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
 #include "spng/io/data_file.h"
+#include "spng/io/data_path.h"
+#include "spng/io/uses_files.h"
 
 #include <string>
 #include <vector>
@@ -21,9 +23,15 @@ struct FieldResponseConfig {
 };
 
 /// Registered as "FieldResponse".
-class FieldResponseComponent : public ServiceWith<FieldResponseConfig>, public ReadsDataFiles {
+class FieldResponseComponent : public ServiceWith<FieldResponseConfig>,
+                               public UsesFiles,
+                               public ReadsDataFiles {
 public:
     void prepare(Environment& environment) override;
+    /// Leaves out a file that is not there: prepare() reports it.
+    std::vector<std::filesystem::path> files_read() const override {
+        return data_file_if_found(config().filename);
+    }
     const FieldResponse& response() const { return m_response; }
     const DataFile& file() const { return m_file; }
     std::vector<DataFile> data_files() const override { return {m_file}; }

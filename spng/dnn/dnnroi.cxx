@@ -2,6 +2,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/device/context.h"
 #include "spng/dnn/roi_features.h"
 #include "spng/instrument/unmeasured.h"
 
@@ -119,6 +120,8 @@ Ports DNNROI::process(const Ports& inputs) {
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();
+    regions.summary.reset(); // the noise of the image is not that of the regions
+    regions.pedestal.reset();
     merge_notes(regions.notes, m_service->notes());
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");

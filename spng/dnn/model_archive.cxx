@@ -2,7 +2,6 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive_reader.h"
-#include "spng/io/crc32.h"
 
 #include <caffe2/serialize/inline_container.h>
 
@@ -12,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <zlib.h>
 
 namespace spng {
 namespace {
@@ -21,6 +21,11 @@ struct Content {
     std::uint32_t crc = 0;
     bool operator==(const Content&) const = default;
 };
+
+/// @param crc  CRC-32 of the bytes before these; 0 to begin
+std::uint32_t checksum(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return static_cast<std::uint32_t>(crc32_z(crc, bytes.data(), bytes.size()));
+}
 
 std::string to_string(const Content& content) {
     std::array<char, 16> digits{};
@@ -46,7 +51,7 @@ std::map<std::string, Content> checked_members(const std::filesystem::path& file
     while (reader.next_member()) {
         Content content;
         while (const std::size_t count = reader.read(block.data(), block.size())) {
-            content.crc = crc32(content.crc, std::span(block).first(count));
+            content.crc = checksum(content.crc, std::span(block).first(count));
             content.bytes += count;
         }
         const std::string& path = reader.member_path();
@@ -67,7 +72,7 @@ void compare_with_loader(const std::filesystem::path& file, std::map<std::string
         }
         const auto [data, bytes] = loader.getRecord(name);
         const Content content{bytes,
-                              crc32(0, std::span(static_cast<const std::uint8_t*>(data.get()), bytes))};
+                              checksum(0, std::span(static_cast<const std::uint8_t*>(data.get()), bytes))};
         if (content != found->second) {
             refuse(file, name,
                    "the archive's directory leads to " + to_string(content) + " instead of " +

@@ -9,7 +9,6 @@
 #include "spng/dnn/model_probe.h"
 #include "spng/dnn/torch_script_model.h"
 #include "spng/instrument/state_trace.h"
-#include "spng/io/data_path.h"
 
 #include <c10/core/InferenceMode.h>
 

@@ -5,6 +5,8 @@
 #include "spng/dnn/model_runner.h"
 #include "spng/instrument/nested_call.h"
 #include "spng/io/data_file.h"
+#include "spng/io/data_path.h"
+#include "spng/io/uses_files.h"
 
 #include <memory>
 #include <string>
@@ -49,8 +51,14 @@ struct TorchServiceConfig {
 
 class TorchService : public ServiceWith<TorchServiceConfig>,
                      public instrument::Metered,
+                     public UsesFiles,
                      public ReadsDataFiles {
 public:
+    /// Leaves out a file that is not there: prepare() reports it.
+    std::vector<std::filesystem::path> files_read() const override {
+        return data_file_if_found(config().model);
+    }
+
     /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
     /// shape of the job so that the first event is not slower than the others.
     /// Throws Error(Model), naming the file, when it is missing, damaged, or does not fit this job in its

@@ -285,7 +285,7 @@ std::int64_t Job::lane_budget() const {
     return budget() / most;
 }
 
-std::vector<UsedFile> Job::used_files() const {
+std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     std::vector<UsedFile> files;
     for (const auto& component : m_environments.front()->components()) {
         if (const auto* user = dynamic_cast<const UsesFiles*>(component.get())) {
@@ -295,9 +295,11 @@ std::vector<UsedFile> Job::used_files() const {
                     files.push_back({name, file, false});
                 }
             } catch (Error& error) {
-                error.add_where(name);
-                name_source(error, m_source);
-                throw;
+                if (missing == MissingInputs::rejected) {
+                    error.add_where(name);
+                    name_source(error, m_source);
+                    throw;
+                }
             }
             for (const auto& file : user->files_written()) {
                 files.push_back({name, file, true});

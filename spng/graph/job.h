@@ -71,9 +71,10 @@ public:
     std::string dot() const;
 
     const Graph& graph() const { return *m_graphs.front(); }
-    /// Files that nodes read and write by their configurations. Throws Error(Configuration) where one that is
-    /// read is not there.
-    std::vector<UsedFile> used_files() const;
+    enum class MissingInputs { rejected, left_out };
+    /// Files that components read and write by their configurations. Throws Error(Configuration) for an input
+    /// that does not exist, unless such inputs are left out.
+    std::vector<UsedFile> used_files(MissingInputs missing = MissingInputs::rejected) const;
     /// Static inputs of all components (networks, wires, responses, noise), each file once; after prepare().
     std::vector<DataFile> data_files() const;
     /// What the job will take, before prepare() as after it.

@@ -1,38 +1,52 @@
 #include "spng/instrument/report_file.h"
 
 #include "spng/core/error.h"
+#include "spng/core/output_path.h"
 
 #include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <cstdio>
+#include <cstring>
 
 namespace spng::instrument {
+namespace {
+
+/// @param how  as for fopen
+/// @return the reason when the text could not be written, else an empty string
+std::string problem_of_writing(const std::filesystem::path& path, const char* how, const std::string& text) {
+    std::FILE* const file = std::fopen(path.c_str(), how);
+    if (file == nullptr) {
+        return std::strerror(errno);
+    }
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int problem = errno;
+    const bool is_closed = std::fclose(file) == 0; // writes what is still buffered
+    return is_written && is_closed ? "" : std::strerror(is_written ? errno : problem);
+}
+
+std::string problem_of_replacing(const std::filesystem::path& target, const std::string& text) {
+    const std::filesystem::path partial = partial_path(target);
+    std::string problem = problem_of_writing(partial, "wx", text);
+    if (problem.empty() && std::rename(partial.c_str(), target.c_str()) != 0) {
+        problem = std::strerror(errno);
+    }
+    if (!problem.empty()) {
+        std::remove(partial.c_str());
+    }
+    return problem;
+}
+
+} // namespace
 
 void write_report_file(const std::filesystem::path& path, const std::string& text,
                        const std::string& option) {
-    // Renaming over a device, a pipe or a link such as /dev/stdout would replace it.
-    const auto kind = std::filesystem::symlink_status(path).type();
-    const bool in_place =
-        kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular;
-    const std::filesystem::path written = in_place ? path.string() : path.string() + ".partial";
-    errno = 0;
-    std::ofstream file(written);
-    file << text;
-    file.close();
-    std::error_code problem;
-    if (!file) {
-        problem.assign(errno, std::generic_category());
-    } else if (!in_place) {
-        std::filesystem::rename(written, path, problem);
-    }
-    if (problem) {
-        std::error_code ignored;
-        if (!in_place) {
-            std::filesystem::remove(written, ignored);
-        }
+    const OutputPath target = output_path(path);
+    const std::string problem = !target.problem.empty() ? target.problem
+                                : target.in_place       ? problem_of_writing(target.path, "a", text)
+                                                        : problem_of_replacing(target.path, text);
+    if (!problem.empty()) {
         throw Error(ErrorKind::Output, {.what = "cannot write the file of " + option,
                                         .where = path.string(),
-                                        .seen = problem.message(),
+                                        .seen = problem,
                                         .expected = "a folder that exists, with room and permission to write",
                                         .mend = "give " + option + " another path"});
     }

@@ -1,6 +1,7 @@
 #include "spng/instrument/torch_profiler.h"
 
 #include "spng/core/error.h"
+#include "spng/core/output_path.h"
 #include "spng/instrument/machine.h"
 
 #include <torch/csrc/autograd/profiler_kineto.h>
@@ -40,14 +41,19 @@ struct TorchProfiler::State {
 void TorchProfiler::State::save(torch::autograd::profiler::ProfilerResult& result) {
     const fs::path name = folder / (this_machine().host + "_" + std::to_string(getpid()) + "." +
                                     std::to_string(files) + ".pt.trace.json");
-    const fs::path partial = name.string() + ".partial";
-    result.save(partial);
+    const OutputPath target = output_path(name);
     std::error_code problem;
-    if (fs::file_size(partial, problem) == 0 && !problem) {
-        problem = std::make_error_code(std::errc::no_space_on_device);
-    }
-    if (!problem) {
-        fs::rename(partial, name, problem);
+    if (target.in_place || !target.problem.empty()) { // Kineto itself wants a regular file
+        problem = std::make_error_code(std::errc::file_exists);
+    } else {
+        const fs::path partial = partial_path(target.path);
+        result.save(partial);
+        if (fs::file_size(partial, problem) == 0 && !problem) {
+            problem = std::make_error_code(std::errc::no_space_on_device);
+        }
+        if (!problem) {
+            fs::rename(partial, target.path, problem);
+        }
     }
     if (problem && failure.empty()) {
         failed_file = name;

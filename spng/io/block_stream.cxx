@@ -42,6 +42,7 @@ FileStream::FileStream(const std::filesystem::path& path) : m_path(path), m_bloc
         fail_file(path, "cannot read the input file", problem);
     }
     m_seekable = S_ISREG(status.st_mode);
+    m_size = static_cast<std::uint64_t>(status.st_size);
 }
 
 FileStream::~FileStream() {
@@ -67,7 +68,7 @@ std::size_t FileStream::fill() {
 }
 
 std::span<const std::uint8_t> FileStream::peek() {
-    m_peeked = fill();
+    m_peeked = m_peeked > 0 ? m_peeked : fill();
     return {m_block.data(), m_peeked};
 }
 
@@ -75,6 +76,26 @@ std::span<const std::uint8_t> FileStream::next_block() {
     const std::size_t count = m_peeked > 0 ? m_peeked : fill();
     m_peeked = 0;
     return {m_block.data(), count};
+}
+
+std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_t bytes) const {
+    if (position > m_size || m_size - position < bytes) {
+        throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
+                                       .where = m_path.string(),
+                                       .seen = "a position behind the end of the file",
+                                       .expected = "a complete archive",
+                                       .mend = "copy or write the file again"});
+    }
+    std::vector<std::uint8_t> found(bytes);
+    for (std::size_t filled = 0; filled < bytes;) {
+        const ssize_t count = ::pread(m_descriptor, found.data() + filled, bytes - filled,
+                                      static_cast<off_t>(position + filled));
+        if (count == 0 || (count < 0 && errno != EINTR)) {
+            fail_file(m_path, "cannot read the input file", count < 0 ? errno : EIO);
+        }
+        filled += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+    return found;
 }
 
 std::int64_t FileStream::seek(std::int64_t offset, int whence) {

@@ -40,12 +40,18 @@ public:
     bool seekable() const override { return m_seekable; }
     std::int64_t seek(std::int64_t offset, int whence) override;
 
+    /// Bytes of a file that can be sought, wherever reading stands. Throws Error(Input) when there are fewer.
+    std::vector<std::uint8_t> read_at(std::uint64_t position, std::size_t bytes) const;
+    /// Of a file that can be sought.
+    std::uint64_t size() const { return m_size; }
+
 private:
     std::size_t fill();
 
     std::filesystem::path m_path;
     int m_descriptor = -1;
     bool m_seekable = false;
+    std::uint64_t m_size = 0;
     std::vector<std::uint8_t> m_block;
     std::size_t m_peeked = 0; ///< bytes at the start of m_block that next_block() still has to give
 };

@@ -1,8 +1,8 @@
 #pragma once
-// What a gzip or bzip2 stream unpacks to.
 
 #include "spng/io/archive_handle.h"
 #include "spng/io/block_stream.h"
+#include "spng/io/tracked_stream.h"
 
 #include <cstdint>
 #include <memory>
@@ -11,33 +11,27 @@
 
 namespace spng {
 
-enum class Compression { gzip, bzip2 };
-
-/// What a compressed stream unpacks to. libarchive's gzip filter does not look at the checksum in the
-/// trailer, so it is done here: without it a flipped bit in a .tar.gz becomes a wrong sample that nobody
-/// notices. A stream of several gzip members has no checksum over the whole and is taken as it is.
-class DecompressedStream final : public BlockStream {
+/// The content of a bzip2 file, all its streams one after the other.
+///
+/// bzip2 checks itself by blocks. libarchive takes a stream whose header is damaged for the end of the file,
+/// so the rest is checked here: zeros may follow the last stream, as for gzip, and anything else is an error.
+class Bzip2Stream final : public BlockStream {
 public:
     /// @param where  the file, named in errors
-    DecompressedStream(std::unique_ptr<BlockStream> packed, Compression compression, std::string where);
-    ~DecompressedStream() override;
-    DecompressedStream(const DecompressedStream&) = delete;
-    DecompressedStream& operator=(const DecompressedStream&) = delete;
+    Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where);
+    Bzip2Stream(const Bzip2Stream&) = delete;
+    Bzip2Stream& operator=(const Bzip2Stream&) = delete;
 
-    /// Throws Error(Input) when the stream is damaged or cut short.
+    /// Throws Error(Input) when the file is damaged, cut short or followed by something else.
     std::span<const std::uint8_t> next_block() override;
 
 private:
-    struct Packed;
-    void verify_trailer() const;
-    [[noreturn]] void fail() const;
+    [[noreturn]] void fail(const std::string& seen) const;
 
     std::string m_where;
-    Compression m_compression;
-    std::unique_ptr<Packed> m_packed;
+    TrackedStream m_packed;
+    StreamCallbacks m_callbacks;
     std::unique_ptr<archive, ReadFree> m_archive;
-    std::uint32_t m_checksum = 0;
-    std::uint64_t m_bytes = 0;
     bool m_ended = false;
 };
 

@@ -178,4 +178,12 @@ fs::path find_data_file(const std::string& name) {
     return find_file(name, more, "data file");
 }
 
+std::vector<fs::path> data_file_if_found(const std::string& name) {
+    try {
+        return {find_data_file(name)};
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 } // namespace spng

@@ -33,4 +33,7 @@ std::filesystem::path find_file(const std::string& name, const std::vector<std::
 /// then in the own data folder, then in the folders of SPNG_DATA.
 std::filesystem::path find_data_file(const std::string& name);
 
+/// The same as a list of one; empty when there is no such file.
+std::vector<std::filesystem::path> data_file_if_found(const std::string& name);
+
 } // namespace spng

@@ -87,6 +87,7 @@ std::optional<Frame> FrameReader::next() {
         return frame;
     } catch (const Error&) {
         m_failed_ident = parts.ident;
+        m_archive.require_whole();
         throw;
     }
 }

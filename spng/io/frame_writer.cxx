@@ -80,7 +80,9 @@ void FrameWriter::write(const Frame& frame) {
     NVTX_IO_RANGE("FrameWriter::write");
     std::map<std::string, at::Tensor> masks;
     for (const auto& [name, ranges] : frame.channel_masks) {
-        masks[name] = mask_array(name, ranges);
+        if (!ranges.empty()) { // WCT's FrameFileSource throws at an array without elements
+            masks[name] = mask_array(name, ranges);
+        }
     }
     for (const TaggedTraces& traces : frame.traces) {
         require_consistent(traces);
@@ -104,7 +106,7 @@ void FrameWriter::write(const Frame& frame) {
         add(MemberKind::chanmask, name, array);
     }
     if (!frame.notes.empty()) {
-        m_archive.add("notes_" + std::to_string(frame.ident) + ".npy",
+        m_archive.add("notes_spng_" + std::to_string(frame.ident) + ".npy",
                       text_array(nlohmann::json(frame.notes).dump()));
     }
 }

@@ -8,10 +8,14 @@
 
 namespace spng {
 
-/// Writes events to a .npz, .tar, .tar.gz or .tar.bz2 that NumPy and the field's toolkit read: for each tag
+/// Writes events to a .npz, .tar, .tar.gz or .tar.bz2 that NumPy and the Wire-Cell Toolkit read: for each tag
 /// frame_, channels_, tickinfo_ and, where there is one, summary_; then the event's chanmask_ members (see
-/// FrameReader) and, where there are any, its notes as notes_<ident>.npy, the bytes of a JSON object. C
-/// order, little endian, samples of the type they have. Equal events give equal bytes.
+/// FrameReader), without those that are empty, and, where there are any, its notes as notes_spng_<ident>.npy,
+/// the bytes of a JSON object. C order, little endian, samples of the type they have. Equal events give equal
+/// bytes.
+///
+/// The names have three parts or more, since WCT's FrameFileSource (sio/src/FrameFileSource.cxx) ends the job
+/// at any other; it passes over the notes.
 ///
 /// The file appears under its name at close(); without it nothing is left. The program must ignore SIGXFSZ.
 class FrameWriter {

@@ -1,6 +1,8 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
+#include "spng/io/archive_handle.h"
+#include "spng/io/content_stream.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -19,10 +21,10 @@ namespace {
                 {.what = what, .where = path, .seen = seen, .expected = expected, .mend = mend});
 }
 
-struct ArchiveCloser {
-    void operator()(archive* handle) const { archive_read_free(handle); }
-};
-using ArchiveReader = std::unique_ptr<archive, ArchiveCloser>;
+[[noreturn]] void fail_unreadable(const std::string& path, const std::string& seen) {
+    fail(path, "a data file cannot be read", seen, "a whole plain or compressed file",
+         "fetch the file again, or check its permissions");
+}
 
 /// A value in few words.
 std::string shown(const nlohmann::json& value) {
@@ -36,6 +38,36 @@ std::string shown(const nlohmann::json& value) {
                                            .seen = seen,
                                            .expected = expected,
                                            .mend = {}});
+}
+
+/// gzip and bzip2 are unpacked by content_stream(), since libarchive does not notice all damage of theirs;
+/// other compressions by libarchive.
+std::string unpacked(const std::string& path) {
+    const auto content = content_stream(std::make_unique<FileStream>(path), path);
+    StreamCallbacks callbacks(*content);
+    const std::unique_ptr<archive, ReadFree> reader(archive_read_new());
+    archive_read_support_filter_all(reader.get());
+    archive_read_support_format_raw(reader.get());
+    const auto check = [&](auto status) {
+        if (status < ARCHIVE_WARN) {
+            callbacks.rethrow();
+            fail_unreadable(path, error_text(reader.get()));
+        }
+        return status;
+    };
+    check(callbacks.open(reader.get()));
+    archive_entry* entry = nullptr;
+    check(archive_read_next_header(reader.get(), &entry));
+    std::string bytes;
+    const void* block = nullptr;
+    std::size_t size = 0;
+    la_int64_t offset = 0;
+    while (check(archive_read_data_block(reader.get(), &block, &size, &offset)) != ARCHIVE_EOF) {
+        bytes.append(static_cast<const char*>(block), size);
+    }
+    while (!content->next_block().empty()) {
+    }
+    return bytes;
 }
 
 } // namespace
@@ -52,29 +84,11 @@ std::string read_compressed_file(const std::string& path) {
     if (std::filesystem::file_size(path, ignored) == 0) {
         fail(path, "a data file is empty", "0 bytes", "a JSON document", "fetch the file again");
     }
-    ArchiveReader reader(archive_read_new());
-    archive_read_support_filter_all(reader.get());
-    archive_read_support_format_raw(reader.get());
-    const auto check = [&](auto status) {
-        if (status < ARCHIVE_WARN) {
-            const char* reason = archive_error_string(reader.get());
-            fail(path, "a data file cannot be read", reason ? reason : "unknown reason",
-                 "a whole plain or compressed file", "fetch the file again, or check its permissions");
-        }
-        return status;
-    };
-    constexpr std::size_t block_size = 1 << 20;
-    check(archive_read_open_filename(reader.get(), path.c_str(), block_size));
-    archive_entry* entry = nullptr;
-    check(archive_read_next_header(reader.get(), &entry));
-    std::string content;
-    const void* block = nullptr;
-    std::size_t size = 0;
-    la_int64_t offset = 0;
-    while (check(archive_read_data_block(reader.get(), &block, &size, &offset)) != ARCHIVE_EOF) {
-        content.append(static_cast<const char*>(block), size);
+    try {
+        return unpacked(path);
+    } catch (const Error& error) { // of a stream, which knows only of event files
+        fail_unreadable(path, error.text().seen);
     }
-    return content;
 }
 
 std::string position_text(const std::string& text, std::size_t offset) {

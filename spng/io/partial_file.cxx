@@ -13,9 +13,10 @@ namespace spng {
 
 PartialFile::PartialFile(const std::filesystem::path& path)
     : m_path(path), m_temporary(std::make_unique<TemporaryFile>(path)) {
-    m_descriptor = ::open(m_temporary->path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int how = m_temporary->in_place() ? O_APPEND | O_NOCTTY : O_CREAT | O_EXCL;
+    m_descriptor = ::open(m_temporary->path().c_str(), O_WRONLY | O_CLOEXEC | how, 0666);
     if (m_descriptor < 0) {
-        fail("cannot create the output file", errno);
+        fail(m_temporary->in_place() ? "cannot open the output" : "cannot create the output file", errno);
     }
 }
 

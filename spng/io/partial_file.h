@@ -11,13 +11,13 @@
 namespace spng {
 
 /// An output file that appears under its name only when it is complete (see TemporaryFile); every write is
-/// checked.
+/// checked. A device or a pipe is written in place, as the bytes come.
 ///
 /// The program must ignore SIGXFSZ, as wire-cell does, so that a file size limit is an error here and not the
 /// end of the process.
 class PartialFile {
 public:
-    /// Throws Error(Output) when the file cannot be made in its folder.
+    /// Throws Error(Output) when the file cannot be made in its folder. Waits for the reader of a pipe.
     explicit PartialFile(const std::filesystem::path& path);
     ~PartialFile();
     PartialFile(const PartialFile&) = delete;

@@ -1,12 +1,11 @@
 #include "spng/io/temporary_files.h"
 
 #include "spng/core/error.h"
+#include "spng/core/output_path.h"
 
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <random>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -53,12 +52,28 @@ void forget_name(int slot) {
                 {.what = what, .where = path.string(), .seen = seen, .expected = expected, .mend = {}});
 }
 
+/// Throws Error(Output) for what can neither be replaced nor written in place.
+OutputPath writable(const std::filesystem::path& named) {
+    OutputPath target = output_path(named);
+    if (!target.problem.empty()) {
+        refuse("an output cannot be written", named, target.problem, "a regular file, a device or a pipe");
+    }
+    return target;
+}
+
 } // namespace
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& final_path) {
+    const OutputPath target = writable(final_path);
+    if (target.in_place) {
+        m_in_place = true;
+        m_path = m_final = target.path;
+        m_slot = list_name(""); // nothing to unlink, but it may hold results worth waiting for
+        return;
+    }
     std::error_code problem;
-    m_final = std::filesystem::absolute(final_path, problem);
-    if (problem || !m_final.has_filename() || std::filesystem::is_directory(m_final, problem)) {
+    m_final = std::filesystem::absolute(target.path, problem);
+    if (problem || !m_final.has_filename()) {
         refuse("an output cannot be written", final_path, "the name of a folder", "the name of a file");
     }
     const auto folder = m_final.parent_path();
@@ -66,16 +81,16 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& final_path) {
         refuse("an output cannot be written", final_path, "no folder " + folder.string(),
                "an existing folder");
     }
-    std::ostringstream unique;
-    unique << getpid() << '-' << std::hex << std::random_device()();
-    m_path = folder / ("." + m_final.filename().string() + "." + unique.str() + ".partial");
+    m_path = partial_path(m_final);
     m_slot = list_name(m_path.string());
 }
 
 TemporaryFile::~TemporaryFile() {
     // After a commit the name is gone and this does nothing.
-    std::error_code ignored;
-    std::filesystem::remove(m_path, ignored);
+    if (!m_in_place) {
+        std::error_code ignored;
+        std::filesystem::remove(m_path, ignored);
+    }
     forget_name(m_slot);
 }
 
@@ -86,11 +101,18 @@ void TemporaryFile::mark_worth_keeping() noexcept {
 }
 
 void TemporaryFile::commit() {
-    std::error_code problem;
-    std::filesystem::rename(m_path, m_final, problem);
-    if (problem) {
-        refuse("a complete output cannot get its final name", m_final, problem.message(),
-               "a folder that can be written");
+    if (!m_in_place) {
+        // Something else may have got the name while the file was written.
+        if (writable(m_final).in_place) {
+            refuse("a complete output cannot get its final name", m_final,
+                   "a device or pipe that was not there when the file was begun", "a regular file, or none");
+        }
+        std::error_code problem;
+        std::filesystem::rename(m_path, m_final, problem);
+        if (problem) {
+            refuse("a complete output cannot get its final name", m_final, problem.message(),
+                   "a folder that can be written");
+        }
     }
     forget_name(m_slot);
     m_slot = -1;

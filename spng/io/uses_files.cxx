@@ -1,6 +1,7 @@
 #include "spng/io/uses_files.h"
 
 #include "spng/core/error.h"
+#include "spng/core/output_path.h"
 
 namespace spng {
 namespace {
@@ -14,8 +15,9 @@ bool is_same(const fs::path& left, const fs::path& right) {
         return fs::is_regular_file(left, problem) && fs::equivalent(left, right, problem) && !problem;
     }
     // Where a name leads nowhere (a circle of links, a folder that may not be entered), opening it says so.
-    const fs::path resolved = fs::weakly_canonical(fs::absolute(left), problem);
-    return !problem && resolved == fs::weakly_canonical(fs::absolute(right), problem) && !problem;
+    const fs::path resolved = fs::weakly_canonical(fs::absolute(output_path(left).path), problem);
+    return !problem && resolved == fs::weakly_canonical(fs::absolute(output_path(right).path), problem) &&
+           !problem;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// What a component may be besides: one that reads or writes files which the user named. A job compares them
-// before it starts, so that none is written over another.
+// Mix-in for components that read or write files which the user named. A job compares them before it starts,
+// so that none is written over another.
 
 #include <filesystem>
 #include <string>
@@ -23,7 +23,8 @@ struct UsedFile {
 };
 
 /// Throws Error(Configuration) when a file is written that is also read or written by another user, by
-/// whatever name or link. Devices and pipes may be shared.
+/// whatever name or link: files that exist are compared by device and inode, others by their resolved names.
+/// Devices and pipes may be shared.
 void require_separate(const std::vector<UsedFile>& files);
 
 } // namespace spng

@@ -3,7 +3,6 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/anode_plane.h"
-#include "spng/io/data_path.h"
 #include "spng/sim/readout_plane.h"
 
 #include <ATen/TensorOperators.h>

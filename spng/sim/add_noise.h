@@ -3,6 +3,8 @@
 
 #include "spng/graph/node.h"
 #include "spng/io/data_file.h"
+#include "spng/io/data_path.h"
+#include "spng/io/uses_files.h"
 #include "spng/sim/noise_model.h"
 
 #include <ATen/core/Tensor.h>
@@ -47,8 +49,12 @@ struct AddNoiseConfig {
 /// In: waveforms (channel, tick) [ADC] of an anode, all its channels in ascending order. Out: the same with
 /// noise (noise_model.h), float32. Front-end board b has the b-th so many channels of each plane. Random
 /// numbers depend on the seed and the event's position in the job only.
-class AddNoise : public NodeWith<AddNoiseConfig>, public ReadsDataFiles {
+class AddNoise : public NodeWith<AddNoiseConfig>, public UsesFiles, public ReadsDataFiles {
 public:
+    /// Leaves out a file that is not there: prepare() reports it.
+    std::vector<std::filesystem::path> files_read() const override {
+        return data_file_if_found(config().spectra);
+    }
     std::vector<DataFile> data_files() const override { return {m_file}; }
 
 protected:

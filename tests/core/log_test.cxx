@@ -2,6 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log.h"
+#include "spng/core/log_file.h"
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,39 @@ TEST_F(Log, LineHasTheFieldsForm) {
     EXPECT_TRUE(std::regex_match(
         lines()[0], std::regex(R"(\[\d\d:\d\d:\d\d\.\d{3}\] I \[ SPNGDecon:induction \] ready)")))
         << lines()[0];
+}
+
+TEST_F(Log, HeldFileGetsItsLinesWhenItIsOpened) {
+    log::hold_files();
+    log::add_sink(m_file + ":debug");
+    log::info("any", "early");
+    EXPECT_FALSE(std::filesystem::exists(m_file));
+    EXPECT_EQ(log::held_files(), std::vector<std::string>{m_file});
+    log::open_held_files();
+    log::info("any", "late");
+    EXPECT_TRUE(log::held_files().empty());
+    ASSERT_EQ(lines().size(), 2U);
+    EXPECT_NE(lines()[0].find("early"), std::string::npos);
+    EXPECT_NE(lines()[1].find("late"), std::string::npos);
+}
+
+TEST_F(Log, HeldFileThatExistsIsNotTouchedWhenItIsGivenUp) {
+    std::ofstream(m_file) << "data";
+    log::hold_files();
+    log::add_sink(m_file);
+    log::warn("any", "a line");
+    testing::internal::CaptureStderr();
+    log::give_up_held_files();
+    EXPECT_NE(testing::internal::GetCapturedStderr().find(m_file), std::string::npos);
+    EXPECT_EQ(lines(), std::vector<std::string>{"data"});
+}
+
+TEST_F(Log, HeldFileThatDoesNotExistIsWrittenWhenItIsGivenUp) {
+    log::hold_files();
+    log::add_sink(m_file);
+    log::warn("any", "a line");
+    log::give_up_held_files();
+    EXPECT_EQ(lines().size(), 1U);
 }
 
 TEST_F(Log, DefaultWritesWarningsOnly) {

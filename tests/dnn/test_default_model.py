@@ -104,7 +104,7 @@ class TestDefaultJob:
 
     def test_uses_the_network(self, default: wire_cell.Arrays) -> None:
         """The output says so."""
-        assert json.loads(default["notes_0"].tobytes())["model"] == "dnnroi.ts"
+        assert json.loads(default["notes_spng_0"].tobytes())["model"] == "dnnroi.ts"
 
     def test_other_filters_and_detectors_go_without(self, tmp_path: Path) -> None:
         """The network knows the images of one detector's default filters only."""

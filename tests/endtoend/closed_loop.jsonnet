@@ -5,7 +5,7 @@ local make_spng = import 'spng.jsonnet';
 
 /// Both filters left out, so that deconvolution inverts the response.
 local without_filters = {
-    WireFilter(group):: self.Torch1DSpectrum('one', []),
+    WireFilter(group, image=''):: self.Torch1DSpectrum('one', []),
     TimeFilter(name, group, plane):: self.Torch1DSpectrum('one', []),
 };
 

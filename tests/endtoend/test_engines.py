@@ -94,7 +94,7 @@ class TestTags:
 
     def test_all_are_there(self, every_tag: wire_cell.Arrays) -> None:
         expected = {f"{part}_{tag}" for part in ("frame", "channels", "tickinfo") for tag in WAVEFORMS + MASKS}
-        assert names_without_ident(every_tag) - {"summary_roi"} == expected | {"summary_wiener", "notes"}
+        assert names_without_ident(every_tag) - {"summary_roi"} == expected | {"summary_wiener", "notes_spng"}
         for tag in WAVEFORMS + MASKS:
             assert every_tag[f"frame_{tag}_4"].shape == (2560, TICKS)
             np.testing.assert_array_equal(every_tag[f"channels_{tag}_4"], np.arange(2560))

@@ -67,7 +67,7 @@ def test_alignment(output: wire_cell.Arrays, truth: np.ndarray, view: str) -> No
 
 def test_form_of_the_output(output: wire_cell.Arrays) -> None:
     """One tag, electrons as float32, channels in order, the input's ticks and start."""
-    assert set(output) == {"frame_signal_0", "channels_signal_0", "tickinfo_signal_0", "notes_0"}
+    assert set(output) == {"frame_signal_0", "channels_signal_0", "tickinfo_signal_0", "notes_spng_0"}
     assert output["frame_signal_0"].shape == (2560, 6000) and output["frame_signal_0"].dtype == np.float32
     np.testing.assert_array_equal(output["channels_signal_0"], np.arange(2560))
     np.testing.assert_array_equal(output["tickinfo_signal_0"], [wire_cell.default_adc()[2], 500.0, 0.0])

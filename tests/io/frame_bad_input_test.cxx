@@ -69,9 +69,9 @@ TEST(FrameBadInput, files_that_are_no_archive) {
     EXPECT_EQ(error_of(folder / "long.tar").what, "the input file is not an archive");
     // The first bytes of a gzip and of a bzip2 file, and nothing behind them
     write_file(folder / "stub.tar.gz", "\x1f\x8b\x08");
-    EXPECT_EQ(error_of(folder / "stub.tar.gz").what, "the input file is not an archive");
+    EXPECT_EQ(error_of(folder / "stub.tar.gz").what, "the compressed file is damaged or cut short");
     write_file(folder / "stub.tar.bz2", "BZh9");
-    EXPECT_EQ(error_of(folder / "stub.tar.bz2").what, "the input file is not an archive");
+    EXPECT_EQ(error_of(folder / "stub.tar.bz2").what, "the compressed file is damaged or cut short");
 }
 
 TEST(FrameBadInput, arrays_that_do_not_fit) {

@@ -44,7 +44,9 @@ spng::Frame make_frame(int ident) {
 
 void expect_equal(const spng::Frame& seen, const spng::Frame& expected) {
     EXPECT_EQ(seen.ident, expected.ident);
-    EXPECT_EQ(seen.channel_masks, expected.channel_masks);
+    auto masks = expected.channel_masks;
+    std::erase_if(masks, [](const auto& mask) { return mask.second.empty(); }); // WCT takes no empty arrays
+    EXPECT_EQ(seen.channel_masks, masks);
     ASSERT_EQ(seen.traces.size(), expected.traces.size());
     for (std::size_t i = 0; i < seen.traces.size(); ++i) {
         const auto& a = seen.traces[i];
@@ -122,7 +124,6 @@ TEST(FrameWriter, bytes_are_those_of_numpy) {
             {"tickinfo_*_3.npy", npy_bytes("<f8", "(3,)", bytes_of<double>({0.125, 512.5, 0}))},
             {"summary_*_3.npy", npy_bytes("<f8", "(2,)", bytes_of<double>({245.95033264, 1e-300}))},
             {"chanmask_bad_3.npy", npy_bytes("<i4", "(2, 3)", bytes_of<int>({12, 0, 3, 5, 1, 2}))},
-            {"chanmask_none_3.npy", npy_bytes("<i4", "(0, 3)", "")},
         };
         EXPECT_EQ(members_of(path), expected) << ending;
     }

@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,9 +82,58 @@ TEST(TemporaryFile, MoreThanTheListHoldsStillWork) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
+TEST(TemporaryFile, LinkStaysAndItsTargetIsReplaced) {
+    const fs::path folder = spng::test::temporary_folder("temporary_link");
+    fs::create_directory(folder / "there");
+    std::ofstream(folder / "there" / "target") << "old";
+    for (const char* name : {"there/target", "there/new"}) {
+        fs::remove(folder / "link");
+        fs::create_symlink(name, folder / "link");
+        TemporaryFile file(folder / "link");
+        EXPECT_EQ(file.path().parent_path(), folder / "there");
+        std::ofstream(file.path()) << "new";
+        file.commit();
+        EXPECT_TRUE(fs::is_symlink(folder / "link"));
+        EXPECT_EQ(fs::file_size(folder / name), 3U);
+    }
+    EXPECT_EQ(files_in(folder / "there"), 2U);
+}
+
+TEST(TemporaryFile, PipeIsOpenedItselfAndStays) {
+    const fs::path folder = spng::test::temporary_folder("temporary_pipe");
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    {
+        TemporaryFile file(folder / "pipe");
+        EXPECT_TRUE(file.in_place());
+        EXPECT_EQ(file.path(), folder / "pipe");
+        file.mark_worth_keeping();
+        EXPECT_TRUE(spng::temporary_files_worth_keeping());
+        spng::unlink_temporary_files();
+        EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+    }
+    EXPECT_FALSE(spng::temporary_files_worth_keeping());
+    TemporaryFile file(folder / "pipe");
+    file.commit();
+    EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+    EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(TemporaryFile, WhatComesMeanwhileIsNotReplaced) {
+    const fs::path folder = spng::test::temporary_folder("temporary_meanwhile");
+    {
+        TemporaryFile file(folder / "out");
+        std::ofstream(file.path()) << "new";
+        ASSERT_EQ(mkfifo((folder / "out").c_str(), 0600), 0);
+        EXPECT_THROW(file.commit(), spng::Error);
+    }
+    EXPECT_TRUE(fs::is_fifo(folder / "out"));
+    EXPECT_EQ(files_in(folder), 1U);
+}
+
 TEST(TemporaryFile, RefusesWhatCannotBeWritten) {
     const fs::path folder = spng::test::temporary_folder("temporary_refused");
-    for (const fs::path& path : {folder, folder / "none" / "out"}) {
+    fs::create_symlink("circle", folder / "circle");
+    for (const fs::path& path : {folder, folder / "none" / "out", folder / "circle"}) {
         try {
             const TemporaryFile file(path);
             FAIL() << path;

@@ -51,6 +51,13 @@ TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
     EXPECT_EQ(refusal("out.npz", fs::current_path() / "out.npz", true), "two outputs of a job are one file");
 }
 
+TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
+    fs::create_symlink("here/new.npz", m_folder / "one.npz");
+    fs::create_symlink("new.npz", m_folder / "two.npz");
+    EXPECT_EQ(refusal(m_folder / "one.npz", m_folder / "two.npz", true), "two outputs of a job are one file");
+    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "two.npz", true), "two outputs of a job are one file");
+}
+
 TEST_F(Files, NamesThatLeadNowhereAreNotTheSame) {
     fs::create_symlink("loop", m_folder / "loop");
     EXPECT_EQ(refusal(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");

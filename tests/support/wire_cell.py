@@ -65,7 +65,7 @@ def refused(*arguments: str | Path, folder: Path, status: int) -> str:
 
 def read_arrays(path: Path) -> Arrays:
     """All arrays of a frame file of any format, by their names without ending."""
-    if path.suffix == ".npz":
+    if path.suffix in (".npz", ".zip"):
         with np.load(path) as archive:
             return {name: archive[name] for name in archive.files}
     with tarfile.open(path) as archive:

@@ -1,12 +1,12 @@
 #include "spng/instrument/recorder/complete_file.h"
 
+#include "spng/core/output_path.h"
 #include "spng/instrument/recorder/part_file.h"
 #include "spng/instrument/recorder/session_tables.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace spng::recorder {
 namespace {
@@ -88,12 +88,21 @@ void write_all(const std::string& part, const std::string& path, bool recovered)
 
 } // namespace
 
+std::string replaceable(const std::string& target) {
+    const OutputPath path = output_path(target);
+    const std::string kind = path.in_place ? "a device or a pipe" : path.problem;
+    if (!kind.empty()) {
+        throw DatabaseError(target + " is " + kind + ", and a recording needs a regular file", false);
+    }
+    return path.path;
+}
+
 void complete_file(const std::string& part, const std::string& target, bool recovered) {
-    const std::string unfinished = target + "." + std::to_string(getpid()) + ".tmp";
+    const std::string final_name = replaceable(target);
+    const std::string unfinished = partial_path(final_name);
     try {
-        std::remove(unfinished.c_str());
         write_all(part, unfinished, recovered);
-        if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
+        if (std::rename(unfinished.c_str(), final_name.c_str()) != 0) {
             throw DatabaseError(target + " cannot be named: " + std::strerror(errno), false);
         }
     } catch (const DatabaseError&) {

@@ -23,11 +23,17 @@ std::int64_t thread_cpu_ns() {
 // 16384 ranges, about 1 MB. When the disk fills up, what came before the last commit is what stays.
 constexpr std::size_t chunks_per_commit = 16;
 
+/// Throws DatabaseError when the recording could not get its final name in the end.
+std::string part_name(const std::string& final_name) {
+    (void)replaceable(final_name);
+    return final_name + "." + std::to_string(getpid()) + ".part";
+}
+
 } // namespace
 
 Session::Session(Recorder& recorder, const Options& options)
     : m_recorder(recorder), m_options(options), m_final_name(expand_name(options.pattern)),
-      m_part_name(m_final_name + "." + std::to_string(getpid()) + ".part"), m_origin(now()),
+      m_part_name(part_name(m_final_name)), m_origin(now()),
       m_file(m_part_name, {m_origin, recorder.process(), &recorder.strings()}) {
     sem_init(&m_wake, 0, 0);
     recorder.begin_anew(options, &m_wake);

@@ -1,0 +1,304 @@
+"""The rule for outputs (spng/core/output_path.h), for every option of wire-cell that names one.
+
+A regular file is replaced as a whole, of a link its target; a device or pipe is written in place; the rest is rejected. Nothing but
+a regular file is ever replaced or removed. Devices are made for the tests, never those of the machine.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import stat
+import subprocess
+import threading
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import wire_cell
+
+pytestmark = wire_cell.needs_program
+
+COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
+OLD = b"what was there before\n"
+DEPO_JOB = """
+local pg = import 'pgraph.jsonnet';
+function(input, output)
+    local context = { type: 'SPNGContext', name: '', data: { device: 'cpu', threads: 1 } };
+    local source = pg.pnode({ type: 'SPNGDepoFileSource', name: 'in', data: { inname: input } }, nout=1, uses=[context]);
+    local sink = pg.pnode({ type: 'SPNGDepoFileSink', name: 'out', data: { outname: output } }, nin=1);
+    pg.main(pg.pipeline([source, sink]), 'Pgrapher', ['WireCellSpng'])
+"""
+
+
+def is_archive(content: bytes) -> bool:
+    return bool(zipfile.ZipFile(io.BytesIO(content)).namelist())
+
+
+def is_json(content: bytes) -> bool:
+    return bool(json.loads(content))
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that names an output."""
+
+    name: str
+    ending: str
+    words: Callable[[str], list[str]]
+    is_right: Callable[[bytes], bool]
+    streams: bool = True  # can be written in place
+    appends: bool = False
+
+
+def copying(*words: str) -> list[str]:
+    return [str(COPY), "-A", "input=adc.npz", *words]
+
+
+OPTIONS = [
+    Option("frames", ".npz", lambda path: copying("-A", f"output={path}"), is_archive),
+    Option("depositions", ".npz", lambda path: ["depos.jsonnet", "-A", "input=depos.npz", "-A", f"output={path}"], is_archive),
+    Option("--timing", ".json", lambda path: copying("--timing", path), is_json),
+    Option("--trace-states", ".json", lambda path: copying("--trace-states", path), is_json),
+    Option("--dot", ".dot", lambda path: copying("--dot", path), lambda content: content.startswith(b"digraph")),
+    Option("--record", ".sqlite", lambda path: copying("--record", path), lambda content: content.startswith(b"SQLite format 3"),
+           streams=False),
+    Option("-l", ".log", lambda path: copying("-l", path, "-L", "debug"), lambda content: b"[ wire-cell ]" in content, appends=True),
+]
+
+
+@pytest.fixture(name="option", params=OPTIONS, ids=[option.name for option in OPTIONS])
+def fixture_option(request: pytest.FixtureRequest) -> Option:
+    if request.param.name == "--record" and not (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists():
+        pytest.skip("built without the recorder")
+    return request.param
+
+
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path: Path) -> Path:
+    """With inputs, and an empty folder `place` for the output."""
+    wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.ones((3, 4), np.int16), np.arange(3)))
+    np.savez(tmp_path / "depos.npz", depo_data_0=-np.ones((7, 2), np.float32), depo_info_0=np.zeros((4, 2), np.int32))
+    (tmp_path / "depos.jsonnet").write_text(DEPO_JOB, encoding="utf-8")
+    (tmp_path / "place").mkdir()
+    return tmp_path
+
+
+def make_null_device(path: Path) -> os.stat_result:
+    """A node like /dev/null."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        with path.open("wb") as device:
+            device.write(b"x")
+    except OSError as problem:
+        pytest.skip(f"no device can be made here: {problem.strerror}")
+    return path.lstat()
+
+
+def run(option: Option, path: Path, folder: Path) -> subprocess.CompletedProcess:
+    return wire_cell.run(*option.words(str(path)), folder=folder)
+
+
+def require_only(folder: Path, *names: str) -> None:
+    """Neither temporary files nor anything else."""
+    assert sorted(path.name for path in (folder / "place").iterdir()) == sorted(names)
+
+
+def same(before: os.stat_result, path: Path) -> bool:
+    """The same object."""
+    now = path.lstat()
+    return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
+
+
+def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:
+    assert done.returncode in (1, 2), (done.returncode, done.stderr)
+    assert done.stderr.startswith("error: ") and path.name in done.stderr
+
+
+class TestKinds:
+    """What stands at the path of an output."""
+
+    def test_regular_file(self, option: Option, folder: Path) -> None:
+        path = folder / "place" / f"out{option.ending}"
+        path.write_bytes(OLD)
+        done = run(option, path, folder)
+        assert done.returncode == 0, done.stderr
+        content = path.read_bytes()
+        assert option.is_right(content) and content.startswith(OLD) == option.appends
+        require_only(folder, path.name)
+
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_link_to_a_file(self, option: Option, folder: Path, exists: bool) -> None:
+        """The link stays; its target is replaced or made."""
+        (folder / "place" / "there").mkdir()
+        target, link = folder / "place" / "there" / f"target{option.ending}", folder / "place" / f"out{option.ending}"
+        link.symlink_to(f"there/{target.name}")
+        if exists:
+            target.write_bytes(OLD)
+        done = run(option, link, folder)
+        assert done.returncode == 0, done.stderr
+        assert link.is_symlink() and not target.is_symlink() and option.is_right(target.read_bytes())
+        require_only(folder, link.name, "there")
+        assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+    @pytest.mark.parametrize("is_link", [False, True])
+    def test_device(self, option: Option, folder: Path, is_link: bool) -> None:
+        """Written in place or rejected."""
+        path = folder / "place" / f"out{option.ending}"
+        device = folder / "device" if is_link else path
+        before = make_null_device(device)
+        if is_link:
+            path.symlink_to(device)
+        done = run(option, path, folder)
+        assert same(before, device) and path.is_symlink() == is_link
+        require_only(folder, path.name)
+        if option.streams:
+            assert done.returncode == 0, done.stderr
+        else:
+            require_rejected(done, path)
+
+    def test_pipe(self, option: Option, folder: Path) -> None:
+        """The reader gets all of it."""
+        path = folder / "place" / f"out{option.ending}"
+        os.mkfifo(path)
+        before = path.lstat()
+        got: list[bytes] = []
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other
+        os.set_blocking(descriptor, True)
+        keeper = os.open(path, os.O_WRONLY)  # the end of the file comes when both writers are gone
+
+        def read() -> None:
+            while block := os.read(descriptor, 1 << 16):
+                got.append(block)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            done = run(option, path, folder)
+        finally:
+            os.close(keeper)
+            reader.join(60)
+            os.close(descriptor)
+        assert same(before, path)
+        require_only(folder, path.name)
+        if option.streams:
+            assert done.returncode == 0, done.stderr
+            assert option.is_right(b"".join(got))
+        else:
+            require_rejected(done, path)
+
+    @pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+    def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
+        path = folder / "place" / f"out{option.ending}"
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "circle":
+            path.symlink_to(path.name)
+        else:
+            here = os.getcwd()
+            os.chdir(path.parent)  # a socket's name is short
+            try:
+                with socket.socket(socket.AF_UNIX) as server:
+                    server.bind(path.name)
+            finally:
+                os.chdir(here)
+        before = path.lstat()
+        require_rejected(run(option, path, folder), path)
+        assert same(before, path)
+        require_only(folder, path.name)
+
+    def test_device_of_a_job_that_fails(self, folder: Path) -> None:
+        """Cleaning up does not remove it."""
+        path = folder / "place" / "out.npz"
+        before = make_null_device(path)
+        whole = (folder / "adc.npz").read_bytes()
+        (folder / "adc.npz").write_bytes(whole[: len(whole) // 2])
+        done = run(OPTIONS[0], path, folder)
+        assert done.returncode == 1 and same(before, path)
+        require_only(folder, path.name)
+
+    def test_standard_output_that_is_a_file(self, folder: Path) -> None:
+        """What was printed before stays."""
+        with (folder / "printed").open("wb") as stream:
+            done = subprocess.run([wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")], cwd=folder, stdout=stream,
+                                  stderr=subprocess.PIPE, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        printed = (folder / "printed").read_text(encoding="utf-8")
+        assert "FrameFileSource" in printed.split("{")[0] and json.loads(printed[printed.index("{"):])
+
+
+class TestFilesOfTheJob:
+    """An output that is something the job reads, or writes otherwise, is rejected before anything is written."""
+
+    FLAGS = ("-l", "--timing", "--trace-states", "--record", "--dot")
+
+    @staticmethod
+    def words(flag: str, path: str) -> list[str]:
+        """With lines for the log from the first moment on."""
+        return [flag, path, *(["-L", "debug"] if flag == "-l" else [])]
+
+    @staticmethod
+    def other_names(folder: Path, name: str) -> list[str]:
+        (folder / "soft").symlink_to(name)
+        os.link(folder / name, folder / "hard")
+        return [name, f"place/../{name}", "soft", "hard"]
+
+    @pytest.mark.parametrize("flag", FLAGS)
+    @pytest.mark.parametrize("victim", ["adc.npz", "job.jsonnet"])
+    def test_input_and_configuration(self, folder: Path, flag: str, victim: str) -> None:
+        (folder / "job.jsonnet").write_text(COPY.read_text(encoding="utf-8"), encoding="utf-8")
+        before = (folder / victim).read_bytes()
+        names = self.other_names(folder, victim)
+        for name in names if flag == "-l" else names[2:3]:
+            there = sorted(folder.iterdir())
+            block = wire_cell.refused("job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2)
+            assert flag in block and name in block
+            assert (folder / victim).read_bytes() == before and sorted(folder.iterdir()) == there
+
+    @pytest.mark.parametrize("flag", FLAGS)
+    @pytest.mark.parametrize("victim", ["model", "wires"])
+    def test_model_and_detector(self, folder: Path, flag: str, victim: str) -> None:
+        """Files that components find on the data path."""
+        source = "dnnroi-standin.ts" if victim == "model" else "protodunehd-wires-larsoft-v1.json.gz"
+        copied = folder / source
+        copied.write_bytes((wire_cell.DATA / source).read_bytes())
+        before = copied.read_bytes()
+        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc.npz", "-A",
+                                  "model=" + (source if victim == "model" else "none"), *self.words(flag, source), folder=folder,
+                                  status=2)
+        assert flag in block and source in block
+        assert copied.read_bytes() == before
+
+    @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag != "--dot"])
+    def test_other_output(self, folder: Path, flag: str) -> None:
+        there = sorted(folder.iterdir())
+        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", flag, "place/../out.npz", folder=folder,
+                                  status=2)
+        assert flag in block and "out.npz" in block
+        assert sorted(folder.iterdir()) == there
+
+    def test_two_links_to_what_is_not_there_yet(self, folder: Path) -> None:
+        (folder / "one.npz").symlink_to("new")
+        (folder / "two").symlink_to("new")
+        wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=one.npz", "--timing", "two", folder=folder, status=2)
+        assert not (folder / "new").exists()
+
+
+class TestLogOfAJobThatCannotBeMade:
+    """The files of the job are not known then."""
+
+    def test_new_file_gets_its_lines(self, folder: Path) -> None:
+        wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "engine=None", "-l", "job.log", "-L", "debug", folder=folder, status=2)
+        assert "evaluated" in (folder / "job.log").read_text(encoding="utf-8")
+
+    def test_existing_file_is_left_alone(self, folder: Path) -> None:
+        before = (folder / "adc.npz").read_bytes()
+        done = wire_cell.run(COPY, "-A", "input=adc.npz", "-A", "engine=None", "-l", "adc.npz", "-L", "debug", folder=folder)
+        assert done.returncode == 2 and "adc.npz, which may be a file of the job" in done.stderr
+        assert (folder / "adc.npz").read_bytes() == before

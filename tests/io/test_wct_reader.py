@@ -1,0 +1,153 @@
+"""Every kind of file that our jobs write, read by the rules of the Wire-Cell Toolkit's own readers (tests/support/wct_reader.py)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.endtoend.long_readout import Site
+from tests.support import wct_reader, wire_cell
+from tests.support.wct_reader import Rejected, read_depos, read_frames
+
+pytestmark = wire_cell.needs_program
+
+COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
+SIMULATE = "cfg/simulate.jsonnet"
+TAGS = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
+FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
+ENDINGS = (*wire_cell.ENDINGS, ".tgz", ".tbz2", ".zip")
+
+
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.at(tmp_path_factory.mktemp("small"))
+
+
+def noise(site: Site, ticks: int) -> np.ndarray:
+    """(channel, tick) ADC counts."""
+    rows = len(site.anode.channels)
+    return (2000 + np.random.default_rng(5).normal(0, 4, (rows, ticks))).astype(np.int16)
+
+
+def part_of_the_default_event(folder: Path, events: int = 1) -> Path:
+    samples, channels, start = wire_cell.default_adc()
+    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
+    arrays: wire_cell.Arrays = {}
+    for ident in range(events):
+        arrays.update(wire_cell.event(samples, channels, ident, start_ns=start))
+    return wire_cell.write_arrays(folder / "adc.npz", arrays)
+
+
+def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
+    """WCT gets from a file what NumPy reads from it."""
+    arrays, events = wire_cell.read_arrays(path), read_frames(path, tags)
+    assert events
+    for event in events:
+        assert tuple(event.tags) == tags
+        for tag, part in event.tags.items():
+            end = f"{tag}_{event.ident}"
+            np.testing.assert_array_equal(part.samples, arrays[f"frame_{end}"])
+            np.testing.assert_array_equal(part.channels, arrays[f"channels_{end}"])
+            np.testing.assert_array_equal(part.tickinfo, arrays[f"tickinfo_{end}"])
+            assert (part.summary is None) == (f"summary_{end}" not in arrays)
+            assert part.samples.shape[1] > 0
+    return events
+
+
+class TestRules:
+    """The rules themselves, on what WCT is known to take and to reject."""
+
+    def test_its_own_files(self) -> None:
+        """Written by WCT's FrameFileSink."""
+        assert len(read_frames(wire_cell.ADC)) == 1
+
+    @pytest.mark.parametrize("name, array", [
+        ("notes_0", np.zeros(3, np.uint8)),  # two parts
+        ("chanmask_bad_0", np.zeros((0, 3), np.int32)),  # no data: no pointer to it
+        ("chanmask_bad_0", np.zeros((1, 3), np.int64)),
+        ("summary_*_0", np.zeros(3, np.float32)),
+        ("frame__0", np.zeros((3, 4), np.int16)),  # an empty tag leaves two parts
+    ])
+    def test_rejected(self, tmp_path: Path, name: str, array: np.ndarray) -> None:
+        arrays = wire_cell.event(np.zeros((3, 4), np.int16), np.arange(3))
+        assert len(read_frames(wire_cell.write_arrays(tmp_path / "good.npz", arrays))) == 1
+        with pytest.raises(Rejected):
+            read_frames(wire_cell.write_arrays(tmp_path / "bad.npz", {**arrays, name: array}))
+
+
+class TestFrames:
+    """cfg/pipeline.jsonnet."""
+
+    @pytest.mark.parametrize("arguments", [{}, {"dtype": "float64"}, {"model": "none", "engine": "TbbFlow"}])
+    def test_all_tags_masks_and_summaries(self, tmp_path: Path, arguments: dict) -> None:
+        path = part_of_the_default_event(tmp_path, events=2)
+        arrays = wire_cell.read_arrays(path)
+        arrays["chanmask_bad_0"] = np.array([[12, 10, 50], [12, 60, 70], [13, 0, TICKS]])
+        arrays["chanmask_other_0"] = np.zeros((0, 3), np.int64)
+        arrays["frame_*_1"] = arrays["frame_*_1"].astype(np.float32)
+        arrays["frame_*_1"][20, 30] = np.nan
+        by_event = sorted(arrays, key=lambda name: name.rsplit("_", 1)[1])
+        wire_cell.write_arrays(path, {name: arrays[name] for name in by_event})
+        wire_cell.job(tmp_path, input="adc.npz", tags=",".join(TAGS), **arguments)
+        events = require_same(tmp_path / "output.npz", TAGS)
+        assert [event.ident for event in events] == [0, 1]
+        assert events[0].masks["bad"] == {12: [(10, 50), (60, 70)], 13: [(0, TICKS)]}
+        assert "other" not in events[0].masks and 20 in events[1].masks["nan"]
+        assert all(event.tags["wiener"].summary is not None for event in events)
+
+    @pytest.mark.parametrize("ending", ENDINGS)
+    def test_every_container(self, tmp_path: Path, ending: str) -> None:
+        """Also with the notes that a network leaves."""
+        part_of_the_default_event(tmp_path)
+        wire_cell.job(tmp_path, input="adc.npz", output=f"out{ending}")
+        events = read_frames(tmp_path / f"out{ending}", ("signal",))
+        assert [event.passed_over for event in events] == [["notes_spng_0.npy"]]
+        assert events[0].tags["signal"].samples.any()
+        again = wire_cell.run(COPY, "-A", f"input=out{ending}", "-A", "output=again.npz", folder=tmp_path)
+        assert again.returncode == 0, again.stderr
+
+    def test_one_file_for_each_anode(self, tmp_path: Path) -> None:
+        part_of_the_default_event(tmp_path).rename(tmp_path / "adc-0.npz")
+        done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc-%d.npz", "-A", "output=out-%d.npz",
+                             folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        require_same(tmp_path / "out-0.npz", ("signal",))
+
+    def test_windows_of_a_long_readout(self, site: Site) -> None:
+        samples = noise(site, 7000)
+        site.job(site.frames(samples, [3000, 7000]), window="2000,400,1000", series="true", tags="signal,wiener")
+        events = require_same(site.folder / "output.npz", ("signal", "wiener"))
+        assert len(events) > 2
+
+    def test_notes_of_older_versions(self, tmp_path: Path) -> None:
+        """notes_<ident>.npy is passed over by us as it was."""
+        arrays = wire_cell.event(np.ones((3, 4), np.int16), np.arange(3))
+        arrays["notes_0"] = np.frombuffer(json.dumps({"model": "x"}).encode(), np.uint8)
+        wire_cell.write_arrays(tmp_path / "old.npz", arrays)
+        done = wire_cell.run(COPY, "-A", "input=old.npz", "-A", "output=out.npz", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (require_same(tmp_path / "out.npz", ("*",))[0].tags["*"].samples == 1).all()
+
+
+class TestSimulation:
+    """cfg/simulate.jsonnet."""
+
+    @pytest.mark.parametrize("ending", [".npz", ".tar.gz"])
+    def test_frames_and_depositions(self, tmp_path: Path, ending: str) -> None:
+        names = {name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")}
+        given = {**names, "tracks": 1, "nevents": 2, "device": "cpu", "noise": "false"}
+        words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+        done = wire_cell.run("-c", SIMULATE, *words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        for name, tags in (("output", ("*",)), ("truth", ("truth", "roi")), ("signal", None)):
+            path = tmp_path / names[name]
+            if tags is None:
+                tags = tuple(dict.fromkeys(key.split("_")[1] for key in wire_cell.read_arrays(path) if key.startswith("frame_")))
+            assert len(require_same(path, tags)) == 2
+        for name in ("write_depos", "charge_output"):
+            depos = read_depos(tmp_path / names[name])
+            assert [ident for ident, _, _ in depos] == [0, 1]
+            assert all((data[:, 1] < 0).all() for _, data, _ in depos)
