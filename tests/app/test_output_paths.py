@@ -240,8 +240,8 @@ class TestFilesOfTheJob:
 
     @staticmethod
     def words(flag: str, path: str) -> list[str]:
-        """With lines for the log from the first moment on."""
-        return [flag, path, *(["-L", "debug"] if flag == "-l" else [])]
+        """With lines for a log file from the first moment on, and none on the terminal."""
+        return [flag, path, "-L", "debug" if flag == "-l" else "error"]
 
     @staticmethod
     def other_names(folder: Path, name: str) -> list[str]:
