@@ -108,5 +108,3 @@ def write(text: str, path: Path | None) -> None:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
-    finally:
-        partial.unlink(missing_ok=True)  # also after a signal
