@@ -1,6 +1,7 @@
 """The network that ships, data/dnnroi.ts: what it says of itself, and the default job with it against the truth.
 
-The bars are those that the project set itself for cosmic-like events; the default event was not trained or tuned on.
+The bars are those that the project set itself for cosmic-like events; the network was not trained on the default event. The limit for
+hot channels was chosen on it (docs/dnnroi.md).
 """
 
 from __future__ import annotations
