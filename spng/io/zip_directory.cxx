@@ -1,8 +1,6 @@
 #include "spng/io/zip_directory.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <stdexcept>
 
 namespace spng {
