@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import fake_wire_cell
+import psutil
 import pytest
 from wirecell_campaign import cli
 from wirecell_campaign.interrupts import STOP_SIGNALS
@@ -235,16 +236,13 @@ def listens(port: int) -> bool:
 
 
 def children(pid: int, pattern: str) -> list[int]:
-    """Child processes whose command line fits."""
+    """Child processes whose command line fits; none of a process that is gone."""
     found = []
-    for child in Path(f"/proc/{pid}/task").glob("*/children"):
-        for word in child.read_text().split():
-            try:
-                line = Path(f"/proc/{word}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-            if re.search(pattern, line):
-                found.append(int(word))
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children():
+            with suppress(psutil.NoSuchProcess):
+                if re.search(pattern, " ".join(child.cmdline())):
+                    found.append(child.pid)
     return found
 
 
