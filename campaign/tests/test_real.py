@@ -46,7 +46,7 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert provenance["configuration"]["path"] == str(ROOT / "cfg/pipeline.jsonnet")
     for file in provenance["files"]:
         assert hashlib.sha256(Path(file["path"]).read_bytes()).hexdigest() == file["sha256"]
-    assert {file["role"] for file in provenance["files"]} == {"wires", "field"}
+    assert {file["role"] for file in provenance["files"]} == {"wires", "field", "noise"}
     assert summary["files_with_timing"] == 2
     shown = subprocess.run(
         [sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"], capture_output=True, text=True, check=True

@@ -6,7 +6,6 @@
 #include "spng/detector/noise_amplitude.h"
 #include "spng/detector/response_components.h"
 #include "spng/detector/wire_average.h"
-#include "spng/io/data_path.h"
 
 #include <ATen/TensorOperators.h>
 
@@ -25,22 +24,6 @@ const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
 
 constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on the length
 
-std::vector<NoiseSpectrum> spectra_if_there(const std::string& file, const std::string& name) {
-    std::string path;
-    try {
-        path = file.empty() ? "" : find_data_file(file).string();
-    } catch (const Error&) {
-        path.clear();
-    }
-    if (path.empty()) {
-        log::debug(name, [&] {
-            return "no noise spectra" + (file.empty() ? "" : " (" + file + ")") + ": noise is not compared";
-        });
-        return {};
-    }
-    return load_noise_spectra(path);
-}
-
 /// Total length of the wires of each channel in a plane [mm].
 std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
     std::map<int, double> lengths;
@@ -48,8 +31,7 @@ std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
         for (const WirePlane& wires : face.planes) {
             for (const Wire& wire : wires.wires) {
                 if (wires.ident == plane) {
-                    lengths[wire.channel] +=
-                        std::hypot(wire.head.y - wire.tail.y, wire.head.z - wire.tail.z);
+                    lengths[wire.channel] += std::hypot(wire.head.y - wire.tail.y, wire.head.z - wire.tail.z);
                 }
             }
         }
@@ -103,8 +85,8 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
     }
     Expectation expected;
     expected.unipolarity = magnitude > 0 ? area / magnitude : 0;
-    expected.lobes_in_order = std::max_element(sample, sample + line.size(0)) <
-                              std::min_element(sample, sample + line.size(0));
+    expected.lobes_in_order =
+        std::max_element(sample, sample + line.size(0)) < std::min_element(sample, sample + line.size(0));
     expected.shaping = electronics.config().shaping;
     if (expected.unipolarity > 0.9) {
         const at::Tensor current = average_over_wires(field.plane(names.fr_plane_id)).sum(0, true);
@@ -126,14 +108,23 @@ void InputCheck::prepare(Environment& environment) {
         refuse("frer_spectrum", std::to_string(config().frer_spectrum.size()) + " names",
                "one for each of " + std::to_string(views) + " views");
     }
-    const auto spectra = spectra_if_there(config().spectra, name().text());
+    std::vector<NoiseSpectrum> spectra;
+    if (const auto found = files_read(); !found.empty()) {
+        m_files = {identify_data_file("noise", found.front())};
+        spectra = load_noise_spectra(found.front().string());
+    } else {
+        log::debug(name().text(), [&] {
+            return "no noise spectra" + (config().spectra.empty() ? "" : " (" + config().spectra + ")") +
+                   ": noise is not compared";
+        });
+    }
     std::map<std::string, Expectation> made; // by response: anodes may share them
     std::size_t index = 0;
     for (const auto& group : groups.groups()) {
         for (std::size_t view = 0; view < group.views.size(); ++view) {
             const std::string& response_name = config().frer_spectrum[index++];
-            const auto& response = environment.service<TorchFRERSpectrum>(
-                response_name, name().text() + ", key frer_spectrum");
+            const auto& response =
+                environment.service<TorchFRERSpectrum>(response_name, name().text() + ", key frer_spectrum");
             auto found = made.find(response_name);
             if (found == made.end()) {
                 found = made.emplace(response_name, make_expectation(environment, response)).first;

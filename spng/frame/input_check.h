@@ -8,9 +8,13 @@
 #include "spng/frame/channel_pulses.h"
 #include "spng/frame/pulse_shape.h"
 #include "spng/instrument/input_report.h"
+#include "spng/io/data_file.h"
+#include "spng/io/data_path.h"
+#include "spng/io/uses_files.h"
 
 #include <ATen/core/Tensor.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,14 +57,21 @@ struct InputCheckConfig {
 };
 
 /// The predictions, made once before the first event.
-class InputCheck : public ServiceWith<InputCheckConfig> {
+class InputCheck : public ServiceWith<InputCheckConfig>, public UsesFiles, public ReadsDataFiles {
 public:
+    /// Empty without noise spectra, or if their file is not there: then noise is not compared.
+    std::vector<std::filesystem::path> files_read() const override {
+        return config().spectra.empty() ? std::vector<std::filesystem::path>{}
+                                        : data_file_if_found(config().spectra);
+    }
+    std::vector<DataFile> data_files() const override { return m_files; }
+
     using Plane = instrument::InputReport::Plane;
 
     struct Expectation {
-        double unipolarity = 0; ///< area of the response over the area of its magnitude
+        double unipolarity = 0;     ///< area of the response over the area of its magnitude
         bool lobes_in_order = true; ///< its positive lobe comes first
-        double shaping = 0; ///< ns
+        double shaping = 0;         ///< ns
         /// Of planes that collect; null for others, where the shape tells more of the field response and of
         /// the track than of the electronics, which all planes share.
         std::shared_ptr<const PulseShapes> shapes;
@@ -75,6 +86,7 @@ private:
     Expectation make_expectation(Environment& environment, const TorchFRERSpectrum& response) const;
 
     std::map<Plane, Expectation> m_expectations;
+    std::vector<DataFile> m_files;
 };
 
 /// Channels of a view that are measured: every n-th, so that at most 256 are.
