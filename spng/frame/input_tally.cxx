@@ -3,7 +3,6 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/input_warning.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <utility>
@@ -22,23 +21,16 @@ std::string percent(double share) {
 /// "1760 absent, 3 masked"
 std::string kinds_of(const ChannelCounts& counts) {
     std::string text;
-    for (const auto& [kind, count] :
-         {std::pair{"absent", counts.absent}, {"NaN", counts.not_finite}, {"out of range", counts.out_of_range},
-          {"dead", counts.constant}, {"masked", counts.masked}}) {
+    for (const auto& [kind, count] : {std::pair{"absent", counts.absent},
+                                      {"NaN", counts.not_finite},
+                                      {"out of range", counts.out_of_range},
+                                      {"dead", counts.constant},
+                                      {"masked", counts.masked}}) {
         if (count > 0) {
             text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
         }
     }
     return text;
-}
-
-/// Whether this is the first time for the anode.
-bool is_new(std::vector<int>& anodes, int anode) {
-    const bool known = std::find(anodes.begin(), anodes.end(), anode) != anodes.end();
-    if (!known) {
-        anodes.push_back(anode);
-    }
-    return !known;
 }
 
 } // namespace
@@ -96,7 +88,7 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
     const std::string where = "anode " + std::to_string(anode) + ", event " + std::to_string(event);
     const std::string expected = "at most " + percent(m_max_bad_share) + " of the channels";
     const std::string mend = "a larger share is allowed with -A max_bad_share=SHARE";
-    if (share_of(counts.unusable()) > m_max_bad_share && (is_strict() || is_new(m_warned_bad, anode))) {
+    if (share_of(counts.unusable()) > m_max_bad_share && (is_strict() || m_warned_bad.insert(anode).second)) {
         warn({.what = "channels that cannot be used",
               .where = where,
               .seen = std::to_string(counts.unusable()) + " of " + std::to_string(counts.channels) +
@@ -104,7 +96,8 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
               .expected = expected,
               .mend = mend});
     }
-    if (share_of(counts.saturated) > m_max_bad_share && (is_strict() || is_new(m_warned_saturated, anode))) {
+    if (share_of(counts.saturated) > m_max_bad_share &&
+        (is_strict() || m_warned_saturated.insert(anode).second)) {
         warn({.what = "saturated channels",
               .where = where,
               .seen = std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) +

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ public:
     /// One group of an event as it was selected.
     struct Selected {
         const ViewGroup* group;
-        at::Tensor waveforms; ///< (view, channel, tick) on the host
-        at::Tensor good;      ///< (view, channel) bool on the host
+        at::Tensor waveforms;                          ///< (view, channel, tick) on the host
+        at::Tensor good;                               ///< (view, channel) bool on the host
         std::vector<instrument::ChannelCounts> counts; ///< of each view
     };
 
@@ -46,7 +47,7 @@ private:
     instrument::InputReport m_report;
     std::optional<InputMeasurement> m_measurement;
     std::vector<ErrorText> m_misfits;
-    std::vector<int> m_warned_bad, m_warned_saturated; ///< anodes
+    std::set<int> m_warned_bad, m_warned_saturated; ///< anodes
 };
 
 } // namespace spng
