@@ -1,4 +1,4 @@
-"""The rule for every file that the commands write.
+"""The rule for every file that the commands of this package, and the scripts of the checkout, write.
 
 A regular file is replaced as a whole when its content is complete; of a symbolic link it is the target that is replaced. A device
 or a pipe is written in place. What is neither is rejected. Nothing but a regular file is ever replaced or removed.
@@ -48,15 +48,16 @@ def _leads_to_open_file(path: Path) -> bool:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[Path]:
-    """Give the name of a new file to write. When the block ends well, it becomes `path`, or its content goes there. OSError."""
+    """Give the name of a new file to write, with the same ending. When the block ends well, it becomes `path`, or its content goes
+    there. OSError."""
     target = target_of(path)
     if target is None:
         with tempfile.TemporaryDirectory() as folder:
-            whole = Path(folder) / "output"
+            whole = Path(folder) / f"output{path.suffix}"
             yield whole
             _send(whole, path)
         return
-    partial = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+    partial = target.with_name(f".{target.stem}.{os.getpid()}-{secrets.token_hex(4)}.partial{target.suffix}")
     try:
         yield partial
         if target_of(target) is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 CHANNELS = 2560  # of an anode; those of the next one follow
 TICKS = 6000  # of the default event

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wcblib.output_file import output_file
 from wirecell_profile import comparison
 from wirecell_profile.measurements import Run, read_timing
+from wirecell_profile.output_file import output_file
 
 SCHEMA = "spng-bench-reference-1"
 MARGIN = 0.15  # relative; what a step may lose before anybody cares

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 from .events import depositions
 from .network import ELECTRONS

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 from .network import ELECTRONS, INPUTS, REBIN, DNNROINet, operations_per_sample, parameters
 

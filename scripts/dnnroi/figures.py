@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
 import numpy as np  # noqa: E402
-from wcblib.output_file import output_file  # noqa: E402
+from wirecell_profile.output_file import output_file  # noqa: E402
 
 from .evaluation import BINS, MASK_THRESHOLD, Counts, area_under_roc, merits  # noqa: E402
 from .simulation import VIEWS  # noqa: E402

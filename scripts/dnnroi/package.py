@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 from .export import Probability
 from .network import INPUTS, DNNROINet

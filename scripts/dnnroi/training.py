@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 from .dataset import CropRule, EventSet
 from .loss import weighted_loss

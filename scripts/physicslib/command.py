@@ -16,7 +16,7 @@ from benchlib import machine_load
 from benchlib.frames import copies_of_frame
 from benchlib.programs import ready_build, use_cores
 from wcblib.checkout import ROOT, fail, say
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing

@@ -14,7 +14,7 @@ import pytest
 from benchlib import regression
 from physicslib import command
 from tests.support.wire_cell import ROOT
-from wcblib.output_file import output_file
+from wirecell_profile.output_file import output_file
 
 RUN = SimpleNamespace(time="now", commit="abc", conditions={}, json=lambda: {"source": "x"})
 WRITERS: dict[str, Callable[[Path], None]] = {
@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
 }
 PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
-OWN_RULE = {"scripts/wcblib/output_file.py", "profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
+OWN_RULE = {"profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
 # Names that are replaced but that no user gives, each with its reason.
 OTHERS = {
     "scripts/wcblib/bundle/command.py": "a folder; what exists and is none is rejected before",
