@@ -37,7 +37,7 @@ po::options_description job_options() {
         ("plugin,p", texts("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
         ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                     //
         ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                        //
-        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on") //
+        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on")   //
         ("strict", "fail at input that does not fit the detector, instead of a warning");
     return options;
 }

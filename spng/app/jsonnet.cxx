@@ -276,7 +276,8 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                           .seen = "more than 40000 levels of expressions",
                           .expected = "fewer",
                           .mend = "write a long chain as a list, or as a loop over one"});
-    run_on_deep_stack([&] { text = evaluated(file, bindings, imports); }, overflow.what() + std::string("\n"));
+    run_on_deep_stack([&] { text = evaluated(file, bindings, imports); },
+                      overflow.what() + std::string("\n"));
     if (find_deep_nesting(text) != std::string::npos) {
         refuse({.what = "the configuration's value nests too deeply",
                 .where = file.string(),

@@ -20,8 +20,8 @@ struct JsonnetBinding {
 
 /// Evaluate a Jsonnet file.
 /// @param imports  folders that imports are searched in, in order, after the importing file's own
-/// Throws Error(Configuration) with file and line, also when brackets nest deeper than max_nesting; for arguments that the job does not have, names those it
-/// has.
+/// Throws Error(Configuration) with file and line, also when brackets nest deeper than max_nesting; for
+/// arguments that the job does not have, names those it has.
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<JsonnetBinding>& bindings,
                                 const std::vector<std::filesystem::path>& imports);

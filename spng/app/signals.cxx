@@ -27,9 +27,8 @@ constexpr std::array<StopSignal, 6> stop_signals{{{SIGINT, "SIGINT", false},
                                                   {SIGXCPU, "SIGXCPU", true}}};
 
 const StopSignal* find(int number) noexcept {
-    const auto found =
-        std::find_if(stop_signals.begin(), stop_signals.end(),
-                     [number](const StopSignal& signal) { return signal.number == number; });
+    const auto found = std::find_if(stop_signals.begin(), stop_signals.end(),
+                                    [number](const StopSignal& signal) { return signal.number == number; });
     return found == stop_signals.end() ? nullptr : found;
 }
 

@@ -21,7 +21,8 @@ void open_held_files();
 /// that do not exist yet, since the others may hold data. Names the others on stderr. Never throws.
 void give_up_held_files() noexcept;
 
-/// Forget the files that are not open yet, with their lines, for a program that must not write to one of them.
+/// Forget the files that are not open yet, with their lines, for a program that must not write to one of
+/// them.
 void drop_held_files();
 
 } // namespace spng::log

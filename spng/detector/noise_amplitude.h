@@ -24,8 +24,8 @@ namespace spng {
 at::Tensor mean_amplitude(const std::vector<NoiseSpectrum>& spectra, int plane, double wire_length,
                           std::int64_t ticks, double tick);
 
-/// RMS of random waveforms with these mean amplitudes. The coefficients have a Rayleigh distribution, whose mean
-/// square is 4 / pi times the square of its mean; Parseval; the mean over time does not count.
+/// RMS of random waveforms with these mean amplitudes. The coefficients have a Rayleigh distribution, whose
+/// mean square is 4 / pi times the square of its mean; Parseval; the mean over time does not count.
 /// @param amplitude  (ticks / 2 + 1) float64, as mean_amplitude() returns it
 /// @return in the unit of the amplitudes
 double rms_of_amplitude(const at::Tensor& amplitude, std::int64_t ticks);

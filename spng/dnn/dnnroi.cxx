@@ -113,8 +113,7 @@ Ports DNNROI::process(const Ports& inputs) {
         for (const auto& feature : features) {
             images.push_back(both->at(feature).data);
         }
-        stacked =
-            stack_features(images, config().input_scale, config().input_offset, divisor_for(image));
+        stacked = stack_features(images, config().input_scale, config().input_offset, divisor_for(image));
     }
     const at::Tensor probability = m_service->forward(stacked);
     NamedTensor regions = image;

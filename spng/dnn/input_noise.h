@@ -23,7 +23,6 @@ struct InputNoise {
 /// @param training  noise of the training (view, 1), type and device of rms [electrons]
 /// @param hot       at least 1
 /// @throws Error(Internal) for other shapes or types
-InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::Tensor& training,
-                       double hot);
+InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::Tensor& training, double hot);
 
 } // namespace spng

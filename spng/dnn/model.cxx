@@ -73,11 +73,9 @@ std::optional<TrainingNoise> noise_of(const nlohmann::json& metadata, const std:
         [](const auto& noise) {
             return !noise.empty() && std::all_of(noise.begin(), noise.end(), [](double x) { return x > 0; });
         });
-    const auto range =
-        numbers_of(metadata, "noise_range", "two ratios of noise, low and high, around 1", file,
-                   [](const auto& ends) {
-                       return ends.size() == 2 && ends[0] >= 0 && ends[0] <= 1 && ends[1] >= 1;
-                   });
+    const auto range = numbers_of(
+        metadata, "noise_range", "two ratios of noise, low and high, around 1", file,
+        [](const auto& ends) { return ends.size() == 2 && ends[0] >= 0 && ends[0] <= 1 && ends[1] >= 1; });
     if (planes.empty() != range.empty()) {
         bad_metadata(file, planes.empty() ? "noise_range alone" : "training_noise alone",
                      "training_noise and noise_range, or neither");

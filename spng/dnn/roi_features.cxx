@@ -18,8 +18,7 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, d
                        "stack_features", "images", image,
                        "float or bool (view, channel, tick) of the sizes of " + describe_tensor(first));
     }
-    require_tensor(!divisor.defined() ||
-                       (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
+    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
                    "stack_features", "divisor", divisor, "float (view, channel) of the images, or undefined");
     at::Tensor stacked =
         at::empty({first.size(0), static_cast<std::int64_t>(images.size()), first.size(1), first.size(2)},

@@ -113,8 +113,7 @@ std::vector<Pulse> find_pulses(const T* samples, std::int64_t ticks, double medi
         }
         Pulse& pulse = pulses.emplace_back();
         pulse.polarity = (above - below) / (above + below);
-        pulse.lobe_distance =
-            std::min(height(highest), -height(lowest)) > lobe_sigmas ? lowest - highest : 0;
+        pulse.lobe_distance = std::min(height(highest), -height(lowest)) > lobe_sigmas ? lowest - highest : 0;
         const bool is_alone = (i == 0 || begin - runs[i - 1].end >= min_distance) &&
                               (i + 1 == runs.size() || runs[i + 1].begin - end >= min_distance);
         if (size >= shape_sigmas && end - begin <= max_shape_length && is_alone) {

@@ -26,17 +26,17 @@ bool all_within(const T* samples, std::int64_t count, double largest) {
         }
         return !beyond;
     } else {
-        return largest >= std::numeric_limits<T>::max() || std::all_of(samples, samples + count, [&](T sample) {
-            return std::abs(static_cast<double>(sample)) <= largest;
-        });
+        return largest >= std::numeric_limits<T>::max() ||
+               std::all_of(samples, samples + count,
+                           [&](T sample) { return std::abs(static_cast<double>(sample)) <= largest; });
     }
 }
 
 template <class T>
 bool all_finite(const T* samples, std::int64_t count) {
     return std::is_integral_v<T> || std::all_of(samples, samples + count, [](T sample) {
-        return std::isfinite(static_cast<double>(sample));
-    });
+               return std::isfinite(static_cast<double>(sample));
+           });
 }
 
 /// Ends at the first sample that differs, which is the second one of a channel that is alive.

@@ -45,8 +45,9 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
         m_groups.push_back(&m_view_groups->group(wanted, name().text() + ", key output_groups"));
     }
     const InputCheck* check =
-        config().check.empty() ? nullptr
-                               : &environment.service<InputCheck>(config().check, name().text() + ", key check");
+        config().check.empty()
+            ? nullptr
+            : &environment.service<InputCheck>(config().check, name().text() + ", key check");
     m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
 }
 
@@ -215,8 +216,8 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         append(event->masks, "outofrange", selected.out_of_range);
         append(event->masks, "saturated", selected.saturated);
         tensors.push_back(uploaded(*group, selected.waveforms, selected.good, frame.axes[1]));
-        found.push_back({group, std::move(selected.waveforms), std::move(selected.good),
-                         std::move(selected.counts)});
+        found.push_back(
+            {group, std::move(selected.waveforms), std::move(selected.good), std::move(selected.counts)});
     }
     m_tally->add(event->index, found);
     Ports outputs;

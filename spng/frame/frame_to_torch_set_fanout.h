@@ -55,12 +55,15 @@ struct FrameToTorchSetFanoutConfig {
 
 /// Output port g holds the tensor of group g, named as the group: (view, channel, tick), int16 as it was read
 /// (it becomes a real number on the device) or real. The masks "nan", "missing", "outofrange" and "saturated"
-/// are added to the event. Counts of such channels go to the report of the run. The groups may be those of several anodes, whose channels are then all in the frame; an anode
-/// without a single channel in it is an error of the event.
+/// are added to the event. Counts of such channels go to the report of the run. The groups may be those of
+/// several anodes, whose channels are then all in the frame; an anode without a single channel in it is an
+/// error of the event.
 ///
 /// On a device, samples are gathered straight into page-locked memory, and copied to the device without
 /// waiting.
-class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>, public StartsDeviceWork, public instrument::ReportsInput {
+class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
+                              public StartsDeviceWork,
+                              public instrument::ReportsInput {
 public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
     std::vector<TensorSetPtr> example() const override;

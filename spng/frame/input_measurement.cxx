@@ -14,7 +14,8 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t min_ticks = 500; // in a shorter readout much of the noise is below the lowest frequency
+constexpr std::int64_t min_ticks =
+    500; // in a shorter readout much of the noise is below the lowest frequency
 constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
 constexpr double noise_free = 0.1; // of the expected noise: a simulation without noise
 
@@ -38,7 +39,8 @@ std::string number(double value, int digits = 2) {
 }
 
 template <class T>
-ChannelResult measure(const T* samples, std::int64_t ticks, double expected_noise, const PulseShapes* shapes) {
+ChannelResult measure(const T* samples, std::int64_t ticks, double expected_noise,
+                      const PulseShapes* shapes) {
     ChannelResult result;
     result.level = channel_level(samples, ticks);
     // Without noise, as a simulation may give it, every bump would be a pulse.
@@ -212,7 +214,8 @@ void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneStat
     if (!state.report.polarity->fits) {
         return;
     }
-    const double described = m_check.expectation(plane).shaping, most = m_check.config().max_shaping_difference;
+    const double described = m_check.expectation(plane).shaping,
+                 most = m_check.config().max_shaping_difference;
     const double ratio = median_of(state.shaping);
     const bool fits = std::abs(ratio - 1) <= most;
     state.report.shaping = {ratio * described, described, state.shaping.size(), fits};

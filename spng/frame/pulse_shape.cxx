@@ -51,10 +51,12 @@ PulseShapes::PulseShapes(const at::Tensor& line, double period, const ColdElectr
                 const at::Tensor turn = at::polar(at::ones_like(phase), phase * (-shift / double{shifts}));
                 const at::Tensor pulse = at::fft_irfft(smeared * turn, ticks).contiguous();
                 const auto* sample = pulse.const_data_ptr<double>();
-                const auto peak = std::max_element(sample, sample + ticks, [](double a, double b) {
-                                      return std::abs(a) < std::abs(b);
-                                  }) - sample;
-                const std::int64_t first = std::clamp<std::int64_t>(peak - shape_peak, 0, ticks - shape_ticks);
+                const auto peak =
+                    std::max_element(sample, sample + ticks,
+                                     [](double a, double b) { return std::abs(a) < std::abs(b); }) -
+                    sample;
+                const std::int64_t first =
+                    std::clamp<std::int64_t>(peak - shape_peak, 0, ticks - shape_ticks);
                 double power = 0;
                 for (std::int64_t i = first; i < first + shape_ticks; ++i) {
                     power += sample[i] * sample[i];

@@ -16,8 +16,8 @@ namespace spng {
 /// track's slope (Gaussian, 0 to 1.6 us), at fractions of a tick.
 class PulseShapes {
 public:
-    /// @param line         (1, sample) float64: field response of a plane summed over its wires, the current of
-    ///                     charge spread evenly along the pitch direction; charges per ns and electron
+    /// @param line         (1, sample) float64: field response of a plane summed over its wires: the current
+    ///                     of charge spread evenly along the pitch direction; charges per ns and electron
     /// @param period       ns between its samples
     /// @param electronics  as described; shaping times are multiples of its own
     PulseShapes(const at::Tensor& line, double period, const ColdElectronics& electronics,

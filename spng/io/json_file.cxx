@@ -133,7 +133,8 @@ nlohmann::json load_json_file(const std::string& path) {
     if (const auto offset = find_deep_nesting(text); offset != std::string::npos) {
         fail(path + ", " + position_text(text, offset + 1), "a data file nests too deeply",
              "more than " + std::to_string(max_nesting) + " levels of brackets",
-             "at most " + std::to_string(max_nesting), "fetch the file again, or correct it at this position");
+             "at most " + std::to_string(max_nesting),
+             "fetch the file again, or correct it at this position");
     }
     try {
         return nlohmann::json::parse(text);

@@ -80,14 +80,15 @@ TEST(Jsonnet, BracketsInCodeBindingsCount) {
     EXPECT_EQ(error_of("std.extVar('a')", {{Kind::external_code, "a", deep}}).text().where,
               "--ext-code a, line 1, column 501");
     const SnippetFile file("function(a) [a, std.extVar('b')]");
-    EXPECT_EQ(evaluate_jsonnet(file.path(), {{Kind::argument_text, "a", deep}, {Kind::external_text, "b", deep}}, {}),
+    EXPECT_EQ(evaluate_jsonnet(file.path(),
+                               {{Kind::argument_text, "a", deep}, {Kind::external_text, "b", deep}}, {}),
               nlohmann::json({deep, deep}));
 }
 
 TEST(Jsonnet, BracketsInStringsAndCommentsDoNotCount) {
     const std::string open = repeated("[", 10'000);
-    const SnippetFile file("// " + open + "\n/* " + open + " */ # " + open + "\n['" + open + "', \"" + open + "\", @'\\', |||\n  " +
-                           open + "\n|||]");
+    const SnippetFile file("// " + open + "\n/* " + open + " */ # " + open + "\n['" + open + "', \"" + open +
+                           "\", @'\\', |||\n  " + open + "\n|||]");
     EXPECT_EQ(evaluate_jsonnet(file.path(), {}, {}).size(), 4u);
 }
 

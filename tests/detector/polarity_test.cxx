@@ -1,5 +1,6 @@
 // Roles of planes against the field responses: a plane that a detector description calls `collection`
-// collects charge, and one that it calls `induction` does not. An anode with the response of another fails here.
+// collects charge, and one that it calls `induction` does not. An anode with the response of another fails
+// here.
 
 #include "spng/detector/field_response.h"
 #include "spng/detector/wire_average.h"
@@ -19,9 +20,9 @@ using namespace spng;
 
 /// Anodes of all detectors: [{detector, anode, response, planes: [{plane, kind}]}].
 const nlohmann::json& described_anodes() {
-    static const nlohmann::json anodes =
-        test::evaluate("local detectors = import '" + own_folder("cfg").string() + "/detectors/all.jsonnet';" +
-                       R"(
+    static const nlohmann::json anodes = test::evaluate(
+        "local detectors = import '" + own_folder("cfg").string() + "/detectors/all.jsonnet';" +
+        R"(
         [
             {
                 detector: name,
@@ -45,8 +46,8 @@ std::string response_file(const std::string& name) {
     return std::filesystem::exists(own) ? own : test::shared_detector_file(name);
 }
 
-/// Charge in electrons that one electron leaves on the wire whose region it drifts into, by plane. A wire that
-/// collects it sees -1 or, where other planes take a part of the charge, some tenths of that.
+/// Charge in electrons that one electron leaves on the wire whose region it drifts into, by plane. A wire
+/// that collects it sees -1 or, where other planes take a part of the charge, some tenths of that.
 std::map<int, double> charge_on_central_wires(const std::string& path) {
     const FieldResponse response = load_field_response(path);
     std::map<int, double> charge;

@@ -62,9 +62,11 @@ TEST_F(NoiseWatchTest, ReportsTheExtremesOfEachView) {
     observe(1.5, 1.25);
     m_watch.report();
     const std::string text = logged();
-    EXPECT_NE(text.find("view U: noise 1.00 to 1.50 times that of the training, events: 2"), std::string::npos)
+    EXPECT_NE(text.find("view U: noise 1.00 to 1.50 times that of the training, events: 2"),
+              std::string::npos)
         << text;
-    EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times that of the training, events: 1"), std::string::npos)
+    EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times that of the training, events: 1"),
+              std::string::npos)
         << text;
     EXPECT_EQ(m_watch.extremes().at("U").high, 1.5);
 }

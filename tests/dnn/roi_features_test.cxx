@@ -37,8 +37,7 @@ TEST(StackFeatures, TheDivisorIsOfChannelsAndOfChargeOnly) {
     const auto mask = at::tensor({1, 0, 1, 1}).to(at::kBool).view({1, 2, 2});
     const auto divisor = at::tensor({1.0, 4.0}, at::kDouble).view({1, 2});
     const auto stacked = stack_features({charge, mask}, 0.25, 100, divisor);
-    const auto expected =
-        at::tensor({102.F, 104.F, 100.5F, 101.F, 1.F, 0.F, 1.F, 1.F}).view({1, 2, 2, 2});
+    const auto expected = at::tensor({102.F, 104.F, 100.5F, 101.F, 1.F, 0.F, 1.F, 1.F}).view({1, 2, 2, 2});
     EXPECT_TRUE(at::equal(stacked, expected)) << stacked;
 }
 
@@ -46,7 +45,8 @@ TEST(StackFeatures, ADivisorOfOneChangesNoBit) {
     for (const auto type : {at::kFloat, at::kDouble}) {
         const auto charge = at::tensor({1.1, 1e-3, -7.3e5, 0.3}, at::kDouble).to(type).view({1, 2, 2});
         const auto one = at::ones({1, 2}, type);
-        EXPECT_TRUE(at::equal(stack_features({charge}, 1.0 / 4000, 0, one), stack_features({charge}, 1.0 / 4000, 0)));
+        EXPECT_TRUE(
+            at::equal(stack_features({charge}, 1.0 / 4000, 0, one), stack_features({charge}, 1.0 / 4000, 0)));
     }
 }
 

@@ -27,8 +27,8 @@ using Row = std::vector<double>;
 
 TEST(ChannelSelection, RowsAreGatheredAndMissingOnesAreZero) {
     const at::Tensor samples = at::tensor({1, 2, 3, 4, 5, 6}, at::kShort).view({2, 3});
-    const auto selected =
-        select_channels(samples, rows({1, -1, 0}), ids({11, 12, 10}), {}, std::nullopt, largest_sample(14), false);
+    const auto selected = select_channels(samples, rows({1, -1, 0}), ids({11, 12, 10}), {}, std::nullopt,
+                                          largest_sample(14), false);
     EXPECT_EQ(selected.waveforms.scalar_type(), at::kShort);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{4, 5, 6}));
     EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
@@ -42,7 +42,8 @@ TEST(ChannelSelection, OneValueThatIsNotFiniteEmptiesItsRowOnly) {
          {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
         at::Tensor samples = at::full({2, 3}, 7.0f);
         samples[1][2] = bad;
-        const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt, largest_sample(14), false);
+        const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt,
+                                              largest_sample(14), false);
         EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
         EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
         EXPECT_EQ(selected.not_finite, (std::vector<ChannelRange>{{11, 0, 3}}));
@@ -71,12 +72,13 @@ TEST(ChannelSelection, LargeSamplesOfADigitiserAreKept) {
 }
 
 TEST(ChannelSelection, ChannelsAreCountedByView) {
-    const at::Tensor samples = at::tensor({5.f, 5.f, 5.f, 1.f, 2.f, 3.f, 1.f, 2.f, 3.f, 1.f, 2.f, 3.f}).view({4, 3});
+    const at::Tensor samples =
+        at::tensor({5.f, 5.f, 5.f, 1.f, 2.f, 3.f, 1.f, 2.f, 3.f, 1.f, 2.f, 3.f}).view({4, 3});
     samples[1][1] = std::numeric_limits<float>::infinity();
     const at::Tensor view_rows = at::tensor({0, 1, 2, 3, -1, 2}, at::kLong).view({2, 3});
     const at::Tensor view_ids = at::tensor({10, 11, 12, 13, 14, 15}, at::kInt).view({2, 3});
-    const auto selected = select_channels(samples, view_rows, view_ids, {{12, 0, 3}, {13, 1, 2}}, std::nullopt,
-                                          largest_sample(14), false);
+    const auto selected = select_channels(samples, view_rows, view_ids, {{12, 0, 3}, {13, 1, 2}},
+                                          std::nullopt, largest_sample(14), false);
     ASSERT_EQ(selected.counts.size(), 2u);
     const auto& first = selected.counts[0];
     EXPECT_EQ(first.channels, 3u);
@@ -101,8 +103,8 @@ TEST(ChannelSelection, AChannelThatIsDeadAtARailIsNotCountedAsSaturated) {
 
 TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
     const at::Tensor samples = at::full({2, 6}, 9, at::kShort);
-    const auto selected =
-        select_channels(samples, rows({0, 1}), ids({10, 11}), {{10, 3, 6}, {10, 0, 3}}, std::nullopt, largest_sample(14), false);
+    const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {{10, 3, 6}, {10, 0, 3}},
+                                          std::nullopt, largest_sample(14), false);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(row(selected.good.unsqueeze(-1), 0), Row{0});
     EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{1});
@@ -110,14 +112,15 @@ TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
 
 TEST(ChannelSelection, ShorterBadRangesAreBridged) {
     const at::Tensor samples = at::tensor({10, 99, 99, 40, 50, 99}, at::kShort).view({1, 6});
-    const auto selected =
-        select_channels(samples, rows({0}), ids({10}), {{10, 1, 3}, {10, 5, 6}}, std::nullopt, largest_sample(14), false);
+    const auto selected = select_channels(samples, rows({0}), ids({10}), {{10, 1, 3}, {10, 5, 6}},
+                                          std::nullopt, largest_sample(14), false);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{10, 20, 30, 40, 50, 50}));
 }
 
 TEST(ChannelSelection, SaturatedRunsAreListedAndKept) {
     const at::Tensor samples = at::tensor({5, 4095, 4095, 5, 0, 5}, at::kShort).view({1, 6});
-    const auto selected = select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, largest_sample(12), false);
+    const auto selected =
+        select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, largest_sample(12), false);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{5, 4095, 4095, 5, 0, 5}));
     EXPECT_EQ(selected.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
 }

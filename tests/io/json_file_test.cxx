@@ -53,7 +53,9 @@ Error error_of(const std::string& path) {
 }
 
 TEST(JsonFile, DeepNestingIsRefused) {
-    const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+    const auto nested = [](std::size_t levels) {
+        return std::string(levels, '[') + std::string(levels, ']');
+    };
     for (const std::size_t levels : {501, 150'000}) {
         const auto error = error_of(written("deep.json", "[\n" + nested(levels) + "]"));
         EXPECT_EQ(error.text().what, "a data file nests too deeply");

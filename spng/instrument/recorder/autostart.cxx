@@ -51,8 +51,8 @@ void complete_at_any_end() {
     std::call_once(once, [] {
         std::atexit(&stop_at_exit);
         std::at_quick_exit(&stop_at_exit);
-        for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
-                                 SIGXCPU}) {
+        for (const int number :
+             {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU}) {
             struct sigaction before {};
             sigaction(number, nullptr, &before);
             // What the program handles, it handles.
