@@ -76,8 +76,7 @@ def script(network: DNNROINet) -> torch.jit.ScriptModule:
 def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) -> int:
     """Write the file, complete or not at all (see output_file); its bytes."""
     # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".
-    text = json.dumps(about, indent=2, sort_keys=True)
-    content = script(network).save_to_buffer(_extra_files={"metadata.json": text})
+    content = with_metadata(script(network).save_to_buffer(), about)
     write_whole(path, content)
     return len(content)
 
@@ -90,10 +89,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _records(content: bytes) -> dict[str, bytes]:
-    """The records of a TorchScript file by name, without those that its writer adds by itself."""
+    """The records of a TorchScript file by name, without those that its writer adds by itself, and without those for messages of
+    errors, which name source files in folders of this machine."""
     reader = torch._C.PyTorchFileReader(io.BytesIO(content))
     own = ("version", "byteorder", ".data/serialization_id")
-    return {name: reader.get_record(name) for name in reader.get_all_records() if name not in own}
+    return {name: reader.get_record(name) for name in reader.get_all_records()
+            if name not in own and not name.endswith(".debug_pkl")}
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:
