@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -134,7 +135,20 @@ def run_pytest(only: str) -> Outcome:
         return Outcome(failed={"pytest": f"ended without a report, exit status {status}"})
     if status not in (0, 1, 5) and not outcome.failed:
         outcome.failed["pytest"] = f"exit status {status}"
+    if not only and not outcome.failed:
+        outcome.failed |= {name: "none of its tests was run" for name in left_out(folders, outcome)}
     return outcome
+
+
+def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
+    """Files with tests, below folders of the checkout, of which the report names none."""
+    ran = {*outcome.passed, *outcome.failed, *outcome.skipped}
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name in folders
+        for path in sorted((ROOT / name).glob("**/test_*.py"))
+    ]
+    return [module for module in modules if not any(f"{test}.".startswith(f"{module}.") for test in ran)]
 
 
 def main() -> int:

@@ -15,9 +15,8 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     ran: list[list[str]] = []
     monkeypatch.setattr(sys, "argv", ["demo"])
     monkeypatch.setattr(demo.setup, "ensure", lambda *_: ran.append(["setup"]))
-    monkeypatch.setattr(demo, "wcb", lambda *words: ran.append(["wcb", *words]))
+    monkeypatch.setattr(demo, "build", lambda *words: ran.append(["build", *words]) or tmp_path)
     monkeypatch.setattr(demo, "run", lambda command: ran.append(command) or 0)
-    monkeypatch.setattr(demo, "build_folder", lambda: tmp_path)
     monkeypatch.setattr(demo, "FOLDER", tmp_path / "demo")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libSpngRecorder.so").touch()
@@ -27,7 +26,7 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_it_ends_with_the_report_of_its_own_run(steps: list[list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     assert demo.main() == 0
     setup, build, job, pictures, report = steps
-    assert setup == ["setup"] and build == ["wcb", "build", "--notests"] and "demo_plots.py" in pictures[1]
+    assert setup == ["setup"] and build == ["build", "--notests"] and "demo_plots.py" in pictures[1]
     assert job[-2:] == ["--record", str(demo.PROFILE)]
     assert report[0].endswith("wirecell-profile") and report[1:] == ["html", str(demo.PROFILE), "-o", str(demo.REPORT)]
     assert capsys.readouterr().out.rstrip().endswith(str(demo.REPORT))

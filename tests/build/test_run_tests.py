@@ -52,3 +52,13 @@ def test_a_crash_is_one_failed_test(monkeypatch, tmp_path, script, how):
     outcome = run_tests.run_google_tests(program, "")
     assert outcome.passed == ["A.one"]
     assert list(outcome.failed) == ["A.two"] and how in outcome.failed["A.two"]
+
+
+def test_a_file_that_pytest_did_not_enter_is_named(monkeypatch, tmp_path):
+    """As with tests/build, which pytest's own setting leaves out."""
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    for name in ("tests/test_a.py", "tests/build/test_b.py", "tests/build/test_c.py", "tests/d/test_ab.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    outcome = run_tests.Outcome(["tests.test_a.one"], {}, {"tests.build.test_c.Group.two": "no device"})
+    assert run_tests.left_out(["tests"], outcome) == ["tests.build.test_b", "tests.d.test_ab"]
