@@ -50,8 +50,8 @@ Guarded guarded;
 void on_fault(int, siginfo_t* info, void*) {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (address - guarded.guard >= guard_bytes) {
-        sigaction(SIGSEGV, &guarded.before,
-                  nullptr); // another defect: it happens again, and is handled as before
+        // Another defect: it happens again, and is handled as before.
+        sigaction(SIGSEGV, &guarded.before, nullptr);
         return;
     }
     [[maybe_unused]] const auto written =

@@ -29,7 +29,7 @@ void TorchFRERSpectrum::prepare(Environment& environment) {
     const auto& field = environment.service<FieldResponseComponent>(config().field_response,
                                                                     name().text() + ", key field_response");
     const FieldResponse& field_response = field.response();
-    m_notes = notes_of(field.file());
+    m_notes = notes_of(*field.data_file());
     const auto& electronics =
         environment.service<ColdElecResponse>(config().elec_response, name().text() + ", key elec_response");
     const at::Tensor average =

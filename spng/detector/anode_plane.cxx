@@ -20,15 +20,14 @@ const Registration<AnodePlane> anode_registration{{.type = "AnodePlane",
 } // namespace
 
 void WireSchemaFile::prepare(Environment&) {
-    m_file = identify_data_file("wires", find_data_file(config().filename));
-    m_schema = load_wires(m_file.path.string());
+    m_schema = load_wires(identify_file("wires").path.string());
 }
 
 void AnodePlane::prepare(Environment& environment) {
     const auto& file =
         environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema");
     m_wires = &file.schema().anode(config().ident);
-    m_notes = notes_of(file.file());
+    m_notes = notes_of(*file.data_file());
     m_channels = anode_channels(*m_wires);
 }
 

@@ -3,9 +3,7 @@
 
 #include "spng/core/component.h"
 #include "spng/detector/wires.h"
-#include "spng/io/data_file.h"
-#include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/reads_data_file.h"
 
 #include <memory>
 #include <string>
@@ -23,19 +21,14 @@ struct WireSchemaFileConfig {
 };
 
 /// Reads the file once for all anodes.
-class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public UsesFiles, public ReadsDataFiles {
+class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public ReadsDataFile {
 public:
     void prepare(Environment& environment) override;
-    /// Leaves out a file that is not there: prepare() reports it.
-    std::vector<std::filesystem::path> files_read() const override {
-        return data_file_if_found(config().filename);
-    }
     const WireSchema& schema() const { return m_schema; }
-    const DataFile& file() const { return m_file; }
-    std::vector<DataFile> data_files() const override { return {m_file}; }
 
 private:
-    DataFile m_file;
+    const std::string& data_file_name() const override { return config().filename; }
+
     WireSchema m_schema;
 };
 

@@ -22,8 +22,7 @@ const Registration<ColdElecResponse> electronics_registration{
 } // namespace
 
 void FieldResponseComponent::prepare(Environment&) {
-    m_file = identify_data_file("field", find_data_file(config().filename));
-    m_response = load_field_response(m_file.path.string());
+    m_response = load_field_response(identify_file("field").path.string());
 }
 
 ColdElectronics ColdElecResponse::electronics() const {

@@ -4,9 +4,7 @@
 #include "spng/core/component.h"
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
-#include "spng/io/data_file.h"
-#include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/reads_data_file.h"
 
 #include <string>
 #include <vector>
@@ -23,21 +21,14 @@ struct FieldResponseConfig {
 };
 
 /// Registered as "FieldResponse".
-class FieldResponseComponent : public ServiceWith<FieldResponseConfig>,
-                               public UsesFiles,
-                               public ReadsDataFiles {
+class FieldResponseComponent : public ServiceWith<FieldResponseConfig>, public ReadsDataFile {
 public:
     void prepare(Environment& environment) override;
-    /// Leaves out a file that is not there: prepare() reports it.
-    std::vector<std::filesystem::path> files_read() const override {
-        return data_file_if_found(config().filename);
-    }
     const FieldResponse& response() const { return m_response; }
-    const DataFile& file() const { return m_file; }
-    std::vector<DataFile> data_files() const override { return {m_file}; }
 
 private:
-    DataFile m_file;
+    const std::string& data_file_name() const override { return config().filename; }
+
     FieldResponse m_response;
 };
 

@@ -21,17 +21,6 @@ const Registration<TorchService> registration{{.type = "SPNGTorchService",
                                                .outputs = {},
                                                .text = "a trained network, shared by nodes"}};
 
-DataFile find_model(const std::string& name, const std::string& where) {
-    try {
-        return identify_data_file("model", find_data_file(name));
-    } catch (const Error& error) {
-        // A model that is not there, or not as shipped, counts as a failure of the model.
-        Error failure(ErrorKind::Model, error.text());
-        failure.add_where(where + ", key model");
-        throw failure;
-    }
-}
-
 std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
                                         std::int64_t concurrency, const std::string& service) {
     if (file.extension() == ".pt2") {
@@ -64,14 +53,25 @@ void TorchService::configured() {
                config().probe[2]};
 }
 
+DataFile& TorchService::identify_model() {
+    try {
+        return identify_file("model");
+    } catch (const Error& error) {
+        // A model that is not there, or not as shipped, counts as a failure of the model.
+        Error failure(ErrorKind::Model, error.text());
+        failure.add_where(name().text() + ", key model");
+        throw failure;
+    }
+}
+
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
-    m_file = find_model(config().model, name().text());
-    auto model = load_model(m_file.path, context, config().concurrency, name().text());
+    DataFile& file = identify_model();
+    auto model = load_model(file.path, context, config().concurrency, name().text());
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
-    m_file.metadata = metadata.text;
-    m_notes = notes_of(m_file);
+    file.metadata = metadata.text;
+    m_notes = notes_of(file);
     if (metadata.stand_in) {
         m_notes["stand-in"] = "made by hand for tests, not a trained network";
     }

@@ -4,9 +4,7 @@
 #include "spng/core/component.h"
 #include "spng/dnn/model_runner.h"
 #include "spng/instrument/nested_call.h"
-#include "spng/io/data_file.h"
-#include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/reads_data_file.h"
 
 #include <memory>
 #include <string>
@@ -51,14 +49,8 @@ struct TorchServiceConfig {
 
 class TorchService : public ServiceWith<TorchServiceConfig>,
                      public instrument::Metered,
-                     public UsesFiles,
-                     public ReadsDataFiles {
+                     public ReadsDataFile {
 public:
-    /// Leaves out a file that is not there: prepare() reports it.
-    std::vector<std::filesystem::path> files_read() const override {
-        return data_file_if_found(config().model);
-    }
-
     /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
     /// shape of the job so that the first event is not slower than the others.
     /// Throws Error(Model), naming the file, when it is missing, damaged, or does not fit this job in its
@@ -74,7 +66,6 @@ public:
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
     /// Why forwards on a device cannot be recorded as a graph (RefusesCapture); empty when they can.
     std::string capture_refusal() const;
-    std::vector<DataFile> data_files() const override { return {m_file}; }
     /// Provenance for the output: name, checksum and metadata of the file, and whether it is a stand-in.
     const Notes& notes() const { return m_notes; }
 
@@ -82,10 +73,11 @@ protected:
     void configured() override;
 
 private:
+    const std::string& data_file_name() const override { return config().model; }
+    DataFile& identify_model();
     void check_features(const Model& model) const;
     void try_out(c10::Device device) const;
 
-    DataFile m_file;
     Notes m_notes;
     std::unique_ptr<const ModelRunner> m_runner;
     std::unique_ptr<instrument::NodeMeter> m_meter;

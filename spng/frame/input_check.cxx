@@ -109,9 +109,8 @@ void InputCheck::prepare(Environment& environment) {
                "one for each of " + std::to_string(views) + " views");
     }
     std::vector<NoiseSpectrum> spectra;
-    if (const auto found = files_read(); !found.empty()) {
-        m_files = {identify_data_file("noise", found.front())};
-        spectra = load_noise_spectra(found.front().string());
+    if (!files_read().empty()) {
+        spectra = load_noise_spectra(identify_file("noise").path.string());
     } else {
         log::debug(name().text(), [&] {
             return "no noise spectra" + (config().spectra.empty() ? "" : " (" + config().spectra + ")") +

@@ -8,13 +8,10 @@
 #include "spng/frame/channel_pulses.h"
 #include "spng/frame/pulse_shape.h"
 #include "spng/instrument/input_report.h"
-#include "spng/io/data_file.h"
-#include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/reads_data_file.h"
 
 #include <ATen/core/Tensor.h>
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,15 +54,8 @@ struct InputCheckConfig {
 };
 
 /// The predictions, made once before the first event.
-class InputCheck : public ServiceWith<InputCheckConfig>, public UsesFiles, public ReadsDataFiles {
+class InputCheck : public ServiceWith<InputCheckConfig>, public ReadsDataFile {
 public:
-    /// Empty without noise spectra, or if their file is not there: then noise is not compared.
-    std::vector<std::filesystem::path> files_read() const override {
-        return config().spectra.empty() ? std::vector<std::filesystem::path>{}
-                                        : data_file_if_found(config().spectra);
-    }
-    std::vector<DataFile> data_files() const override { return m_files; }
-
     using Plane = instrument::InputReport::Plane;
 
     struct Expectation {
@@ -83,10 +73,11 @@ public:
     const std::map<Plane, Expectation>& expectations() const { return m_expectations; }
 
 private:
+    /// Noise is not compared without spectra, or if their file is not there.
+    const std::string& data_file_name() const override { return config().spectra; }
     Expectation make_expectation(Environment& environment, const TorchFRERSpectrum& response) const;
 
     std::map<Plane, Expectation> m_expectations;
-    std::vector<DataFile> m_files;
 };
 
 /// Channels of a view that are measured: every n-th, so that at most 256 are.

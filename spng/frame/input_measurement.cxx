@@ -14,8 +14,8 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t min_ticks =
-    500; // in a shorter readout much of the noise is below the lowest frequency
+// In a shorter readout much of the noise is below the lowest frequency.
+constexpr std::int64_t min_ticks = 500;
 constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
 constexpr double noise_free = 0.1; // of the expected noise: a simulation without noise
 

@@ -11,6 +11,7 @@
 #include "spng/graph/lanes.h"
 #include "spng/instrument/nested_call.h"
 #include "spng/instrument/recording.h"
+#include "spng/io/reads_data_file.h"
 
 #include <ATen/Parallel.h>
 
@@ -312,12 +313,10 @@ std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
 std::vector<DataFile> Job::data_files() const {
     std::vector<DataFile> files;
     for (const auto& component : m_environments.front()->components()) {
-        if (const auto* reader = dynamic_cast<const ReadsDataFiles*>(component.get())) {
-            for (auto& file : reader->data_files()) {
-                if (std::find(files.begin(), files.end(), file) == files.end()) {
-                    files.push_back(std::move(file));
-                }
-            }
+        const auto* reader = dynamic_cast<const ReadsDataFile*>(component.get());
+        if (reader && reader->data_file() &&
+            std::find(files.begin(), files.end(), *reader->data_file()) == files.end()) {
+            files.push_back(*reader->data_file());
         }
     }
     return files;

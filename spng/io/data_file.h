@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace spng {
 
@@ -38,13 +37,5 @@ void require_as_shipped(const DataFile& file, const std::filesystem::path& folde
 Notes notes_of(const DataFile& file);
 
 nlohmann::json json_of(const DataFile& file);
-
-/// Mix-in for components that read data files while they are prepared.
-class ReadsDataFiles {
-public:
-    virtual ~ReadsDataFiles() = default;
-    /// Ask after prepare().
-    virtual std::vector<DataFile> data_files() const = 0;
-};
 
 } // namespace spng

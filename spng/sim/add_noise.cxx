@@ -39,8 +39,7 @@ void AddNoise::configured() {
 
 void AddNoise::prepare_node(Environment& environment) {
     const auto& anode = environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
-    m_file = identify_data_file("noise", find_data_file(config().spectra));
-    const auto spectra = load_noise_spectra(m_file.path.string());
+    const auto spectra = load_noise_spectra(identify_file("noise").path.string());
     const auto channels = static_cast<std::int64_t>(anode.channels().size());
     m_amplitude = at::empty({channels, config().nticks / 2 + 1}, at::kFloat);
     m_board = at::empty({channels}, at::kLong);
@@ -88,7 +87,7 @@ Ports AddNoise::process(const Ports& inputs) {
                      .index_select(0, m_board);
     }
     waveforms.data = noise.add_(waveforms.data);
-    merge_notes(waveforms.notes, notes_of(m_file));
+    merge_notes(waveforms.notes, notes_of(*data_file()));
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveforms)})};
 }
 

@@ -2,9 +2,7 @@
 // SPNGAddNoise: noise of wires and electronics on the waveforms of a frame.
 
 #include "spng/graph/node.h"
-#include "spng/io/data_file.h"
-#include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/reads_data_file.h"
 #include "spng/sim/noise_model.h"
 
 #include <ATen/core/Tensor.h>
@@ -49,21 +47,15 @@ struct AddNoiseConfig {
 /// In: waveforms (channel, tick) [ADC] of an anode, all its channels in ascending order. Out: the same with
 /// noise (noise_model.h), float32. Front-end board b has the b-th so many channels of each plane. Random
 /// numbers depend on the seed and the event's position in the job only.
-class AddNoise : public NodeWith<AddNoiseConfig>, public UsesFiles, public ReadsDataFiles {
-public:
-    /// Leaves out a file that is not there: prepare() reports it.
-    std::vector<std::filesystem::path> files_read() const override {
-        return data_file_if_found(config().spectra);
-    }
-    std::vector<DataFile> data_files() const override { return {m_file}; }
-
+class AddNoise : public NodeWith<AddNoiseConfig>, public ReadsDataFile {
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
-    DataFile m_file;
+    const std::string& data_file_name() const override { return config().spectra; }
+
     at::Tensor m_amplitude;          ///< (channel, frequency) float32 [ADC]
     at::Tensor m_board;              ///< int64 (channel)
     at::Tensor m_coherent_amplitude; ///< (board, frequency) float32 [ADC]

@@ -26,7 +26,7 @@ void DepoTransform::prepare_node(Environment& environment) {
     const auto& response_file =
         environment.service<FieldResponseComponent>(config().field_response, service("field_response"));
     const FieldResponse& field = response_file.response();
-    m_notes = notes_of(response_file.file());
+    m_notes = notes_of(*response_file.data_file());
     const auto& electronics =
         environment.service<ColdElecResponse>(config().elec_response, service("elec_response"));
     const ResponseKernelConfig sampling{config().tick, electronics.config().duration,

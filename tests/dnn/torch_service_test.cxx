@@ -142,7 +142,7 @@ TEST_F(StandIn, SaysSo) {
     EXPECT_TRUE(network.notes().contains("stand-in"));
     const json metadata = json::parse(network.notes().at("model_metadata"));
     EXPECT_EQ(metadata.at("name"), "dnnroi-standin");
-    const DataFile used = network.data_files().at(0);
+    const DataFile used = network.data_file().value();
     EXPECT_EQ(used.path, own_folder("data") / "dnnroi-standin.ts");
     EXPECT_EQ(used.bytes, std::filesystem::file_size(used.path));
     EXPECT_EQ(network.notes().at("model_sha256"), used.sha256);
