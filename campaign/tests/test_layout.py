@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
 
+from tests.support.special_files import make_null_device
 from wirecell_campaign.layout import write_json, write_whole
 
 
@@ -18,10 +18,7 @@ def make(path: Path, kind: str) -> None:
     elif kind == "pipe":
         os.mkfifo(path)
     else:
-        try:
-            os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        except OSError as problem:
-            pytest.skip(f"no device can be made here: {problem.strerror}")
+        make_null_device(path)
 
 
 @pytest.mark.parametrize("kind", ["device", "pipe", "folder"])

@@ -7,13 +7,13 @@ import json
 import os
 import socket
 import stat
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from synthetic import Synthetic
 
+from tests.support.special_files import make_null_device, reader_of_pipe, require_only, same
 from wirecell_profile import cli
 from wirecell_profile.output_file import output_file, target_of
 
@@ -63,26 +63,6 @@ def require_right(option: str, content: bytes) -> None:
     assert OPTIONS[option][2](content)
 
 
-def make_null_device(path: Path) -> os.stat_result:
-    """A node like /dev/null."""
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        with path.open("wb") as device:
-            device.write(b"x")
-    except OSError as problem:
-        pytest.skip(f"no device can be made here: {problem.strerror}")
-    return path.lstat()
-
-
-def same(before: os.stat_result, path: Path) -> bool:
-    now = path.lstat()
-    return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
-
-
-def require_only(place: Path, *names: str) -> None:
-    assert sorted(path.name for path in place.iterdir()) == sorted(names)
-
-
 def test_regular_file_is_replaced(option: str, place: Path) -> None:
     path = path_of(option, place)
     path.write_bytes(b"old")
@@ -121,24 +101,9 @@ def test_device_is_written_in_place(option: str, place: Path, is_link: bool) -> 
 
 def test_pipe_gets_all_of_it(option: str, place: Path) -> None:
     path = path_of(option, place)
-    os.mkfifo(path)
-    before, got = path.lstat(), []
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other
-    os.set_blocking(descriptor, True)
-    keeper = os.open(path, os.O_WRONLY)  # the end of the file comes when both writers are gone
-
-    def read() -> None:
-        while block := os.read(descriptor, 1 << 16):
-            got.append(block)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
+    with reader_of_pipe(path) as got:
+        before = path.lstat()
         status = run(option, path)
-    finally:
-        os.close(keeper)
-        reader.join(60)
-        os.close(descriptor)
     if option == "merge":
         assert status == 1 and not got
     else:

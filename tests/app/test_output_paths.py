@@ -10,9 +10,7 @@ import io
 import json
 import os
 import socket
-import stat
 import subprocess
-import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ import numpy as np
 import pytest
 
 from tests.support import wire_cell
+from tests.support.special_files import make_null_device, reader_of_pipe, require_only, same
 
 pytestmark = wire_cell.needs_program
 
@@ -90,30 +89,8 @@ def fixture_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make_null_device(path: Path) -> os.stat_result:
-    """A node like /dev/null."""
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        with path.open("wb") as device:
-            device.write(b"x")
-    except OSError as problem:
-        pytest.skip(f"no device can be made here: {problem.strerror}")
-    return path.lstat()
-
-
 def run(option: Option, path: Path, folder: Path) -> subprocess.CompletedProcess:
     return wire_cell.run(*option.words(str(path)), folder=folder)
-
-
-def require_only(folder: Path, *names: str) -> None:
-    """Neither temporary files nor anything else."""
-    assert sorted(path.name for path in (folder / "place").iterdir()) == sorted(names)
-
-
-def same(before: os.stat_result, path: Path) -> bool:
-    """The same object."""
-    now = path.lstat()
-    return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
 
 
 def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:
@@ -131,7 +108,7 @@ class TestKinds:
         assert done.returncode == 0, done.stderr
         content = path.read_bytes()
         assert option.is_right(content) and content.startswith(OLD) == option.appends
-        require_only(folder, path.name)
+        require_only(folder / "place", path.name)
 
     @pytest.mark.parametrize("exists", [True, False])
     def test_link_to_a_file(self, option: Option, folder: Path, exists: bool) -> None:
@@ -144,7 +121,7 @@ class TestKinds:
         done = run(option, link, folder)
         assert done.returncode == 0, done.stderr
         assert link.is_symlink() and not target.is_symlink() and option.is_right(target.read_bytes())
-        require_only(folder, link.name, "there")
+        require_only(folder / "place", link.name, "there")
         assert [path.name for path in target.parent.iterdir()] == [target.name]
 
     @pytest.mark.parametrize("is_link", [False, True])
@@ -157,7 +134,7 @@ class TestKinds:
             path.symlink_to(device)
         done = run(option, path, folder)
         assert same(before, device) and path.is_symlink() == is_link
-        require_only(folder, path.name)
+        require_only(folder / "place", path.name)
         if option.streams:
             assert done.returncode == 0, done.stderr
         else:
@@ -166,27 +143,11 @@ class TestKinds:
     def test_pipe(self, option: Option, folder: Path) -> None:
         """The reader gets all of it."""
         path = folder / "place" / f"out{option.ending}"
-        os.mkfifo(path)
-        before = path.lstat()
-        got: list[bytes] = []
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other
-        os.set_blocking(descriptor, True)
-        keeper = os.open(path, os.O_WRONLY)  # the end of the file comes when both writers are gone
-
-        def read() -> None:
-            while block := os.read(descriptor, 1 << 16):
-                got.append(block)
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        try:
+        with reader_of_pipe(path) as got:
+            before = path.lstat()
             done = run(option, path, folder)
-        finally:
-            os.close(keeper)
-            reader.join(60)
-            os.close(descriptor)
         assert same(before, path)
-        require_only(folder, path.name)
+        require_only(folder / "place", path.name)
         if option.streams:
             assert done.returncode == 0, done.stderr
             assert option.is_right(b"".join(got))
@@ -211,7 +172,7 @@ class TestKinds:
         before = path.lstat()
         require_rejected(run(option, path, folder), path)
         assert same(before, path)
-        require_only(folder, path.name)
+        require_only(folder / "place", path.name)
 
     def test_device_of_a_job_that_fails(self, folder: Path) -> None:
         """Cleaning up does not remove it."""
@@ -221,7 +182,7 @@ class TestKinds:
         (folder / "adc.npz").write_bytes(whole[: len(whole) // 2])
         done = run(OPTIONS[0], path, folder)
         assert done.returncode == 1 and same(before, path)
-        require_only(folder, path.name)
+        require_only(folder / "place", path.name)
 
     def test_standard_output_that_is_a_file(self, folder: Path) -> None:
         """What was printed before stays."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +11,7 @@ import pytest
 
 from benchlib import regression
 from physicslib import command
+from tests.support.special_files import make_null_device
 from tests.support.wire_cell import ROOT
 from wirecell_profile.output_file import output_file
 
@@ -47,11 +46,7 @@ def test_what_stands_there_stays(tmp_path: Path, name: str, kind: str) -> None:
         path.symlink_to("target")
     else:
         device = target if "link" in kind else path
-        try:
-            os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-            device.write_bytes(b"x")
-        except OSError as problem:
-            pytest.skip(f"no device can be made here: {problem.strerror}")
+        make_null_device(device)
         if "link" in kind:
             path.symlink_to("target")
     there = sorted(tmp_path.iterdir())

@@ -1,0 +1,57 @@
+"""Devices and pipes in the place of an output, and a look at what became of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+def make_null_device(path: Path) -> os.stat_result:
+    """Make a node like /dev/null; skip the test where that is not allowed."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        with path.open("wb") as device:
+            device.write(b"x")
+    except OSError as problem:
+        pytest.skip(f"no device can be made here: {problem.strerror}")
+    return path.lstat()
+
+
+def same(before: os.stat_result, path: Path) -> bool:
+    """Whether the path still leads to the same object."""
+    now = path.lstat()
+    return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
+
+
+def require_only(folder: Path, *names: str) -> None:
+    """The folder holds these names: neither temporary files nor anything else."""
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+@contextmanager
+def reader_of_pipe(path: Path) -> Iterator[list[bytes]]:
+    """Make a pipe and read it until the block ends; the list then holds all that was written, in blocks."""
+    os.mkfifo(path)
+    got: list[bytes] = []
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other
+    os.set_blocking(descriptor, True)
+    keeper = os.open(path, os.O_WRONLY)  # the end of the file comes when both writers are gone
+
+    def read() -> None:
+        while block := os.read(descriptor, 1 << 16):
+            got.append(block)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield got
+    finally:
+        os.close(keeper)
+        reader.join(60)
+        os.close(descriptor)
