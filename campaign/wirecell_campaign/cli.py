@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 
+from wirecell_profile.stop_signals import Stopped, stop_signals_raise
+
 from . import __version__
 from .commands import run, status, summary, verify
 from .errors import CampaignError, WrongUse, disk_error
-from .interrupts import Stopped, stop_signals_raise
+from .interrupts import STOP_SIGNALS
 
 ABOUT = """Runs wire-cell over the files of a list, on this machine or on a batch farm. Every file is done once; after any
 interruption the same command goes on where it stopped.
@@ -45,7 +47,7 @@ def main(words: list[str] | None = None) -> int:
     """Run a command. Returns the exit status; what the user can mend is told in one block."""
     arguments = make_parser().parse_args(words)
     try:
-        with stop_signals_raise():
+        with stop_signals_raise(STOP_SIGNALS):
             return arguments.run(arguments)
     except CampaignError as error:
         print(error, file=sys.stderr)

@@ -1,46 +1,17 @@
-"""Signals: outside of a run of files each one ends the command; while files run, the first Ctrl-C lets running files end, a second
-one and every other signal stop at once."""
+"""Signals while files run: the first Ctrl-C lets running files end, a second one and every other signal stop at once."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 
+from wirecell_profile import stop_signals
+
 # A person's, a closed terminal's, and those by which batch systems announce the end of a job.
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU)
+STOP_SIGNALS = (signal.SIGINT, *stop_signals.STOP_SIGNALS)
 # The shell and the kernel both send SIGHUP when a terminal closes; the kernel sends SIGXCPU every second.
 REPEATED_BY_SYSTEM = (signal.SIGHUP, signal.SIGXCPU)
-
-
-class Stopped(KeyboardInterrupt):
-    """A stop signal outside of a run of files."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.exit_status = 128 + number
-
-
-def install(handler: Callable[[int, FrameType | None], None]) -> dict[int, object]:
-    """Set the handler of all stop signals except those that the parent process ignores, as nohup does; return the former ones."""
-    taken = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-    return {number: signal.signal(number, handler) for number in taken}
-
-
-@contextmanager
-def stop_signals_raise() -> Iterator[None]:
-    """Raise Stopped where the main thread is when a stop signal arrives."""
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise Stopped(number)
-
-    before = install(stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Interrupts:
@@ -54,7 +25,7 @@ class Interrupts:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
-        self._before = install(self._handle)
+        self._before = stop_signals.install(self._handle, STOP_SIGNALS)
         return self
 
     def __exit__(self, *_: object) -> None:
