@@ -68,7 +68,9 @@ inline Members joined(Members first, const Members& second) {
 }
 
 /// Write `members` to `path`; its ending (.npz, .tar, .tar.gz, .tar.bz2) says as what.
-inline void write_archive(const std::filesystem::path& path, const Members& members) {
+/// @param options  of libarchive's writer, such as "zip:compression=store"
+inline void write_archive(const std::filesystem::path& path, const Members& members,
+                          const char* options = nullptr) {
     const std::string name = path.string();
     std::filesystem::remove(path);
     archive* out = archive_write_new();
@@ -78,6 +80,7 @@ inline void write_archive(const std::filesystem::path& path, const Members& memb
     } else if (name.ends_with(".bz2")) {
         archive_write_add_filter_bzip2(out);
     }
+    archive_write_set_options(out, options);
     ASSERT_EQ(archive_write_open_filename(out, name.c_str()), ARCHIVE_OK);
     for (const auto& [member, content] : members) {
         archive_entry* entry = archive_entry_new();

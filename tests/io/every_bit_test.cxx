@@ -126,27 +126,7 @@ Counts flip_every_bit(
 
 std::string archive_bytes(const std::string& ending, const Members& members, const char* options = nullptr) {
     const auto path = temporary_folder("every-bit") / ("archive" + ending);
-    archive* out = archive_write_new();
-    ending == ".npz" ? archive_write_set_format_zip(out) : archive_write_set_format_ustar(out);
-    if (ending == ".tar.bz2") {
-        archive_write_add_filter_bzip2(out);
-    }
-    archive_write_set_options(out, options);
-    archive_write_set_bytes_in_last_block(out, 1);
-    EXPECT_EQ(archive_write_open_filename(out, path.c_str()), ARCHIVE_OK);
-    for (const auto& [name, content] : members) {
-        archive_entry* entry = archive_entry_new();
-        archive_entry_set_pathname(entry, name.c_str());
-        archive_entry_set_filetype(entry, AE_IFREG);
-        archive_entry_set_perm(entry, 0644);
-        archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
-        EXPECT_EQ(archive_write_header(out, entry), ARCHIVE_OK);
-        EXPECT_EQ(archive_write_data(out, content.data(), content.size()),
-                  static_cast<la_ssize_t>(content.size()));
-        archive_entry_free(entry);
-    }
-    EXPECT_EQ(archive_write_close(out), ARCHIVE_OK);
-    archive_write_free(out);
+    write_archive(path, members, options);
     return read_file(path);
 }
 
