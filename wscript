@@ -43,14 +43,14 @@ def build(bld):
     """build: the library, the program, the tests and the benchmarks"""
     bld.load("spng_build_info spng_install", tooldir=TOOLS)
     libraries = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
-    include_folders = [".", "spng/instrument", bld.bldnode.make_node("include")]
+    include_folders = [".", "spng/include", bld.bldnode.make_node("include")]
 
     bld.add_group()
     bld.shlib(
         target="lib/WireCellSpng",
         source=bld.path.ant_glob(
             "spng/**/*.cxx",
-            excl=["spng/app/main.cxx", "spng/instrument/recorder/**", "spng/kernels/plugin/**"],
+            excl=["spng/app/main.cxx", "spng/kernels/plugin/**"],
         ),
         includes=include_folders,
         export_includes=include_folders,
@@ -65,8 +65,8 @@ def build(bld):
         bld.shlib(
             target="lib/SpngRecorder",
             source=bld.path.ant_glob(
-                "spng/instrument/recorder/*.cxx spng/core/output_path.cxx",
-                excl=[] if bld.env.CUPTI_INCLUDE else ["spng/instrument/recorder/cupti_*.cxx"],
+                "profiling/recorder/**/*.cxx spng/core/files/output_path.cxx",
+                excl=[] if bld.env.CUPTI_INCLUDE else ["profiling/recorder/device/cupti_*.cxx"],
             ),
             includes=["."],
             use="NVTX CUDA SQLITE SYSTEM",
@@ -111,10 +111,10 @@ def build(bld):
 def install_files(bld):
     """Headers, configuration and data; the program finds the latter two from its own place."""
     include_folder = "${PREFIX}/include"
-    bld.install_files(f"{include_folder}/WireCellSpng", bld.path.ant_glob("spng/instrument/WireCellSpng/*.h"))
+    bld.install_files(f"{include_folder}/WireCellSpng", bld.path.ant_glob("spng/include/WireCellSpng/*.h"))
     bld.install_files(
         include_folder,
-        bld.path.ant_glob("spng/**/*.h", excl="spng/instrument/WireCellSpng/**"),
+        bld.path.ant_glob("spng/**/*.h profiling/recorder/recorder_abi.h", excl="spng/include/**"),
         relative_trick=True,
     )
     for folder in ("cfg", "data"):

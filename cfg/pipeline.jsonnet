@@ -15,7 +15,7 @@ local make_spng = import 'spng.jsonnet';
 /// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description as those there
 /// tpcid      number of the anode; several with commas, or all
 /// batch_anodes  true: anodes with equal responses and networks share tensors; auto: where the device is CUDA
-/// other_anodes  refuse, or ignore: channels of anodes that are not in tpcid
+/// other_anodes  reject, or ignore: channels of anodes that are not in tpcid
 /// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
 /// max_bad_share  share of an anode's channels that may be absent, NaN, out of range, dead, masked or saturated without a warning
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
@@ -49,7 +49,7 @@ function(
     detname='pdhd',
     tpcid=0,
     batch_anodes='auto',
-    other_anodes='refuse',
+    other_anodes='reject',
     check_input=true,
     max_bad_share=0.05,
     device='auto',
@@ -132,7 +132,7 @@ function(
                                       window=windows,
                                       series=args.boolean('series', series));
     local source = if std.isObject(input) then input else read;
-    local others = checked('choice for other_anodes', [other_anodes], ['refuse', 'ignore'])[0];
+    local others = checked('choice for other_anodes', [other_anodes], ['reject', 'ignore'])[0];
     local unpack = spng.FrameToTorchSetFanout(groups,
                                               intag,
                                               others,

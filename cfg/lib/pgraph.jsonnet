@@ -38,8 +38,8 @@ local flattened(components) = std.flattenArrays([
     for component in components
 ]);
 
-/// Refuse two components of one name and different contents: one would silently replace the other.
-local refuse_different(first, other) =
+/// Reject two components of one name and different contents: one would silently replace the other.
+local reject_different(first, other) =
     local data(component) = if std.objectHas(component, 'data') then component.data else {};
     local names = std.setUnion(std.objectFields(data(first)), std.objectFields(data(other)));
     local value(component, name) =
@@ -58,7 +58,7 @@ local unique_components(components) =
     local contents = [std.toString(if std.objectHas(component, 'data') then component.data else {}) for component in all];
     local kept = unique(indices(all),
                         function(i) names[i],
-                        function(i, k) contents[i] == contents[k] || refuse_different(all[i], all[k]));
+                        function(i, k) contents[i] == contents[k] || reject_different(all[i], all[k]));
     [bare(all[i]) for i in kept];
 
 local port_of(ports, number, which, pnode) =

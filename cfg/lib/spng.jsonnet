@@ -179,9 +179,9 @@ function(det, anodes, filters='') {
             spectra: std.get(det, 'noise_spectra', ''),
         }, [views] + responses),
 
-    /// others: refuse or ignore channels of anodes that are not those of the job
+    /// others: reject or ignore channels of anodes that are not those of the job
     /// check: compare noise, polarity and pulse shape with the description; max_bad_share: of an anode's channels, without a warning
-    FrameToTorchSetFanout(groups, intag='', others='refuse', check=false, max_bad_share=0.05)::
+    FrameToTorchSetFanout(groups, intag='', others='reject', check=false, max_bad_share=0.05)::
         local views = spng.ViewGroups(groups);
         local checks = if check then [spng.InputCheck(groups)] else [];
         node('SPNGFrameToTorchSetFanout', label, {
@@ -193,7 +193,7 @@ function(det, anodes, filters='') {
             readout_period: det.readout.tick,
             max_bad_share: max_bad_share,
             [if check then 'check']: wc.tn(checks[0]),
-            [if others != 'refuse' then 'other_channels']: others,
+            [if others != 'reject' then 'other_channels']: others,
         }, 1, std.length(groups), [views] + checks),
 
     /// image: as WireFilter takes it

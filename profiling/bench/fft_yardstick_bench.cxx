@@ -2,7 +2,7 @@
 // ProtoDUNE-HD anode, zero padded to the sizes that deconvolution uses, as LibTorch does it. ./wcb bench runs
 // it in turn with the chain and divides the chain's time by it.
 
-#include "spng/device/host_buffers.h"
+#include "spng/device/memory/host_buffers.h"
 
 #include <ATen/ops/fft_irfft2.h>
 #include <ATen/ops/fft_rfft2.h>

@@ -3,9 +3,9 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/instrument/event_range.h"
-#include "spng/instrument/node_meter.h"
+#include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/node_range.h"
-#include "spng/instrument/scoped_timer.h"
+#include "spng/instrument/user_timer/scoped_timer.h"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/ones.h>

@@ -2,7 +2,7 @@
 // of a matrix product, and rate of the real and complex transforms that the chain is made of, as LibTorch
 // does them with as many threads. Sizes are those of one ProtoDUNE-HD anode.
 
-#include "spng/device/host_buffers.h"
+#include "spng/device/memory/host_buffers.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_fft.h>

@@ -2,12 +2,12 @@
 // 1500 after rebinning. The figure to read is the real time; run with --benchmark_repetitions for the minimum
 // on a busy machine.
 
-#include "spng/coincidence/bit_ticks.h"
-#include "spng/coincidence/coincidence.h"
-#include "spng/decon/baseline.h"
-#include "spng/roi/rebaseline.h"
-#include "spng/roi/region_growth.h"
-#include "spng/roi/robust_rms.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/coincidence.h"
+#include "spng/nodes/decon/baseline.h"
+#include "spng/nodes/roi/rebaseline.h"
+#include "spng/nodes/roi/region_growth.h"
+#include "spng/nodes/roi/robust_rms.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>

@@ -1,8 +1,8 @@
 // Steps of the simulation at the size of one event of 30 straight tracks in a ProtoDUNE-HD anode: 150 000
 // depositions every half millimetre, on the wires of one plane. Three planes make an anode.
 
-#include "spng/sim/impact_convolution.h"
-#include "spng/sim/noise_model.h"
+#include "spng/nodes/sim/signal/impact_convolution.h"
+#include "spng/nodes/sim/signal/noise_model.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>

@@ -8,7 +8,7 @@ from pathlib import Path
 from wirecell_profile.palette import PALETTE, argb_of, colour_of
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "spng/instrument/WireCellSpng/TorchnvTools.h"
+HEADER = ROOT / "spng/include/WireCellSpng/TorchnvTools.h"
 
 
 def test_header_and_analysis_have_the_same_palette() -> None:

@@ -1,7 +1,7 @@
 """Colours of ranges by the kind of what they are about, the same in every tool, table and picture.
 
 The kinds are the NVTX categories of wire-cell's ranges. The table repeats `palette` of
-spng/instrument/WireCellSpng/TorchnvTools.h, where the hues are explained; a test compares the two.
+spng/include/WireCellSpng/TorchnvTools.h, where the hues are explained; a test compares the two.
 """
 
 from __future__ import annotations

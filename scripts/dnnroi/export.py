@@ -43,7 +43,7 @@ def commit(root: Path) -> str:
 
 
 def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]) -> dict[str, Any]:
-    """What the file says of itself: keys that SPNGTorchService reads (spng/dnn/model.h), and provenance.
+    """What the file says of itself: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
     noise: that of the training, as noise.metadata gives it.
     """

@@ -22,7 +22,7 @@ def view_noise(charge: np.ndarray) -> float:
 
 
 def metadata(events: EventSet) -> dict[str, Any]:
-    """Keys for a model file (spng/dnn/model.h): median over the events of each view's noise, planes U, V."""
+    """Keys for a model file (spng/nodes/dnn/model.h): median over the events of each view's noise, planes U, V."""
     noise = [view_noise(charge) for charge in events.charge]
     by_view = [float(np.median(noise[view :: len(VIEWS)])) for view in range(len(VIEWS))]
     return {"training_noise": [round(value, 1) for value in by_view], "noise_range": list(TRIED)}

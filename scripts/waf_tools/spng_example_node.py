@@ -3,7 +3,7 @@
 import re
 
 PAGE = "spng/README.md"
-PARTS = ("spng/roi/clip.h", "spng/roi/clip.cxx", "tests/roi/clip_test.cxx")
+PARTS = ("spng/nodes/roi/clip.h", "spng/nodes/roi/clip.cxx", "tests/roi/clip_test.cxx")
 
 
 def code_of(page, part):

@@ -14,30 +14,30 @@ namespace {
 
 namespace po = boost::program_options;
 
-using Texts = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-[[noreturn]] void misuse(const std::string& what, const std::string& seen, const std::string& expected,
-                         const std::string& mend = "see wire-cell --help") {
+[[noreturn]] void usage_error(const std::string& what, const std::string& seen, const std::string& expected,
+                              const std::string& hint = "see wire-cell --help") {
     throw Error(ErrorKind::Usage,
-                {.what = what, .where = "command line", .seen = seen, .expected = expected, .mend = mend});
+                {.what = what, .where = "command line", .seen = seen, .expected = expected, .hint = hint});
 }
 
 po::options_description job_options() {
     po::options_description options("Job");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    const auto texts = [](const char* name) { return po::value<Texts>()->value_name(name)->composing(); };
+    const auto strings = [](const char* name) { return po::value<Strings>()->value_name(name)->composing(); };
     options.add_options() //
-        ("config,c", texts("FILE"),
-         "configuration, .jsonnet or .json (also compressed); -c may be left out")                        //
-        ("tla-str,A", texts("NAME=TEXT"), "argument of the job, as text; the first = splits")             //
-        ("tla-code", texts("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
-        ("ext-str,V", texts("NAME=TEXT"), "external variable (std.extVar), as text")                      //
-        ("ext-code,C", texts("NAME=CODE"), "external variable, as Jsonnet code")                          //
-        ("path,P", texts("FOLDER"), "search here for configuration and data, before WIRECELL_PATH")       //
-        ("plugin,p", texts("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
-        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                     //
-        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                        //
-        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on")   //
+        ("config,c", strings("FILE"),
+         "configuration, .jsonnet or .json (also compressed); -c may be left out")                          //
+        ("tla-str,A", strings("NAME=TEXT"), "argument of the job, as text; the first = splits")             //
+        ("tla-code", strings("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
+        ("ext-str,V", strings("NAME=TEXT"), "external variable (std.extVar), as text")                      //
+        ("ext-code,C", strings("NAME=CODE"), "external variable, as Jsonnet code")                          //
+        ("path,P", strings("FOLDER"), "search here for configuration and data, before WIRECELL_PATH")       //
+        ("plugin,p", strings("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
+        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                       //
+        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                          //
+        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on")     //
         ("strict", "fail at input that does not fit the detector, instead of a warning");
     return options;
 }
@@ -45,11 +45,11 @@ po::options_description job_options() {
 po::options_description report_options() {
     po::options_description options("Reports");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    const auto texts = [](const char* name) { return po::value<Texts>()->value_name(name)->composing(); };
+    const auto strings = [](const char* name) { return po::value<Strings>()->value_name(name)->composing(); };
     options.add_options() //
-        ("logsink,l", texts("SINK[:LEVEL]"),
+        ("logsink,l", strings("SINK[:LEVEL]"),
          "log to stdout, stderr or a file; default: warnings to stderr") //
-        ("loglevel,L", texts("[LOGGER:]LEVEL"),
+        ("loglevel,L", strings("[LOGGER:]LEVEL"),
          "trace, debug, info (default), warn, error, critical or off") //
         ("timing", text("FILE"), "write the per-node timing as JSON")  //
         ("sync-timing",
@@ -67,7 +67,7 @@ po::options_description other_options() {
         ("describe", text("TYPE"), "ports and configuration of a type; all: every type, in Markdown") //
         ("schema", text("TYPE"), "JSON schema of a type's configuration; all: every type")            //
         ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")      //
-        ("permits", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),
+        ("reservations", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),
          "jobs that hold or wait for memory (-A share=); =FOLDER: those that meet there") //
         ("version,v", "version of the program and its parts")                             //
         ("help,h", "this text");
@@ -80,16 +80,16 @@ po::options_description all_options() {
     return options;
 }
 
-Texts known_flags() {
+Strings known_flags() {
     const auto options = all_options();
-    Texts flags;
+    Strings flags;
     for (const auto& option : options.options()) {
         flags.push_back("--" + option->long_name());
     }
     return flags;
 }
 
-/// Parse, and turn the parser's complaints into ours.
+/// Parse, and turn the parser's error_responses into ours.
 po::variables_map parse(int argc, const char* const* argv) {
     const auto options = all_options();
     po::positional_options_description positional;
@@ -107,20 +107,21 @@ po::variables_map parse(int argc, const char* const* argv) {
         return values;
     } catch (const po::unknown_option& problem) {
         const std::string near = nearest_name(problem.get_option_name(), known_flags());
-        misuse("unknown option " + problem.get_option_name(), problem.get_option_name(),
-               "an option of wire-cell --help",
-               near.empty() ? "see wire-cell --help" : "did you mean " + near + "?");
+        usage_error("unknown option " + problem.get_option_name(), problem.get_option_name(),
+                    "an option of wire-cell --help",
+                    near.empty() ? "see wire-cell --help" : "did you mean " + near + "?");
     } catch (const po::multiple_occurrences& problem) {
-        misuse("option given twice", problem.get_option_name(), "at most once");
+        usage_error("option given twice", problem.get_option_name(), "at most once");
     } catch (const po::error_with_option_name& problem) {
-        misuse(problem.what(), problem.get_option_name(), "an option with its value, as in wire-cell --help");
+        usage_error(problem.what(), problem.get_option_name(),
+                    "an option with its value, as in wire-cell --help");
     } catch (const po::error& problem) {
-        misuse(problem.what(), "", "options as in wire-cell --help");
+        usage_error(problem.what(), "", "options as in wire-cell --help");
     }
 }
 
-Texts texts(const po::variables_map& values, const char* name) {
-    return values.count(name) == 0 ? Texts{} : values[name].as<Texts>();
+Strings strings(const po::variables_map& values, const char* name) {
+    return values.count(name) == 0 ? Strings{} : values[name].as<Strings>();
 }
 
 std::string text(const po::variables_map& values, const char* name) {
@@ -129,11 +130,11 @@ std::string text(const po::variables_map& values, const char* name) {
 
 void add_bindings(std::vector<JsonnetBinding>& bindings, const po::variables_map& values, const char* option,
                   JsonnetBinding::Kind kind) {
-    for (const auto& assignment : texts(values, option)) {
+    for (const auto& assignment : strings(values, option)) {
         const auto equals = assignment.find('=');
         if (equals == std::string::npos || equals == 0) {
-            misuse(std::string("--") + option + " needs a name and a value", "'" + assignment + "'",
-                   "NAME=VALUE", "for an empty value write NAME=");
+            usage_error(std::string("--") + option + " needs a name and a value", "'" + assignment + "'",
+                        "NAME=VALUE", "for an empty value write NAME=");
         }
         bindings.push_back({kind, assignment.substr(0, equals), assignment.substr(equals + 1)});
     }
@@ -144,7 +145,7 @@ int positive_integer(const std::string& seen, const std::string& option) {
                                                      [](unsigned char c) { return c >= '0' && c <= '9'; });
     const int value = digits && seen.size() <= 4 ? std::stoi(seen) : 0;
     if (value < 1 || value > 1024) {
-        misuse(option + " needs a number", "'" + seen + "'", "1 to 1024");
+        usage_error(option + " needs a number", "'" + seen + "'", "1 to 1024");
     }
     return value;
 }
@@ -152,24 +153,29 @@ int positive_integer(const std::string& seen, const std::string& option) {
 bool skip_failed(const po::variables_map& values) {
     const std::string choice = text(values, "on-error");
     if (!choice.empty() && choice != "stop" && choice != "skip") {
-        misuse("--on-error needs stop or skip", "'" + choice + "'", "stop or skip",
-               suggestion(choice, {"stop", "skip"}));
+        usage_error("--on-error needs stop or skip", "'" + choice + "'", "stop or skip",
+                    suggestion(choice, {"stop", "skip"}));
     }
     return choice == "skip";
 }
 
 /// The action asked for; at most one of them.
 Action choose_action(const po::variables_map& values) {
-    const std::vector<std::pair<const char*, Action>> actions{
-        {"help", Action::help},         {"version", Action::version},        {"list", Action::list},
-        {"describe", Action::describe}, {"schema", Action::schema},          {"dot", Action::draw},
-        {"check", Action::check},       {"recover-record", Action::recover}, {"permits", Action::permits}};
+    const std::vector<std::pair<const char*, Action>> actions{{"help", Action::help},
+                                                              {"version", Action::version},
+                                                              {"list", Action::list},
+                                                              {"describe", Action::describe},
+                                                              {"schema", Action::schema},
+                                                              {"dot", Action::draw},
+                                                              {"check", Action::check},
+                                                              {"recover-record", Action::recover},
+                                                              {"reservations", Action::reservations}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check beside it asks for nothing more.
         if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
             if (chosen != Action::run && chosen != Action::help) {
-                misuse("two things to do instead of a run", std::string("--") + name, "one of them");
+                usage_error("two things to do instead of a run", std::string("--") + name, "one of them");
             }
             chosen = chosen == Action::help ? chosen : action;
         }
@@ -183,20 +189,20 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     const auto values = parse(argc, argv);
     CommandLine line;
     line.action = choose_action(values);
-    const Texts configurations = texts(values, "config");
+    const Strings configurations = strings(values, "config");
     if (configurations.size() > 1) {
-        misuse("more than one configuration file", joined(configurations), "one",
-               "arguments of the job are given with -A name=value");
+        usage_error("more than one configuration file", joined(configurations), "one",
+                    "arguments of the job are given with -A name=value");
     }
     line.configuration = configurations.empty() ? "" : configurations.front();
     add_bindings(line.bindings, values, "tla-str", JsonnetBinding::Kind::argument_text);
     add_bindings(line.bindings, values, "tla-code", JsonnetBinding::Kind::argument_code);
     add_bindings(line.bindings, values, "ext-str", JsonnetBinding::Kind::external_text);
     add_bindings(line.bindings, values, "ext-code", JsonnetBinding::Kind::external_code);
-    line.path = texts(values, "path");
-    line.plugins = texts(values, "plugin");
-    line.log_sinks = texts(values, "logsink");
-    line.log_levels = texts(values, "loglevel");
+    line.path = strings(values, "path");
+    line.plugins = strings(values, "plugin");
+    line.log_sinks = strings(values, "logsink");
+    line.log_levels = strings(values, "loglevel");
     line.graph_threads =
         values.count("threads") == 0 ? 0 : positive_integer(text(values, "threads"), "--threads");
     line.app = text(values, "app");
@@ -204,7 +210,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
     line.timing_file = text(values, "timing");
     line.part_file = text(values, "recover-record");
-    line.permit_folder = text(values, "permits");
+    line.reservation_folder = text(values, "reservations");
     line.states_file = states_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);
@@ -217,8 +223,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     const bool needs_configuration =
         line.action == Action::run || line.action == Action::check || line.action == Action::draw;
     if (needs_configuration && line.configuration.empty()) {
-        misuse("no configuration file", "none", "[-c] FILE.jsonnet",
-               "for a first look: wire-cell cfg/pipeline.jsonnet, or wire-cell --help");
+        usage_error("no configuration file", "none", "[-c] FILE.jsonnet",
+                    "for a first look: wire-cell cfg/pipeline.jsonnet, or wire-cell --help");
     }
     return line;
 }

@@ -2,7 +2,7 @@
 // The command line of wire-cell: what the user asked for, checked as far as possible without reading a file.
 
 #include "spng/app/jsonnet.h"
-#include "spng/instrument/control_address.h"
+#include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace spng::app {
 
-enum class Action { run, check, draw, list, describe, schema, recover, permits, help, version };
+enum class Action { run, check, draw, list, describe, schema, recover, reservations, help, version };
 
 struct CommandLine {
     Action action = Action::run;
@@ -29,7 +29,7 @@ struct CommandLine {
     std::string nvtx_level;                            ///< --nvtx-level
     std::string timing_file;                           ///< --timing
     std::string torch_profiler;                        ///< --torch-profiler
-    std::string permit_folder;                         ///< of --permits; empty: the user's own
+    std::string reservation_folder;                    ///< of --reservations; empty: the user's own
     std::string part_file;                             ///< --recover-record
     bool skip_failed = false;                          ///< --on-error skip
     bool strict = false;                               ///< --strict

@@ -33,7 +33,7 @@ nlohmann::json load_json(const fs::path& file, const std::vector<JsonnetBinding>
                      .where = file.string(),
                      .seen = bindings.front().name + "=" + bindings.front().value,
                      .expected = "no -A, --tla-code, -V or -C: the file is plain JSON",
-                     .mend = {}});
+                     .hint = {}});
     }
     return load_json_file(file.string());
 }

@@ -119,7 +119,7 @@ const Registry::Entry& known(const Registry& registry, const std::string& type) 
                                        .where = "command line",
                                        .seen = type,
                                        .expected = "a registered type (wire-cell --list), or all",
-                                       .mend = suggestion(type, registry.types())});
+                                       .hint = suggestion(type, registry.types())});
     }
     return *entry;
 }

@@ -42,7 +42,7 @@ public:
         set(m_machine.get(), binding.name.c_str(), binding.value.c_str());
     }
 
-    /// The result as JSON text, or nothing and the machine's complaint in `problem`.
+    /// The result as JSON text, or nothing and the machine's error_response in `problem`.
     std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
         int failed = 0;
         char* output = jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed);
@@ -109,7 +109,7 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
            found->value;
 }
 
-[[noreturn]] void refuse(ErrorText text) {
+[[noreturn]] void reject(ErrorText text) {
     throw Error(ErrorKind::Configuration, std::move(text));
 }
 
@@ -117,30 +117,30 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
                                    const std::string& name) {
     const auto known = job_arguments(file);
     const std::string near = nearest_name(name, known);
-    refuse({.what = "the job has no argument '" + name + "'",
+    reject({.what = "the job has no argument '" + name + "'",
             .where = file.string(),
             .seen = option_of(bindings, name),
             .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
-            .mend = near.empty() ? "" : "did you mean '" + near + "'?"});
+            .hint = near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
 [[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {
-    refuse({.what = "the job needs the argument '" + name + "'",
+    reject({.what = "the job needs the argument '" + name + "'",
             .where = file.string(),
             .seen = "not given",
             .expected = "a value: it has no default",
-            .mend = "-A " + name + "=VALUE"});
+            .hint = "-A " + name + "=VALUE"});
 }
 
 /// "file:line:column: text" and "file:line:column-column: text", as static errors are written.
-[[noreturn]] void refuse_static_error(const std::string& text) {
+[[noreturn]] void reject_static_error(const std::string& text) {
     std::smatch parts;
     const bool has_place = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
-    refuse({.what = "the configuration is not valid Jsonnet: " + (has_place ? parts[2].str() : text),
+    reject({.what = "the configuration is not valid Jsonnet: " + (has_place ? parts[2].str() : text),
             .where = has_place ? parts[1].str() : "",
             .seen = {},
             .expected = {},
-            .mend = {}});
+            .hint = {}});
 }
 
 /// The innermost place, then those of the job's own files: places inside the libraries say little to a user.
@@ -160,12 +160,12 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
 }
 
 /// The machine writes "RUNTIME ERROR: text\n\tplace\tcontext\n..." or "STATIC ERROR: place: text".
-[[noreturn]] void refuse_evaluation(const std::filesystem::path& file, const Bindings& bindings,
+[[noreturn]] void reject_evaluation(const std::filesystem::path& file, const Bindings& bindings,
                                     const std::string& problem) {
     const auto lines = split(problem, '\n');
     const std::string static_prefix = "STATIC ERROR: ", runtime_prefix = "RUNTIME ERROR: ";
     if (lines[0].rfind(static_prefix, 0) == 0) {
-        refuse_static_error(lines[0].substr(static_prefix.size()));
+        reject_static_error(lines[0].substr(static_prefix.size()));
     }
     const bool runtime = lines[0].rfind(runtime_prefix, 0) == 0;
     const std::string text = lines[0].substr(runtime ? runtime_prefix.size() : 0);
@@ -188,15 +188,15 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
         }
     }
     const std::string where = where_it_happened(trace);
-    refuse({.what = "the configuration does not evaluate: " + message,
+    reject({.what = "the configuration does not evaluate: " + message,
             .where = where.empty() ? file.string() : where,
             .seen = {},
             .expected = {},
-            .mend = {}});
+            .hint = {}});
 }
 
 /// Jsonnet silently ignores arguments when the file is no function; a user who gives some believes otherwise.
-void refuse_arguments_of_no_function(const std::filesystem::path& file, const Bindings& bindings,
+void reject_arguments_of_no_function(const std::filesystem::path& file, const Bindings& bindings,
                                      const std::vector<std::filesystem::path>& imports) {
     const auto argument = std::find_if(bindings.begin(), bindings.end(),
                                        [](const JsonnetBinding& binding) { return binding.is_argument(); });
@@ -214,36 +214,36 @@ void refuse_arguments_of_no_function(const std::filesystem::path& file, const Bi
         "std.type(import " + nlohmann::json(std::filesystem::absolute(file).string()).dump() + ")";
     const auto type = machine.evaluate_text(code, problem);
     if (type && nlohmann::json::parse(*type) != "function") {
-        refuse({.what = "the configuration takes no arguments",
+        reject({.what = "the configuration takes no arguments",
                 .where = file.string(),
                 .seen = option_of(bindings, argument->name),
                 .expected = "no -A or --tla-code: the file is not a function",
-                .mend = {}});
+                .hint = {}});
     }
 }
 
-void refuse_deep_nesting(const std::string& code, const std::string& where) {
+void reject_deep_nesting(const std::string& code, const std::string& where) {
     const auto offset = find_deep_nesting(jsonnet_structure(code));
     if (offset != std::string::npos) {
-        refuse({.what = "the configuration nests too deeply",
+        reject({.what = "the configuration nests too deeply",
                 .where = where + ", " + position_text(code, offset + 1),
                 .seen = "more than " + std::to_string(max_nesting) + " levels of brackets",
                 .expected = "at most " + std::to_string(max_nesting),
-                .mend = {}});
+                .hint = {}});
     }
 }
 
-void refuse_deep_nesting(const std::filesystem::path& file, const Bindings& bindings) {
+void reject_deep_nesting(const std::filesystem::path& file, const Bindings& bindings) {
     if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
         std::ifstream stream(file);
         std::ostringstream content;
         content << stream.rdbuf();
-        refuse_deep_nesting(content.str(), file.string());
+        reject_deep_nesting(content.str(), file.string());
     }
     for (const auto& binding : bindings) {
         using Kind = JsonnetBinding::Kind;
         if (binding.kind == Kind::argument_code || binding.kind == Kind::external_code) {
-            refuse_deep_nesting(binding.value,
+            reject_deep_nesting(binding.value,
                                 (binding.is_argument() ? "--tla-code " : "--ext-code ") + binding.name);
         }
     }
@@ -251,7 +251,7 @@ void refuse_deep_nesting(const std::filesystem::path& file, const Bindings& bind
 
 std::string evaluated(const std::filesystem::path& file, const Bindings& bindings,
                       const std::vector<std::filesystem::path>& imports) {
-    refuse_arguments_of_no_function(file, bindings, imports);
+    reject_arguments_of_no_function(file, bindings, imports);
     Machine machine(imports);
     for (const auto& binding : bindings) {
         machine.bind(binding);
@@ -259,7 +259,7 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
     std::string problem;
     const auto text = machine.evaluate(file, problem);
     if (!text) {
-        refuse_evaluation(file, bindings, problem);
+        reject_evaluation(file, bindings, problem);
     }
     return *text;
 }
@@ -268,22 +268,22 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
 
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
                                 const std::vector<std::filesystem::path>& imports) {
-    refuse_deep_nesting(file, bindings);
+    reject_deep_nesting(file, bindings);
     std::string text;
     const Error overflow(ErrorKind::Configuration,
                          {.what = "the configuration nests too deeply",
                           .where = file.string() + ", or a file that it imports",
                           .seen = "more than 40000 levels of expressions",
                           .expected = "fewer",
-                          .mend = "write a long chain as a list, or as a loop over one"});
+                          .hint = "write a long chain as a list, or as a loop over one"});
     run_on_deep_stack([&] { text = evaluated(file, bindings, imports); },
                       overflow.what() + std::string("\n"));
     if (find_deep_nesting(text) != std::string::npos) {
-        refuse({.what = "the configuration's value nests too deeply",
+        reject({.what = "the configuration's value nests too deeply",
                 .where = file.string(),
                 .seen = "more than " + std::to_string(max_nesting) + " levels of lists and objects",
                 .expected = "at most " + std::to_string(max_nesting),
-                .mend = {}});
+                .hint = {}});
     }
     return nlohmann::json::parse(text);
 }

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr,
                      "error: the library of wire-cell does not load\n  seen:     %s\n  expected: "
                      "libWireCellSpng.so in ../lib beside "
-                     "the program, and the LibTorch it was built with\n  mend:     build again (./wcb), or "
+                     "the program, and the LibTorch it was built with\n  hint:     build again (./wcb), or "
                      "install again\n",
                      dlerror());
         return 2;

@@ -1,7 +1,7 @@
 #include "spng/app/plugins.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void load_plugin(const std::string& plugin) {
                      .where = "-p, or plugins of the configuration",
                      .seen = reason == nullptr ? library : reason,
                      .expected = "a shared library, or one of the built in " + joined(built_in),
-                     .mend = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
+                     .hint = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
                                           : "did you mean '" + near + "'?"});
     }
     log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + library; });

@@ -63,7 +63,7 @@ void leave_cuda_to_torch(instrument::RecordingRequest& request) {
              .where = "command line",
              .seen = "--torch-profiler, and --record-what " + request.what,
              .expected = "one of them",
-             .mend = "leave cuda out of --record-what, or use two runs"});
+             .hint = "leave cuda out of --record-what, or use two runs"});
     }
     request.without = "cuda";
 }

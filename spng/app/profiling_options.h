@@ -2,7 +2,7 @@
 // The part of the command line about recording profiles. Each option has an environment variable of the same
 // meaning, so that a job behind a batch script can be profiled without a change of it; the option wins.
 
-#include "spng/instrument/control_address.h"
+#include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
 
 #include <boost/program_options.hpp>

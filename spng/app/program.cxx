@@ -3,15 +3,15 @@
 #include "spng/app/command_line.h"
 #include "spng/app/configuration.h"
 #include "spng/app/describe.h"
-#include "spng/app/job_permits.h"
+#include "spng/app/job_reservations.h"
 #include "spng/app/plugins.h"
 #include "spng/app/run_job.h"
 #include "spng/app/version.h"
 #include "spng/core/error.h"
-#include "spng/core/input_warning.h"
-#include "spng/core/log.h"
-#include "spng/core/log_file.h"
-#include "spng/device/out_of_memory.h"
+#include "spng/core/log/input_warning.h"
+#include "spng/core/log/log.h"
+#include "spng/core/log/log_file.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/io/data_path.h"
 
@@ -57,7 +57,7 @@ void set_up(const CommandLine& line) {
     }
 }
 
-int act(const CommandLine& line) {
+int dispatch(const CommandLine& line) {
     switch (line.action) {
     case Action::help:
         print(help_text());
@@ -77,8 +77,9 @@ int act(const CommandLine& line) {
     case Action::recover:
         print(instrument::recover_recording(line.part_file, "") + " recovered\n");
         return 0;
-    case Action::permits:
-        print(permits_text(permit_root(line.permit_folder.empty() ? "auto" : line.permit_folder)));
+    case Action::reservations:
+        print(reservations_text(
+            reservation_root(line.reservation_folder.empty() ? "auto" : line.reservation_folder)));
         return 0;
     case Action::run:
     case Action::check:
@@ -104,7 +105,7 @@ int run_program(int argc, const char* const* argv) noexcept {
         try {
             const CommandLine line = parse_command_line(argc, argv);
             set_up(line);
-            return act(line);
+            return dispatch(line);
         } catch (...) {
             const Error error = translated();
             std::fprintf(stderr, "%s\n", error.what());

@@ -1,25 +1,25 @@
 #include "spng/app/run_job.h"
 
+#include "profiling/recorder/recorder_abi.h"
 #include "spng/app/configuration.h"
-#include "spng/app/job_permits.h"
+#include "spng/app/job_reservations.h"
 #include "spng/app/plugins.h"
 #include "spng/app/signals.h"
 #include "spng/app/version.h"
 #include "spng/core/error.h"
-#include "spng/core/log.h"
-#include "spng/core/log_file.h"
+#include "spng/core/files/partial_file.h"
+#include "spng/core/log/log.h"
+#include "spng/core/log/log_file.h"
 #include "spng/core/sha256.h"
-#include "spng/graph/job.h"
-#include "spng/instrument/capture_control.h"
+#include "spng/engine/job.h"
 #include "spng/instrument/capture_switch.h"
 #include "spng/instrument/clock.h"
+#include "spng/instrument/control/capture_control.h"
 #include "spng/instrument/node_range.h"
-#include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recording.h"
-#include "spng/instrument/run_report.h"
-#include "spng/instrument/state_trace.h"
-#include "spng/instrument/torch_profiler.h"
-#include "spng/io/partial_file.h"
+#include "spng/instrument/report/run_report.h"
+#include "spng/instrument/report/state_trace.h"
+#include "spng/instrument/report/torch_profiler.h"
 
 #include <cstdio>
 #include <iomanip>
@@ -119,7 +119,8 @@ nlohmann::json provenance(const Configuration& configuration, const Job& job) {
 }
 
 instrument::RunReport report(const CommandLine& line, const Configuration& configuration, const Job& job,
-                             const RunOptions& options, const JobPermits& permits, double wall_seconds) {
+                             const RunOptions& options, const JobReservations& reservations,
+                             double wall_seconds) {
     const BuildInfo& build = build_info();
     nlohmann::json settings = job.settings(options);
     instrument::RunDescription description;
@@ -136,7 +137,7 @@ instrument::RunReport report(const CommandLine& line, const Configuration& confi
     description.mode = options.meter_mode;
     description.wall_seconds = wall_seconds;
     settings["arguments"] = given_bindings(line);
-    settings["permits"] = json_of(permits);
+    settings["reservations"] = json_of(reservations);
     description.input = job.input_report();
     description.settings = std::move(settings);
     if (!line.timing_file.empty()) {
@@ -213,7 +214,7 @@ std::unique_ptr<instrument::TorchProfiler> torch_profiler(const CommandLine& lin
                                        .where = "command line",
                                        .seen = "the engine " + settings.at("engine").get<std::string>(),
                                        .expected = "Pgrapher",
-                                       .mend = "-a Pgrapher"});
+                                       .hint = "-a Pgrapher"});
     }
     auto profiler = std::make_unique<instrument::TorchProfiler>(line.torch_profiler, devices.front());
     profiler->prepare();
@@ -266,10 +267,10 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     }
     const RunOptions options = run_options(line, job);
     // Until the process ends, not this function: the job still has its memory when this returns, and who
-    // waits for the permit would meet it.
-    static const JobPermits permits =
-        take_permits(job, job.settings(options), configuration.file.string(), stop_signal());
-    if (permits.was_stopped) {
+    // waits for the reservation would meet it.
+    static const JobReservations reservations =
+        take_reservations(job, job.settings(options), configuration.file.string(), stop_signal());
+    if (reservations.was_stopped) {
         RunSummary nothing_done;
         nothing_done.stopped_by = stop_signal();
         return outcome(nothing_done);
@@ -284,7 +285,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     const instrument::Stopwatch running;
     const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();
-    const auto measured = report(line, configuration, job, options, permits, seconds);
+    const auto measured = report(line, configuration, job, options, reservations, seconds);
     print(stdout, measured.table());
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);

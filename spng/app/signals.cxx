@@ -1,7 +1,7 @@
 #include "spng/app/signals.h"
 
+#include "spng/core/files/temporary_files.h"
 #include "spng/instrument/recording.h"
-#include "spng/io/temporary_files.h"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +32,8 @@ const StopSignal* find(int number) noexcept {
     return found == stop_signals.end() ? nullptr : found;
 }
 
-constexpr unsigned patience_seconds = 2;
-constexpr unsigned patience_for_results_seconds = 30;
+constexpr unsigned timeout_seconds = 2;
+constexpr unsigned result_timeout_seconds = 30;
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> waiting_for_results{false};
@@ -55,7 +55,7 @@ void say(const char* text) noexcept {
 void on_stop(int number) {
     int none = 0;
     if (first_signal.compare_exchange_strong(none, number)) {
-        alarm(patience_seconds);
+        alarm(timeout_seconds);
     } else if (!find(number)->is_repeated_by_system) {
         end_at_once(number);
     }
@@ -65,7 +65,7 @@ void on_alarm(int) {
     if (temporary_files_worth_keeping() && !waiting_for_results.exchange(true)) {
         say("wire-cell: waiting for a node to return, to keep the completed events; interrupt again to end "
             "at once\n");
-        alarm(patience_for_results_seconds);
+        alarm(result_timeout_seconds);
         return;
     }
     end_at_once(first_signal.load());

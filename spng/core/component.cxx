@@ -15,7 +15,7 @@ void Environment::add(std::unique_ptr<Component> component) {
                                                .where = name,
                                                .seen = "the name twice",
                                                .expected = "one component of each name",
-                                               .mend = "give one of them another instance name"});
+                                               .hint = "give one of them another instance name"});
     }
     m_state[component.get()] = State::configured;
     m_components.push_back(std::move(component));
@@ -39,7 +39,7 @@ Component& Environment::prepared(const std::string& name, const std::string& ask
                      .where = asking,
                      .seen = "'" + name + "'",
                      .expected = "the name of a configured component, Type:instance",
-                     .mend = near.empty() ? "add it to the configuration (in Jsonnet: to `uses`)"
+                     .hint = near.empty() ? "add it to the configuration (in Jsonnet: to `uses`)"
                                           : "did you mean '" + near + "'?"});
     }
     prepare(*component);
@@ -56,7 +56,7 @@ void Environment::prepare(Component& component) {
                                                .where = component.name().text(),
                                                .seen = "a reference that leads back to itself",
                                                .expected = "references without a circle",
-                                               .mend = "remove one of the references"});
+                                               .hint = "remove one of the references"});
     }
     state = State::preparing;
     try {
@@ -86,7 +86,7 @@ void Environment::wrong_service_type(const std::string& name, const std::string&
                  .where = asking,
                  .seen = "'" + name + "'",
                  .expected = "a component that offers what this key needs",
-                 .mend = "see `wire-cell --describe " + ComponentName::from(asking).type + "`"});
+                 .hint = "see `wire-cell --describe " + ComponentName::from(asking).type + "`"});
 }
 
 } // namespace spng

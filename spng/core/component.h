@@ -53,13 +53,13 @@ public:
 protected:
     /// Checks that concern several members at once.
     virtual void configured() {}
-    [[noreturn]] void refuse(const std::string& key, const std::string& seen, const std::string& expected,
-                             const std::string& mend = {}) const {
+    [[noreturn]] void reject(const std::string& key, const std::string& seen, const std::string& expected,
+                             const std::string& hint = {}) const {
         throw Error(ErrorKind::Configuration, {.what = "configuration that does not fit together",
                                                .where = this->name().text() + ", key " + key,
                                                .seen = seen,
                                                .expected = expected,
-                                               .mend = mend});
+                                               .hint = hint});
     }
 
 private:

@@ -27,7 +27,7 @@ void Error::compose() {
     line("where:    ", m_text.where);
     line("seen:     ", m_text.seen);
     line("expected: ", m_text.expected);
-    line("mend:     ", m_text.mend);
+    line("hint:     ", m_text.hint);
 }
 
 void rethrow_copy(const std::exception_ptr& failure) {

@@ -17,13 +17,13 @@ enum class ErrorKind {
     Internal       ///< a defect of this program                     exit 1
 };
 
-/// What a user needs to mend a failure. Only `what` is required; empty lines are left out of the block.
+/// What a user needs to hint a failure. Only `what` is required; empty lines are left out of the block.
 struct ErrorText {
     std::string what = {};     ///< one sentence: what failed
     std::string where = {};    ///< node and key, or file and position
     std::string seen = {};     ///< the offending value
     std::string expected = {}; ///< what would have been right
-    std::string mend = {};     ///< what to do about it
+    std::string hint = {};     ///< what to do about it
 };
 
 class Error : public std::exception {

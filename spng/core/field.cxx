@@ -55,20 +55,20 @@ void wrong_type(const std::string& where, const nlohmann::json& seen, const std:
                                            .where = where,
                                            .seen = shortened(seen) + " (" + seen.type_name() + ")",
                                            .expected = expected,
-                                           .mend = {}});
+                                           .hint = {}});
 }
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
                   const char* unit) {
     const std::string expected = range.text();
-    std::string mend;
+    std::string hint;
     if (seen.is_string() && range.choices[0] != nullptr) {
         std::vector<std::string> choices;
         for (std::size_t i = 0; i < range.choices.size() && range.choices[i] != nullptr; ++i) {
             choices.emplace_back(range.choices[i]);
         }
         const std::string best = nearest_name(seen.get<std::string>(), choices);
-        mend = best.empty() ? "" : "did you mean '" + best + "'?";
+        hint = best.empty() ? "" : "did you mean '" + best + "'?";
     }
     const std::string with_unit =
         std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
@@ -77,7 +77,7 @@ void out_of_range(const std::string& where, const nlohmann::json& seen, const Ra
                  .where = where,
                  .seen = shortened(seen),
                  .expected = (expected.empty() ? "a value that fits the type" : expected) + with_unit,
-                 .mend = mend});
+                 .hint = hint});
 }
 
 void unknown_key(const std::string& where, const std::string& key, const std::vector<std::string>& known) {
@@ -87,7 +87,7 @@ void unknown_key(const std::string& where, const std::string& key, const std::ve
          .where = where,
          .seen = key,
          .expected = known.empty() ? "no keys: there is nothing to configure" : "one of: " + joined(known),
-         .mend = suggestion(key, known)});
+         .hint = suggestion(key, known)});
 }
 
 void missing_key(const std::string& where, const char* name, const char* text) {
@@ -95,7 +95,7 @@ void missing_key(const std::string& where, const char* name, const char* text) {
                                            .where = where,
                                            .seen = "not given",
                                            .expected = std::string(name) + ": " + text,
-                                           .mend = {}});
+                                           .hint = {}});
 }
 
 void require_object(const std::string& where, const nlohmann::json& seen) {

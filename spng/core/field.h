@@ -77,8 +77,8 @@ template <class Config, class Member>
 struct Field {
     Member Config::*member;
     const char* name;
-    const char*
-        unit; ///< "ns", "MHz", "1", ... in the toolkit's base units where it has a dimension; "" for text
+    /// "ns", "MHz", "1", ... in the toolkit's base units where it has a dimension; "" for text
+    const char* unit;
     Range range;
     const char* text;
 };
@@ -108,9 +108,7 @@ struct is_vector<std::vector<T>> : std::true_type {
 };
 
 template <class T>
-concept HasFields = requires {
-    T::fields();
-};
+concept HasFields = requires { T::fields(); };
 
 [[noreturn]] void wrong_type(const std::string& where, const nlohmann::json& seen,
                              const std::string& expected);

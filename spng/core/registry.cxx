@@ -14,7 +14,7 @@ void Registry::add(Entry entry) {
                                           .where = type,
                                           .seen = {},
                                           .expected = "one registration for each type",
-                                          .mend = {}});
+                                          .hint = {}});
     }
 }
 
@@ -38,7 +38,7 @@ std::unique_ptr<Component> Registry::make(const ComponentName& name) const {
                                                .where = name.text(),
                                                .seen = name.type,
                                                .expected = "a registered type (wire-cell --list)",
-                                               .mend = suggestion(name.type, types())});
+                                               .hint = suggestion(name.type, types())});
     }
     auto component = entry->make();
     component->set_name(name);

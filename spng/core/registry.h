@@ -19,8 +19,9 @@ enum class Concurrency { unlimited, serial };
 
 struct ComponentType {
     std::string type; ///< registered name, "SPNGDecon"
-    std::string kind; ///< colour and category of its ranges: source, frame, decon, filter, roi, coincidence,
-                      ///< dnn, sink, plumbing, service
+    /// colour and category of its ranges: source, frame, decon, filter, roi, coincidence, dnn, sink,
+    /// plumbing, service
+    std::string kind;
     std::vector<std::string> inputs; ///< port names; a trailing "*" means as many as `multiplicity` says
     std::vector<std::string> outputs;
     Concurrency concurrency = Concurrency::unlimited;

@@ -6,13 +6,13 @@ namespace spng {
 
 namespace {
 
-[[noreturn]] void refuse(const char* operation, const char* name, const std::string& seen,
+[[noreturn]] void reject(const char* operation, const char* name, const std::string& seen,
                          const std::string& expected) {
     throw Error(ErrorKind::Internal, {.what = std::string(operation) + " cannot take this " + name,
                                       .where = {},
                                       .seen = seen,
                                       .expected = expected,
-                                      .mend = {}});
+                                      .hint = {}});
 }
 
 } // namespace
@@ -54,14 +54,14 @@ std::string describe_tensor(const at::Tensor& tensor) {
 void require_tensor(bool fits, const char* operation, const char* name, const at::Tensor& seen,
                     const std::string& expected) {
     if (!fits) {
-        refuse(operation, name, describe_tensor(seen), expected);
+        reject(operation, name, describe_tensor(seen), expected);
     }
 }
 
 void require_argument(bool fits, const char* operation, const char* name, std::int64_t seen,
                       const std::string& expected) {
     if (!fits) {
-        refuse(operation, name, std::to_string(seen), expected);
+        reject(operation, name, std::to_string(seen), expected);
     }
 }
 

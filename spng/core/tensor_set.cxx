@@ -25,7 +25,7 @@ TensorSet::TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTe
                                                   .where = {},
                                                   .seen = m_tensors[i].name,
                                                   .expected = "names that differ",
-                                                  .mend = "give the producing nodes different output names"});
+                                                  .hint = "give the producing nodes different output names"});
             }
         }
     }
@@ -49,7 +49,7 @@ const NamedTensor& TensorSet::at(const std::string& name) const {
                                       .where = {},
                                       .seen = joined(names),
                                       .expected = name,
-                                      .mend = "connect the node that makes it; " + suggestion(name, names)});
+                                      .hint = "connect the node that makes it; " + suggestion(name, names)});
 }
 
 const NamedTensor& TensorSet::only() const {
@@ -59,7 +59,7 @@ const NamedTensor& TensorSet::only() const {
                      .where = {},
                      .seen = std::to_string(m_tensors.size()) + " tensors: " + joined(names_of(m_tensors)),
                      .expected = "1 tensor",
-                     .mend = "connect it to a node that gives one tensor"});
+                     .hint = "connect it to a node that gives one tensor"});
     }
     return m_tensors.front();
 }

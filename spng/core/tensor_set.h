@@ -75,8 +75,8 @@ struct NamedTensor {
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one number per channel, such as its noise RMS
     at::Tensor pedestal; ///< optional (view, channel): the level that the noise is about
-    std::map<std::string, std::string>
-        notes; ///< provenance that goes to the output ("model": "stand-in", ...)
+    /// provenance that goes to the output ("model": "stand-in", ...)
+    std::map<std::string, std::string> notes;
 };
 
 class TensorSet {

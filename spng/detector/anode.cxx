@@ -17,7 +17,7 @@ namespace {
                                                     ", anode " + std::to_string(anode.ident),
                                            .seen = seen,
                                            .expected = expected,
-                                           .mend = "correct the view's faces and order"});
+                                           .hint = "correct the view's faces and order"});
 }
 
 void check(const WireAnode& anode, const ViewConfig& config) {

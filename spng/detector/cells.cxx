@@ -41,7 +41,7 @@ FaceCells find_cells(const WireFace& face) {
                                                .where = "face " + std::to_string(face.ident),
                                                .seen = "parallel wires",
                                                .expected = "an angle between them",
-                                               .mend = {}});
+                                               .hint = {}});
     }
     const Extents ends_u(plane_u);
     const Extents ends_v(plane_v);

@@ -54,7 +54,7 @@ at::Tensor mean_amplitude(const std::vector<NoiseSpectrum>& spectra, int plane, 
                                                .where = {},
                                                .seen = "none of plane " + std::to_string(plane),
                                                .expected = "at least one spectrum for each plane",
-                                               .mend = {}});
+                                               .hint = {}});
     }
     auto above = by_length.lower_bound(wire_length);
     above = above == by_length.end() ? std::prev(above) : above;

@@ -16,7 +16,7 @@ using nlohmann::json;
                                            .where = place.text(),
                                            .seen = seen,
                                            .expected = expected,
-                                           .mend = {}});
+                                           .hint = {}});
 }
 
 std::vector<double> read_numbers(const json& object, const char* key, const JsonPlace& place) {

@@ -25,7 +25,7 @@ std::int64_t rational_length(std::int64_t length, double from, double to) {
                      .where = {},
                      .seen = std::to_string(from) + " ns and " + std::to_string(to) + " ns",
                      .expected = "positive periods in the ratio of small whole numbers",
-                     .mend = {}});
+                     .hint = {}});
     }
     return result;
 }

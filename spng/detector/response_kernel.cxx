@@ -18,7 +18,7 @@ at::Tensor response_kernel(const at::Tensor& average, double period, const ColdE
                                                .where = "response kernel",
                                                .seen = std::to_string(config.lsb) + " V",
                                                .expected = "a positive voltage",
-                                               .mend = {}});
+                                               .hint = {}});
     }
     const auto electronics_samples =
         static_cast<std::int64_t>(std::llround(config.electronics_duration / period));

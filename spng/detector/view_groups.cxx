@@ -23,11 +23,11 @@ void ViewGroups::configured() {
     for (const auto& group : config().groups) {
         for (const auto& view : group.views) {
             if (!views.insert(view.name).second) {
-                refuse("groups", "two views called '" + view.name + "'", "names that differ");
+                reject("groups", "two views called '" + view.name + "'", "names that differ");
             }
         }
         if (!groups.insert(group.name).second) {
-            refuse("groups", "two groups called '" + group.name + "'", "names that differ");
+            reject("groups", "two groups called '" + group.name + "'", "names that differ");
         }
     }
 }
@@ -46,7 +46,7 @@ void ViewGroups::prepare(Environment& environment) {
                 make_view(anode.wires(), {view_config.plane, view_config.faces, view_config.order}));
             for (const int channel : group.views.back().channels) {
                 if (!taken.insert(channel).second) {
-                    refuse("groups",
+                    reject("groups",
                            "channel " + std::to_string(channel) + " in two views, one of them " +
                                view_config.name,
                            "each channel in one view");
@@ -60,7 +60,7 @@ void ViewGroups::prepare(Environment& environment) {
         for (std::size_t view = 0; view < group.views.size(); ++view) {
             const auto& channels = group.views[view].channels;
             if (channels.size() != rows) {
-                refuse("groups",
+                reject("groups",
                        group.view_names[view] + " with " + std::to_string(channels.size()) +
                            " channels beside " + group.view_names[0] + " with " + std::to_string(rows),
                        "equally many channels in the views of a group", "put them in groups of their own");
@@ -82,7 +82,7 @@ void ViewGroups::gather_channels() {
         }
     }
     std::sort(m_channels.begin(), m_channels.end());
-    // One channel on two anodes is one row; views that both hold it were refused above.
+    // One channel on two anodes is one row; views that both hold it were rejected above.
     m_channels.erase(std::unique(m_channels.begin(), m_channels.end()), m_channels.end());
 }
 
@@ -98,7 +98,7 @@ const ViewGroup& ViewGroups::group(const std::string& wanted, const std::string&
                                            .where = asking,
                                            .seen = "'" + wanted + "'",
                                            .expected = "a group of " + name().text() + ": " + joined(names),
-                                           .mend = suggestion(wanted, names)});
+                                           .hint = suggestion(wanted, names)});
 }
 
 } // namespace spng

@@ -9,8 +9,9 @@ namespace spng {
 
 enum class AverageMode {
     rounded, ///< impact positions closer than a thousandth of the pitch are one
-    compat   ///< positions truncated to a hundredth of the pitch, as existing programs do: that splits some
-             ///< positions in two and costs 0.5 % of the collected charge (../shared/docs/spng.md 5.1, D5)
+    /// positions truncated to a hundredth of the pitch, as existing programs do: that splits some positions
+    /// in two and costs 0.5 % of the collected charge (../shared/docs/spng.md 5.1, D5)
+    compat
 };
 
 /// -> (wire, sample) float64, electron charges per ns for one electron; wires from the most negative to the

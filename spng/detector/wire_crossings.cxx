@@ -29,7 +29,7 @@ struct RowNumbers {
                                                            .where = "coincidence",
                                                            .seen = "channel " + std::to_string(channel),
                                                            .expected = "each channel in at most one view",
-                                                           .mend = "correct the faces of the views"});
+                                                           .hint = "correct the faces of the views"});
                 }
             }
         }
@@ -167,7 +167,7 @@ WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<Chan
                                                .where = "coincidence",
                                                .seen = std::to_string(target_plane),
                                                .expected = "0 (U), 1 (V) or 2 (W)",
-                                               .mend = {}});
+                                               .hint = {}});
     }
     WireCrossings table;
     table.target_plane = target_plane;

@@ -1,11 +1,11 @@
 #include "spng/device/context.h"
 
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/core/registry.h"
-#include "spng/device/byte_size.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
-#include "spng/device/host_buffers.h"
+#include "spng/device/memory/byte_size.h"
+#include "spng/device/memory/host_buffers.h"
 
 #include <ATen/Context.h>
 
@@ -36,11 +36,11 @@ c10::Device choose(const std::string& asked, const std::string& where) {
 void Context::configured() {
     listed_devices(config().device, name().text() + ", key device");
     if (!config().memory_budget.empty() && memory_budget() == 0) {
-        refuse("memory_budget", config().memory_budget, "more than nothing, such as 4GB; empty for no limit");
+        reject("memory_budget", config().memory_budget, "more than nothing, such as 4GB; empty for no limit");
     }
     const std::string& share = config().share;
     if (share != "none" && share != "auto" && share.find('/') == std::string::npos) {
-        refuse("share", share, "none, auto, or a folder with a '/' in its name",
+        reject("share", share, "none, auto, or a folder with a '/' in its name",
                "./NAME is a folder beside you");
     }
 }

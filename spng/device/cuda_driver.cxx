@@ -28,14 +28,14 @@ Function find(void* library, const char* name) {
 }
 
 std::string words_for(void* library, int error) {
-    const auto text_of = [&](const char* function) {
+    const auto error_text = [&](const char* function) {
         const auto words = find<int (*)(int, const char**)>(library, function);
         const char* text = nullptr;
         return words != nullptr && words(error, &text) == success && text != nullptr ? std::string(text)
                                                                                      : std::string();
     };
-    const std::string name = text_of("cuGetErrorName");
-    const std::string meaning = text_of("cuGetErrorString");
+    const std::string name = error_text("cuGetErrorName");
+    const std::string meaning = error_text("cuGetErrorString");
     return (name.empty() ? "error" : name) + " (" + std::to_string(error) + ")" +
            (meaning.empty() ? "" : ": " + meaning);
 }
@@ -125,7 +125,7 @@ std::int64_t total_memory_of(int device) {
     return ask<std::size_t*>("cuDeviceTotalMem_v2", device, &total) ? static_cast<std::int64_t>(total) : 0;
 }
 
-std::string mend_cuda_driver(const CudaDriver& driver) {
+std::string cuda_driver_hint(const CudaDriver& driver) {
     const std::string cpu = ", or use -A device=cpu";
     if (!driver.present) {
         return "install the NVIDIA driver, or start the container with the GPU (--gpus all, --nv)" + cpu;

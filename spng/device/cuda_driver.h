@@ -34,7 +34,7 @@ std::string uuid_of(int device);
 std::int64_t total_memory_of(int device);
 
 /// What to do about a driver that answered so.
-std::string mend_cuda_driver(const CudaDriver& driver);
+std::string cuda_driver_hint(const CudaDriver& driver);
 
 /// 13020 -> "13.2".
 std::string cuda_version_text(int version);

@@ -1,7 +1,7 @@
 #include "spng/device/cuda_plugin.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/device/cuda_driver.h"
 #include "spng/device/kernel_library.h"
 
@@ -33,7 +33,7 @@ void require_driver_for_runtime() {
                      .seen = "a driver for CUDA " + cuda_version_text(present),
                      .expected = "one for CUDA " + std::to_string(needed / 1000) +
                                  ".0 or newer; LibTorch has " + cuda_version_text(needed),
-                     .mend = "update the driver, use a LibTorch for CUDA " + std::to_string(present / 1000) +
+                     .hint = "update the driver, use a LibTorch for CUDA " + std::to_string(present / 1000) +
                              ", or use -A device=cpu"});
     }
 }
@@ -55,7 +55,7 @@ void load_cuda_plugin() {
                  .where = "libtorch_cuda.so",
                  .seen = reason == nullptr ? "" : reason,
                  .expected = "a LibTorch with CUDA beside libtorch_cpu.so",
-                 .mend = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
+                 .hint = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
         }
         require_driver_for_runtime();
         load_kernel_library();
@@ -75,7 +75,7 @@ void load_cuda_for(int number, const std::string& asked, const std::string& wher
                      .seen = "'" + asked + "', " + devices + because,
                      .expected = driver.devices == 0 ? "cpu or auto"
                                                      : "cuda:0 to cuda:" + std::to_string(driver.devices - 1),
-                     .mend = mend_cuda_driver(driver)});
+                     .hint = cuda_driver_hint(driver)});
     }
     load_cuda_plugin();
     try {
@@ -87,7 +87,7 @@ void load_cuda_for(int number, const std::string& asked, const std::string& wher
                                         .seen = "'" + asked + "': " + reason.substr(0, reason.find('\n')),
                                         .expected = "a device that LibTorch can use; the driver shows " +
                                                     std::to_string(driver.devices),
-                                        .mend = mend_cuda_driver(driver)});
+                                        .hint = cuda_driver_hint(driver)});
     }
 }
 
@@ -95,7 +95,7 @@ bool auto_means_cuda() {
     const CudaDriver driver = ask_cuda_driver();
     if (driver.error != 0 && !driver.has_no_device()) {
         log::warn("device", "no CUDA device can be used: the driver says " + driver.said + "; " +
-                                mend_cuda_driver(driver));
+                                cuda_driver_hint(driver));
     }
     if (driver.devices == 0) {
         return false;
@@ -105,7 +105,7 @@ bool auto_means_cuda() {
         return true;
     } catch (const Error& error) {
         log::warn("device", "the CUDA device is not used, since " + error.text().what + " (" +
-                                error.text().seen + "); " + error.text().mend);
+                                error.text().seen + "); " + error.text().hint);
         return false;
     }
 }

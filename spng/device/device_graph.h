@@ -23,7 +23,7 @@ public:
     /// must stay where it is as long as the graph lives.
     /// @return what `work` returned the second time: tensors whose memory belongs to the graph, and which
     ///         hold nothing before the first replay
-    /// Throws what `work` throws, and c10::Error when the device refuses; the graph is then of no use.
+    /// Throws what `work` throws, and c10::Error when the device rejects; the graph is then of no use.
     virtual std::vector<at::Tensor> capture(const Work& work) = 0;
 
     /// Queue the recorded work on the current stream. Replays of one graph must not overlap on the device.

@@ -3,7 +3,7 @@
 #include "spng/device/cuda_driver.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
-#include "spng/device/device_memory.h"
+#include "spng/device/memory/device_memory.h"
 
 #include <algorithm>
 

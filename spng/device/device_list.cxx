@@ -12,14 +12,14 @@
 namespace spng {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& text, const std::string& where) {
+[[noreturn]] void reject(const std::string& what, const std::string& text, const std::string& where) {
     throw Error(
         ErrorKind::Configuration,
         {.what = what,
          .where = where,
          .seen = "'" + text + "'",
          .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu",
-         .mend = {}});
+         .hint = {}});
 }
 
 bool is_all(const std::string& name) {
@@ -34,7 +34,7 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
     for (std::string name; std::getline(stream, name, ',');) {
         name.erase(std::remove(name.begin(), name.end(), ' '), name.end());
         if (name.empty()) {
-            refuse("a device without a name", text, where);
+            reject("a device without a name", text, where);
         }
         if (name != "cpu" && name != "auto" && !is_all(name)) {
             cuda_number(name, where);
@@ -45,7 +45,7 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
     const auto undecided = std::count(names.begin(), names.end(), "auto");
     const auto all = static_cast<std::ptrdiff_t>(names.size());
     if (all > 1 && (undecided > 0 || (on_cpu > 0 && on_cpu < all))) {
-        refuse("devices of different kinds in one job", text, where);
+        reject("devices of different kinds in one job", text, where);
     }
     return names;
 }
@@ -68,12 +68,12 @@ int cuda_number(const std::string& name, const std::string& where) {
                                                .where = where,
                                                .seen = "'" + name + "'",
                                                .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN",
-                                               .mend = {}});
+                                               .hint = {}});
     }
     return number;
 }
 
-std::vector<std::string> lane_devices(const std::string& text, const std::string& where) {
+std::vector<std::string> replica_devices(const std::string& text, const std::string& where) {
     std::vector<std::string> devices;
     for (const auto& name : listed_devices(text, where)) {
         if (!is_all(name)) {
@@ -87,7 +87,7 @@ std::vector<std::string> lane_devices(const std::string& text, const std::string
                          .where = where,
                          .seen = "'" + text + "', no CUDA device on this machine",
                          .expected = "cpu or auto",
-                         .mend = "use -A device=cpu, or check the driver with nvidia-smi"});
+                         .hint = "use -A device=cpu, or check the driver with nvidia-smi"});
         }
         for (int number = 0; number < present; ++number) {
             devices.push_back("cuda:" + std::to_string(number));

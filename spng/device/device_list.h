@@ -18,9 +18,9 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
 /// Throws Error(Configuration) for anything else.
 int cuda_number(const std::string& name, const std::string& where);
 
-/// One name per lane of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices that the
-/// driver shows. A device that is named twice gets two lanes.
+/// One name per replica of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices that the
+/// driver shows. A device that is named twice gets two replicas.
 /// Throws as listed_devices, and Error(Device) where `cuda:all` finds no device.
-std::vector<std::string> lane_devices(const std::string& text, const std::string& where);
+std::vector<std::string> replica_devices(const std::string& text, const std::string& where);
 
 } // namespace spng

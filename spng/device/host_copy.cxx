@@ -1,6 +1,6 @@
 #include "spng/device/host_copy.h"
 
-#include "spng/device/page_locked.h"
+#include "spng/device/memory/page_locked.h"
 
 namespace spng {
 

@@ -1,6 +1,6 @@
 #include "spng/device/kernel_library.h"
 
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 
 #include <dlfcn.h>
 

@@ -9,7 +9,7 @@
 namespace spng {
 namespace {
 
-/// Waiting is refused, and the device is well, while another thread records a CUDA graph.
+/// Waiting is rejected, and the device is well, while another thread records a CUDA graph.
 bool speaks_of_capture(const std::string& text) {
     return text.find("captur") != std::string::npos;
 }
@@ -34,7 +34,7 @@ std::optional<Error> lost_device_error(c10::Device device, const Error& failure)
                       .where = failure.text().where,
                       .seen = reason,
                       .expected = "a device that answers; no further event can be worked on",
-                      .mend = "the events completed before are in the output; see the system's log for the "
+                      .hint = "the events completed before are in the output; see the system's log for the "
                               "cause (dmesg | grep -i xid, nvidia-smi), then run the rest again"});
     }
 }

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t unconnected = std::numeric_limits<std::size_t>::max();
 
-[[noreturn]] void refuse(const std::string& source, const std::string& what, const std::string& where,
-                         const std::string& seen, const std::string& expected, const std::string& mend) {
+[[noreturn]] void reject(const std::string& source, const std::string& what, const std::string& where,
+                         const std::string& seen, const std::string& expected, const std::string& hint) {
     throw Error(ErrorKind::Configuration, {.what = what,
                                            .where = where + " (" + source + ")",
                                            .seen = seen,
                                            .expected = expected,
-                                           .mend = mend});
+                                           .hint = hint});
 }
 
 std::string port_text(const Node& node, bool input, std::size_t port) {
@@ -57,7 +57,7 @@ public:
                 const auto open = std::find(ports.begin(), ports.end(), unconnected);
                 if (open != ports.end()) {
                     const auto port = static_cast<std::size_t>(open - ports.begin());
-                    refuse(m_source, "a port is not connected",
+                    reject(m_source, "a port is not connected",
                            vertex.node->name().text() + ", " + port_text(*vertex.node, input, port),
                            "no edge", "one edge",
                            input ? "connect an output to it"
@@ -76,7 +76,7 @@ private:
         if (found == m_names.end()) {
             const bool is_component = std::find(m_component_names.begin(), m_component_names.end(),
                                                 end.node) != m_component_names.end();
-            refuse(m_source,
+            reject(m_source,
                    is_component ? "an edge ends at a component that is not a node"
                                 : "an edge ends at an unknown node",
                    where, "'" + end.node + "'", "the name of a configured node",
@@ -86,7 +86,7 @@ private:
         const std::size_t ports =
             input ? vertices[node].input_edges.size() : vertices[node].output_edges.size();
         if (static_cast<std::size_t>(end.port) >= ports) {
-            refuse(m_source, "an edge ends at a port that the node does not have",
+            reject(m_source, "an edge ends at a port that the node does not have",
                    where + ", node " + end.node, "port " + std::to_string(end.port),
                    std::to_string(ports) + (input ? " input" : " output") +
                        (ports == 1 ? " port" : " ports") + ", counted from 0",
@@ -98,7 +98,7 @@ private:
     void take(std::size_t& slot, const Graph::Target& target, bool input, const std::string& where) const {
         const Node& node = *vertices[target.node].node;
         if (slot != unconnected) {
-            refuse(m_source, "a port is connected twice",
+            reject(m_source, "a port is connected twice",
                    where + ", node " + node.name().text() + ", " + port_text(node, input, target.port),
                    "also edges[" + std::to_string(slot) + "]", "one edge at each port",
                    input ? "merge the two with an SPNGFaninTensorSets node"
@@ -139,7 +139,7 @@ std::vector<std::size_t> topological_order(const Wiring& wiring, const std::stri
                 stuck.push_back(wiring.vertices[i].node->name().text());
             }
         }
-        refuse(source, "the graph has a circle", "edges", "nodes in or behind the circle: " + joined(stuck),
+        reject(source, "the graph has a circle", "edges", "nodes in or behind the circle: " + joined(stuck),
                "data that flows one way", "remove the edge that leads back");
     }
     return order;

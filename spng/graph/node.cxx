@@ -1,8 +1,8 @@
 #include "spng/graph/node.h"
 
 #include "spng/device/context.h"
-#include "spng/device/out_of_memory.h"
-#include "spng/instrument/state_trace.h"
+#include "spng/device/memory/out_of_memory.h"
+#include "spng/instrument/report/state_trace.h"
 
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -33,7 +33,7 @@ public:
                                               .where = {},
                                               .seen = "a tensor version that changed during the call",
                                               .expected = "inputs untouched",
-                                              .mend = "use an out-of-place operation"});
+                                              .hint = "use an out-of-place operation"});
         }
     }
 

@@ -5,7 +5,7 @@
 #include "spng/core/component.h"
 #include "spng/core/registry.h"
 #include "spng/core/tensor_set.h"
-#include "spng/instrument/node_meter.h"
+#include "spng/instrument/meter/node_meter.h"
 
 #include <memory>
 #include <string>

@@ -4,9 +4,9 @@ namespace spng {
 
 /// What a source node may be besides: one that knows, before it is asked, that nothing more will come. The
 /// engines then do not ask it once more in vain, so that profiles hold no call and no event that is none.
-class KnowsItsEnd {
+class EndAwareSource {
 public:
-    virtual ~KnowsItsEnd() = default;
+    virtual ~EndAwareSource() = default;
 
     /// True only when the next call would end the stream; false may also mean that it is not known yet.
     virtual bool at_end() const = 0;

@@ -13,13 +13,13 @@ namespace {
 // Also keeps sums of the numbers below from overflowing.
 constexpr std::uint64_t largest = 1'000'000'000'000;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& seen, const std::string& expected,
-                         const std::string& mend = {}) {
+[[noreturn]] void reject(const std::string& where, const std::string& seen, const std::string& expected,
+                         const std::string& hint = {}) {
     throw Error(ErrorKind::Usage, {.what = where + " does not say which events are meant",
                                    .where = where,
                                    .seen = "'" + seen + "'",
                                    .expected = expected,
-                                   .mend = mend});
+                                   .hint = hint});
 }
 
 /// A whole number up to `largest`; nothing for any other text.
@@ -39,7 +39,7 @@ EventWindow EventWindow::from_range(const std::string& text, const std::string& 
     const bool open_end = dash != std::string::npos && rest.empty();
     const auto last = dash == std::string::npos ? first : open_end ? largest : number_of(rest);
     if (!first || !last || *last < *first) {
-        refuse(where, text, "A, A-B or A-, events counted from 0, A not after B", "for example 2-5");
+        reject(where, text, "A, A-B or A-, events counted from 0, A not after B", "for example 2-5");
     }
     EventWindow window;
     window.m_limited = true;
@@ -59,14 +59,14 @@ EventWindow EventWindow::from_schedule(const std::string& text, const std::strin
         const auto known = values.find(item.substr(0, equals));
         const auto value = equals == std::string::npos ? std::nullopt : number_of(item.substr(equals + 1));
         if (known == values.end() || !value) {
-            refuse(where, text, expected,
+            reject(where, text, expected,
                    suggestion(item.substr(0, equals), {"wait", "warmup", "active", "repeat"}));
         }
         known->second = *value;
         begin = end + 1;
     }
     if (values["active"] == 0) {
-        refuse(where, text, expected);
+        reject(where, text, expected);
     }
     EventWindow window;
     window.m_limited = true;

@@ -1,6 +1,6 @@
 #include "spng/instrument/page_faults.h"
 
-#include "spng/instrument/node_meter.h"
+#include "spng/instrument/not_measured.h"
 
 #include <mutex>
 #include <sys/resource.h>

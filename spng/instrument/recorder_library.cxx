@@ -1,6 +1,6 @@
 #include "spng/instrument/recorder_library.h"
 
-#include "spng/instrument/recorder/recorder_abi.h"
+#include "profiling/recorder/recorder_abi.h"
 
 #include <dlfcn.h>
 

@@ -1,10 +1,10 @@
 #include "spng/instrument/recording.h"
 
+#include "profiling/recorder/recorder_abi.h"
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
 #include "spng/instrument/capture_switch.h"
 #include "spng/instrument/page_faults.h"
-#include "spng/instrument/recorder/recorder_abi.h"
 #include "spng/instrument/recorder_library.h"
 
 #include "WireCellSpng/TorchnvTools.h"
@@ -33,7 +33,7 @@ const SpngRecorder& recorder_of_build(const std::string& where) {
                                        .where = where,
                                        .seen = "a build without the NVTX ranges that a profile consists of",
                                        .expected = "one with them",
-                                       .mend = "./wcb configure --with-nvtx && ./wcb"});
+                                       .hint = "./wcb configure --with-nvtx && ./wcb"});
     }
     const LoadedRecorder loaded = load_recorder();
     if (loaded.functions == nullptr) {
@@ -41,7 +41,7 @@ const SpngRecorder& recorder_of_build(const std::string& where) {
                                        .where = where,
                                        .seen = loaded.problem,
                                        .expected = "libSpngRecorder.so beside libWireCellSpng.so",
-                                       .mend = "install libsqlite3-dev, then ./wcb configure --with-nvtx && "
+                                       .hint = "install libsqlite3-dev, then ./wcb configure --with-nvtx && "
                                                "./wcb"});
     }
     return *loaded.functions;
@@ -271,7 +271,7 @@ std::string Recording::finish() {
                                         .where = name,
                                         .seen = problem.data(),
                                         .expected = "room for it",
-                                        .mend = "free some room, then wire-cell --recover-record with the "
+                                        .hint = "free some room, then wire-cell --recover-record with the "
                                                 ".part file"});
     }
     return name;

@@ -1,7 +1,7 @@
 #include "spng/instrument/report_file.h"
 
 #include "spng/core/error.h"
-#include "spng/core/output_path.h"
+#include "spng/core/files/output_path.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -48,7 +48,7 @@ void write_report_file(const std::filesystem::path& path, const std::string& tex
                                         .where = path.string(),
                                         .seen = problem,
                                         .expected = "a folder that exists, with room and permission to write",
-                                        .mend = "give " + option + " another path"});
+                                        .hint = "give " + option + " another path"});
     }
 }
 

@@ -1,7 +1,7 @@
 #include "spng/io/data_file.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/core/sha256.h"
 #include "spng/io/data_path.h"
 
@@ -48,7 +48,7 @@ void require_as_shipped(const DataFile& file, const fs::path& folder) {
                      .where = file.path.string(),
                      .seen = "SHA-256 " + file.sha256 + ", " + std::to_string(file.bytes) + " bytes",
                      .expected = "SHA-256 " + *expected + " (" + (folder / list_name).string() + ")",
-                     .mend =
+                     .hint =
                          "install the original again; give a file of your own another name or folder, and "
                          "name it in the job"});
     }
@@ -74,7 +74,7 @@ DataFile identify_data_file(const std::string& role, const fs::path& path) {
                                                .where = path.string(),
                                                .seen = std::to_string(file.bytes) + " bytes, then an error",
                                                .expected = "a file that can be read to its end",
-                                               .mend = "check its permissions, or copy it again"});
+                                               .hint = "check its permissions, or copy it again"});
     }
     file.sha256 = checksum.digits();
     require_as_shipped(file, own_folder("data"));

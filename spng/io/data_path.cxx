@@ -1,7 +1,7 @@
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
          .where = {},
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(places),
-         .mend = near.empty() ? "give its folder with -P or in WIRECELL_PATH"
+         .hint = near.empty() ? "give its folder with -P or in WIRECELL_PATH"
                               : "did you mean '" + (inner / near).string() + "'?"});
 }
 

@@ -1,7 +1,7 @@
 #include "spng/io/frame_parts.h"
 
 #include "spng/core/error.h"
-#include "spng/io/npy_header.h"
+#include "spng/io/archive/npy_header.h"
 
 #include <ATen/Functions.h>
 
@@ -15,17 +15,17 @@ namespace spng {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, std::string what, std::string seen, std::string expected) {
+[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
     throw Error(ErrorKind::Input, {.what = std::move(what),
                                    .where = where,
                                    .seen = std::move(seen),
                                    .expected = std::move(expected),
-                                   .mend = "correct the program that wrote the file"});
+                                   .hint = "correct the program that wrote the file"});
 }
 
 void require_rank(const at::Tensor& array, std::int64_t rank, const char* axes, const std::string& where) {
     if (array.dim() != rank) {
-        refuse(where, "the array has the wrong number of axes", "shape " + shape_text(array.sizes().vec()),
+        reject(where, "the array has the wrong number of axes", "shape " + shape_text(array.sizes().vec()),
                axes);
     }
 }
@@ -33,18 +33,18 @@ void require_rank(const at::Tensor& array, std::int64_t rank, const char* axes, 
 /// Any integer tensor as int64. Throws Error(Input) for floats and for what does not fit.
 at::Tensor as_int64(const at::Tensor& array, const std::string& where) {
     if (at::isFloatingType(array.scalar_type())) {
-        refuse(where, "the array must hold integers", c10::toString(array.scalar_type()), "an integer type");
+        reject(where, "the array must hold integers", c10::toString(array.scalar_type()), "an integer type");
     }
     at::Tensor numbers = array.to(at::kLong);
     if (array.scalar_type() == at::kUInt64 && numbers.numel() > 0 && numbers.min().item<std::int64_t>() < 0) {
-        refuse(where, "a number is too large", "an integer above 2^63", "an integer of 64 bits with sign");
+        reject(where, "a number is too large", "an integer above 2^63", "an integer of 64 bits with sign");
     }
     return numbers;
 }
 
 int as_int(std::int64_t number, const std::string& where) {
     if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-        refuse(where, "a number is too large", std::to_string(number), "an integer of 32 bits");
+        reject(where, "a number is too large", std::to_string(number), "an integer of 32 bits");
     }
     return static_cast<int>(number);
 }
@@ -59,7 +59,7 @@ at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where
     }
     at::Tensor samples = numbers.to(at::kFloat);
     if (!samples.to(at::kDouble).to(at::kLong).equal(numbers)) {
-        refuse(where, "samples cannot be held in 32-bit floats",
+        reject(where, "samples cannot be held in 32-bit floats",
                "integers from " + std::to_string(low) + " to " + std::to_string(high),
                "values that float32 can represent, such as ADC counts");
     }
@@ -71,7 +71,7 @@ at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where
 at::Tensor samples_of(const at::Tensor& array, const std::string& where) {
     require_rank(array, 2, "(channel, tick)", where);
     if (array.size(0) == 0 || array.size(1) == 0) {
-        refuse(where, array.size(0) == 0 ? "the frame has no channels" : "the frame has no ticks",
+        reject(where, array.size(0) == 0 ? "the frame has no channels" : "the frame has no ticks",
                "shape " + shape_text(array.sizes().vec()), "at least one channel and one tick");
     }
     if (array.scalar_type() == at::kShort || array.scalar_type() == at::kFloat) {
@@ -92,7 +92,7 @@ std::vector<int> channels_of(const at::Tensor& array, const std::string& where) 
     for (std::size_t row = 0; row < channels.size(); ++row) {
         channels[row] = as_int(values[row], where);
         if (!known.insert(channels[row]).second) {
-            refuse(where, "a channel occurs twice",
+            reject(where, "a channel occurs twice",
                    "channel " + std::to_string(channels[row]) + " again in row " + std::to_string(row),
                    "channels that are all different");
         }
@@ -102,7 +102,7 @@ std::vector<int> channels_of(const at::Tensor& array, const std::string& where) 
 
 TickInfo tick_info_of(const at::Tensor& array, const std::string& where) {
     if (array.dim() != 1 || array.numel() != 3) {
-        refuse(where, "the tick information has the wrong shape", "shape " + shape_text(array.sizes().vec()),
+        reject(where, "the tick information has the wrong shape", "shape " + shape_text(array.sizes().vec()),
                "3 numbers: start [ns], tick [ns], tbin");
     }
     const at::Tensor numbers = array.to(at::kDouble);
@@ -111,7 +111,7 @@ TickInfo tick_info_of(const at::Tensor& array, const std::string& where) {
     const bool whole_tick =
         finite && std::trunc(values[2]) == values[2] && std::abs(values[2]) < 2147483648.0;
     if (!whole_tick || !(values[1] > 0)) {
-        refuse(where, "the tick information is unusable",
+        reject(where, "the tick information is unusable",
                "start " + std::to_string(values[0]) + ", tick " + std::to_string(values[1]) + ", tbin " +
                    std::to_string(values[2]),
                "a finite start [ns], a tick above 0 [ns], a whole tbin");
@@ -126,7 +126,7 @@ at::Tensor summary_of(const at::Tensor& array, const std::string& where) {
 
 std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::string& where) {
     if (array.dim() != 2 || array.size(1) != 3) {
-        refuse(where, "the channel mask has the wrong shape", "shape " + shape_text(array.sizes().vec()),
+        reject(where, "the channel mask has the wrong shape", "shape " + shape_text(array.sizes().vec()),
                "(n, 3): channel, begin tick, end tick");
     }
     const at::Tensor numbers = as_int64(array, where);
@@ -135,7 +135,7 @@ std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::
     ranges.reserve(static_cast<std::size_t>(numbers.size(0)));
     for (std::int64_t i = 0; i < numbers.size(0); ++i, row += 3) {
         if (row[2] < row[1]) {
-            refuse(where, "a range of the channel mask ends before it begins",
+            reject(where, "a range of the channel mask ends before it begins",
                    "channel " + std::to_string(row[0]) + ", ticks " + std::to_string(row[1]) + " to " +
                        std::to_string(row[2]),
                    "begin tick not after end tick");

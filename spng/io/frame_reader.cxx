@@ -13,7 +13,7 @@ namespace spng {
 namespace {
 
 constexpr const char* all_tags = "*";
-constexpr std::size_t most_other_members = 8;
+constexpr std::size_t max_other_members = 8;
 
 } // namespace
 
@@ -54,12 +54,12 @@ bool FrameReader::next_frame_member() {
                                            .where = m_archive.where(),
                                            .seen = problem.what(),
                                            .expected = "<kind>_<tag>_<number>.npy, such as frame_*_0.npy",
-                                           .mend = "rename the member"});
+                                           .hint = "rename the member"});
         }
         if (m_member) {
             return true;
         }
-        if (m_other_members.size() < most_other_members) {
+        if (m_other_members.size() < max_other_members) {
             m_other_members.push_back(m_archive.member_name());
         }
     }
@@ -101,7 +101,7 @@ void FrameReader::read_member(Parts& parts) {
                                            .where = where,
                                            .seen = "a second " + m_archive.member_name(),
                                            .expected = "each member once; events with different numbers",
-                                           .mend = "give every event its own number"});
+                                           .hint = "give every event its own number"});
         }
     };
     if (m_member->kind == MemberKind::chanmask) {
@@ -133,12 +133,12 @@ void FrameReader::read_member(Parts& parts) {
 
 Frame FrameReader::assemble(Parts& parts) const {
     const std::string number = std::to_string(parts.ident);
-    const auto refuse = [&](std::string what, std::string seen, std::string expected, std::string mend) {
+    const auto reject = [&](std::string what, std::string seen, std::string expected, std::string hint) {
         throw Error(ErrorKind::Input, {.what = std::move(what),
                                        .where = m_archive.path().string() + ", event " + number,
                                        .seen = std::move(seen),
                                        .expected = std::move(expected),
-                                       .mend = std::move(mend)});
+                                       .hint = std::move(hint)});
     };
     const auto name = [&](MemberKind kind, const std::string& tag) {
         return member_name({kind, tag, parts.ident});
@@ -151,7 +151,7 @@ Frame FrameReader::assemble(Parts& parts) const {
         return text.empty() ? std::string("none") : text;
     };
     if (parts.tags.empty()) {
-        refuse("the event has no frame of an accepted tag", "tags " + join(parts.other_tags),
+        reject("the event has no frame of an accepted tag", "tags " + join(parts.other_tags),
                "tags " + join(m_tags), "choose among the tags that the file has");
     }
     Frame frame;
@@ -161,14 +161,14 @@ Frame FrameReader::assemble(Parts& parts) const {
                                    : !tag.channels ? MemberKind::channels
                                                    : MemberKind::tickinfo;
         if (!tag.samples || !tag.channels || !tag.ticks) {
-            refuse("the event is not complete", name(missing, label) + " is missing",
+            reject("the event is not complete", name(missing, label) + " is missing",
                    "frame, channels and tickinfo of each tag, the members of an event next to each other",
                    "write the members of an event together");
         }
         const std::int64_t rows = tag.samples->size(0);
         const auto require_rows = [&](MemberKind kind, std::int64_t count) {
             if (count != rows) {
-                refuse("the event contradicts itself",
+                reject("the event contradicts itself",
                        std::to_string(count) + " values in " + name(kind, label),
                        std::to_string(rows) + ", the rows of " + name(MemberKind::frame, label),
                        "correct the program that wrote the file");

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "spng/io/archive_reader.h"
+#include "spng/io/archive/archive_reader.h"
+#include "spng/io/archive/npy_reader.h"
 #include "spng/io/frame.h"
 #include "spng/io/frame_member.h"
-#include "spng/io/npy_reader.h"
 
 #include <filesystem>
 #include <optional>

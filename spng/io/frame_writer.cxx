@@ -2,8 +2,8 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
+#include "spng/io/archive/npy_header.h"
 #include "spng/io/frame_member.h"
-#include "spng/io/npy_header.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
@@ -18,31 +18,31 @@ namespace spng {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& tag, const char* what, std::string seen, const char* expected) {
+[[noreturn]] void reject(const std::string& tag, const char* what, std::string seen, const char* expected) {
     throw Error(ErrorKind::Internal, {.what = what,
                                       .where = "FrameWriter, tag '" + tag + "'",
                                       .seen = std::move(seen),
                                       .expected = expected,
-                                      .mend = "report this defect"});
+                                      .hint = "report this defect"});
 }
 
 void require_consistent(const TaggedTraces& traces) {
     const at::Tensor& samples = traces.samples;
     if (!samples.defined() || samples.dim() != 2 || !samples.device().is_cpu() ||
         (samples.scalar_type() != at::kShort && samples.scalar_type() != at::kFloat)) {
-        refuse(traces.tag, "these samples cannot be written",
+        reject(traces.tag, "these samples cannot be written",
                samples.defined() ? samples.toString() : "no tensor",
                "(channel, tick) on the host, int16 or float32");
     }
     if (samples.size(0) != static_cast<std::int64_t>(traces.channels.size())) {
-        refuse(traces.tag, "samples and channel numbers differ in count",
+        reject(traces.tag, "samples and channel numbers differ in count",
                std::to_string(samples.size(0)) + " rows, " + std::to_string(traces.channels.size()) +
                    " channels",
                "one channel number for each row");
     }
     if (traces.summary && (traces.summary->dim() != 1 || traces.summary->size(0) != samples.size(0) ||
                            traces.summary->scalar_type() != at::kDouble)) {
-        refuse(traces.tag, "the summary does not fit the samples", shape_text(traces.summary->sizes().vec()),
+        reject(traces.tag, "the summary does not fit the samples", shape_text(traces.summary->sizes().vec()),
                "(channel) float64");
     }
 }
@@ -54,7 +54,7 @@ at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& 
     for (const ChannelRange& range : ranges) {
         for (const std::int64_t tick : {range.begin, range.end}) {
             if (tick < std::numeric_limits<int>::min() || tick > std::numeric_limits<int>::max()) {
-                refuse(name, "a tick of the channel mask is too large", std::to_string(tick), "32 bits");
+                reject(name, "a tick of the channel mask is too large", std::to_string(tick), "32 bits");
             }
         }
         *row++ = range.channel;

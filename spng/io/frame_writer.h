@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spng/io/archive_writer.h"
+#include "spng/io/archive/archive_writer.h"
 #include "spng/io/frame.h"
 
 #include <filesystem>

@@ -14,13 +14,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string seen, std::string expected) {
+[[noreturn]] void reject(std::string what, std::string where, std::string seen, std::string expected) {
     throw Error(ErrorKind::Input,
                 {.what = std::move(what),
                  .where = std::move(where),
                  .seen = std::move(seen),
                  .expected = std::move(expected),
-                 .mend = "give files that hold the same events, each with channels of its own"});
+                 .hint = "give files that hold the same events, each with channels of its own"});
 }
 
 std::string tags_text(const Frame& frame) {
@@ -46,7 +46,7 @@ public:
         if (m_parts.empty()) {
             m_first_file = file;
         } else if (ticks_text(traces) != ticks_text(*m_parts.front())) {
-            refuse("the files differ in their ticks", m_where,
+            reject("the files differ in their ticks", m_where,
                    file + ": " + ticks_text(traces) + "; " + m_first_file + ": " +
                        ticks_text(*m_parts.front()),
                    "the same in all files");
@@ -54,7 +54,7 @@ public:
         for (const int channel : traces.channels) {
             const auto [known, is_new] = m_file_of_channel.emplace(channel, file);
             if (!is_new) {
-                refuse("a channel is in two files", m_where,
+                reject("a channel is in two files", m_where,
                        "channel " + std::to_string(channel) + " in " + known->second + " and in " + file,
                        "each channel in one file");
             }
@@ -98,7 +98,7 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) 
     for (std::size_t file = 0; file < files.size(); ++file) {
         const Frame& frame = *frames[file];
         if (frame.ident != first.ident) {
-            refuse("the files hold different events", joined(files),
+            reject("the files hold different events", joined(files),
                    "event " + std::to_string(frame.ident) + " in " + files[file] + " where " + files[0] +
                        " has event " + std::to_string(first.ident),
                    "the same events in the same order");
@@ -108,7 +108,7 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) 
                 return has_one_tag || traces.tag == first.traces[tag].tag;
             });
             if (same == frame.traces.end() || frame.traces.size() != first.traces.size()) {
-                refuse("the files differ in their tags", where,
+                reject("the files differ in their tags", where,
                        tags_text(frame) + " in " + files[file] + ", " + tags_text(first) + " in " + files[0],
                        "one tag in each file, or the same tags in all");
             }
@@ -162,7 +162,7 @@ std::optional<Frame> JoinedFrameReader::next() {
     if (!ended.empty()) {
         const auto last = static_cast<std::size_t>(std::find(m_names.begin(), m_names.end(), ended.front()) -
                                                    m_names.begin());
-        refuse("a file has fewer events than the others", ended.front(),
+        reject("a file has fewer events than the others", ended.front(),
                std::to_string(m_readers[last]->frames_read()) + " events, and more in " + joined(going_on),
                "the same events in all files");
     }

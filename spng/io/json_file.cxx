@@ -1,8 +1,8 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
-#include "spng/io/archive_handle.h"
-#include "spng/io/content_stream.h"
+#include "spng/io/archive/archive_handle.h"
+#include "spng/io/archive/content_stream.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,9 +16,9 @@ namespace spng {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& seen,
-                       const std::string& expected, const std::string& mend) {
+                       const std::string& expected, const std::string& hint) {
     throw Error(ErrorKind::Configuration,
-                {.what = what, .where = path, .seen = seen, .expected = expected, .mend = mend});
+                {.what = what, .where = path, .seen = seen, .expected = expected, .hint = hint});
 }
 
 [[noreturn]] void fail_unreadable(const std::string& path, const std::string& seen) {
@@ -37,7 +37,7 @@ std::string shown(const nlohmann::json& value) {
                                            .where = place.text() + ", key \"" + key + "\"",
                                            .seen = seen,
                                            .expected = expected,
-                                           .mend = {}});
+                                           .hint = {}});
 }
 
 /// gzip and bzip2 are unpacked by content_stream(), since libarchive does not notice all damage of theirs;
@@ -145,7 +145,7 @@ nlohmann::json load_json_file(const std::string& path) {
             reason.erase(0, colon + 2);
         }
         fail(path + ", " + position_text(text, error.byte), "a data file is not JSON", reason,
-             "one JSON document", "fetch the file again, or mend it at the named place");
+             "one JSON document", "fetch the file again, or hint it at the named place");
     } catch (const nlohmann::json::exception& error) {
         fail(path, "a data file is not JSON", error.what(), "numbers within double precision", {});
     }

@@ -1,6 +1,6 @@
 #pragma once
 // Static inputs (wires, field responses, noise spectra) are JSON files, usually compressed. Reading them is
-// part of every start-up, and their authors are many, so reading is fast and every complaint names the place.
+// part of every start-up, and their authors are many, so reading is fast and every error_response names the place.
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #include "spng/io/uses_files.h"
 
 #include "spng/core/error.h"
-#include "spng/core/output_path.h"
+#include "spng/core/files/output_path.h"
 
 namespace spng {
 namespace {
@@ -34,7 +34,7 @@ void require_separate(const std::vector<UsedFile>& files) {
                          .where = written.user + " and " + other.user,
                          .seen = written.path.string() + " and " + other.path.string(),
                          .expected = "a file of its own for each output",
-                         .mend = "choose another name for one of them"});
+                         .hint = "choose another name for one of them"});
         }
     }
 }

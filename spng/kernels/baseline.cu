@@ -1,4 +1,4 @@
-// int16 or real waveforms less their median, padded with zeros (spng/decon/baseline.h): one block for each
+// int16 or real waveforms less their median, padded with zeros (spng/nodes/decon/baseline.h): one block for each
 // row, which is read from memory once.
 
 #include "spng/kernels/selection.cuh"

@@ -1,4 +1,4 @@
-// Masks to words and back (spng/coincidence/bit_ticks.h).
+// Masks to words and back (spng/nodes/coincidence/bit_ticks.h).
 
 #include "spng/kernels/bit_words.cuh"
 

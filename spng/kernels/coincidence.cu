@@ -1,4 +1,4 @@
-// Coincidence of planes on packed ticks (spng/coincidence/coincidence.h).
+// Coincidence of planes on packed ticks (spng/nodes/coincidence/coincidence.h).
 
 #include "spng/kernels/bit_words.cuh"
 

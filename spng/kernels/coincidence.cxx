@@ -20,7 +20,7 @@ at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
 } // namespace
 
 at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
-                       std::int64_t /*most_cells*/) {
+                       std::int64_t /*max_cells*/) {
     const std::int64_t targets = offsets.size(0) - 1;
     at::Tensor crossing = at::empty({targets, packed.size(1)}, packed.options());
     if (crossing.numel() > 0) {
@@ -55,8 +55,8 @@ at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::
     if (result.numel() == 0) {
         return result;
     }
-    constexpr std::int64_t most_products = 15; // two bits of an int for each
-    require_argument(number <= most_products, "multi_plane", "number of products", number, "15 or fewer");
+    constexpr std::int64_t max_products = 15; // two bits of an int for each
+    require_argument(number <= max_products, "multi_plane", "number of products", number, "15 or fewer");
     int coded = 0;
     for (std::int64_t k = 0; k < number; ++k) {
         coded |= static_cast<int>(products[k]) << (2 * k);

@@ -25,7 +25,7 @@ void launch(const Launch& launch) {
                                           .where = launch.kernel,
                                           .seen = {},
                                           .expected = "load_cuda_plugin() before it",
-                                          .mend = {}});
+                                          .hint = {}});
     }
     launcher(launch);
 }

@@ -19,7 +19,7 @@ constexpr std::int64_t threads_of_block = block_threads;
 constexpr std::int64_t warps_of_block = block_warps;
 
 /// Dynamic shared memory that every device gives a block without being asked for more.
-constexpr std::int64_t most_shared_bytes = 48 * 1024;
+constexpr std::int64_t max_shared_bytes = 48 * 1024;
 
 /// One launch on the current stream of a device.
 struct Launch {

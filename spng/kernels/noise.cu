@@ -1,4 +1,4 @@
-// Noise of channels (spng/roi/robust_rms.h): one block for each row, or a warp where rows are short.
+// Noise of channels (spng/nodes/roi/robust_rms.h): one block for each row, or a warp where rows are short.
 
 #include "spng/kernels/selection.cuh"
 

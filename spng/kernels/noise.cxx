@@ -1,7 +1,7 @@
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
-#include "spng/roi/robust_rms.h"
+#include "spng/nodes/roi/robust_rms.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -26,7 +26,7 @@ void robust_noise(NoiseKernels kernels, const Rows& rows, double cut, at::Tensor
     const NoiseRanks ranks(rows.ticks);
     const std::int64_t bytes_of_warps =
         (warps_of_block * rows.ticks * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
-    const bool short_rows = bytes_of_warps <= most_shared_bytes;
+    const bool short_rows = bytes_of_warps <= max_shared_bytes;
     launch(short_rows ? kernels.short_rows : kernels.rows, rms.device(),
            blocks_for(rows.rows, short_rows ? warps_of_block : 1),
            short_rows ? bytes_of_warps : reduction_bytes + rows.staged_bytes, rows.data<Real>(), rows.rows,

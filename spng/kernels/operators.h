@@ -11,39 +11,39 @@
 
 namespace spng::kernels {
 
-// spng/decon/baseline.h
+// spng/nodes/decon/baseline.h
 at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                      at::ScalarType type, const std::optional<at::Tensor>& good);
 
-// spng/roi/robust_rms.h. Sums are in float32 with a carried rounding error where waveforms are float32.
+// spng/nodes/roi/robust_rms.h. Sums are in float32 with a carried rounding error where waveforms are float32.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);
 at::Tensor plain_rms(const at::Tensor& waveforms);
 
-// spng/coincidence/bit_ticks.h
+// spng/nodes/coincidence/bit_ticks.h
 at::Tensor pack_ticks(const at::Tensor& mask);
 at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& rms, double factor,
                       const std::optional<at::Tensor>& pedestal, double nominal,
                       const std::optional<at::Tensor>& good);
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks);
 
-// spng/coincidence/coincidence.h
+// spng/nodes/coincidence/coincidence.h
 at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
-                       std::int64_t most_cells);
+                       std::int64_t max_cells);
 at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours);
 at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
                        at::IntArrayRef products);
 
-// spng/roi/region_growth.h
+// spng/nodes/roi/region_growth.h
 at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
                         std::int64_t pad_before, std::int64_t pad_after);
 at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
                           std::int64_t ticks, double fraction);
 
-// spng/roi/rebaseline.h
+// spng/nodes/roi/rebaseline.h
 at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 
-// spng/roi/long_pulses.h
+// spng/nodes/roi/long_pulses.h
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
                                double clip, std::int64_t samples);
 

@@ -1,4 +1,4 @@
-// Charge inside the regions (spng/roi/rebaseline.h): one block for each row, whose mask is packed first. The
+// Charge inside the regions (spng/nodes/roi/rebaseline.h): one block for each row, whose mask is packed first. The
 // ends of a run are then found from any tick of it by counting zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"

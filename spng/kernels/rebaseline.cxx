@@ -36,13 +36,13 @@ at::Tensor apply_regions(KernelNames kernels, const at::Tensor& signal, const at
     if (result.numel() == 0) {
         return result;
     }
-    constexpr std::int64_t most_ticks = std::numeric_limits<std::int32_t>::max();
-    require_argument(signal.size(-1) <= most_ticks, "kernels", "ticks of a row", signal.size(-1),
+    constexpr std::int64_t max_ticks = std::numeric_limits<std::int32_t>::max();
+    require_argument(signal.size(-1) <= max_ticks, "kernels", "ticks of a row", signal.size(-1),
                      "below 2^31");
     const at::Tensor input = rows_in_place(signal);
     const at::Tensor inside = mask.contiguous();
     const auto mask_bytes = words_for(mask.size(-1)) * static_cast<std::int64_t>(sizeof(std::uint64_t));
-    const bool staged = mask_bytes + other_bytes <= most_shared_bytes;
+    const bool staged = mask_bytes + other_bytes <= max_shared_bytes;
     // Rows of more than 390,000 slices are packed by a launch of their own.
     const at::Tensor packed = staged ? at::Tensor() : pack_ticks(inside);
     const std::int64_t shared_bytes = other_bytes + (staged ? mask_bytes : 0);

@@ -1,4 +1,4 @@
-// Regions from seeds, and runs that are confirmed (spng/roi/region_growth.h): one warp for each row, 64 ticks
+// Regions from seeds, and runs that are confirmed (spng/nodes/roi/region_growth.h): one warp for each row, 64 ticks
 // to a lane.
 
 #include "spng/kernels/row_scan.cuh"

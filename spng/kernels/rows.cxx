@@ -11,7 +11,7 @@ Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes) {
                      "below 2^32, as counted by a kernel");
     at::Tensor samples = waveforms.reshape({-1, ticks});
     const std::int64_t bytes = (ticks * static_cast<std::int64_t>(samples.element_size()) + 7) / 8 * 8;
-    const bool staged = bytes + other_bytes <= most_shared_bytes;
+    const bool staged = bytes + other_bytes <= max_shared_bytes;
     if (!staged && ticks > 1 && samples.stride(1) != 1) {
         samples = samples.contiguous();
     }

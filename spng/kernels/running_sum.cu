@@ -1,4 +1,4 @@
-// Sums of neighbouring samples in units of the noise (spng/roi/long_pulses.h). A block makes a tile of one
+// Sums of neighbouring samples in units of the noise (spng/nodes/roi/long_pulses.h). A block makes a tile of one
 // row: its samples, scaled and clipped, lie in shared memory with half a sum on both sides, and each thread
 // slides over a few neighbouring results. Seven of them, so that the threads of a warp read from different
 // banks. The results then take the place of the samples, and are stored by neighbouring threads.

@@ -10,7 +10,7 @@ namespace spng::kernels {
 
 namespace {
 
-constexpr std::int64_t most_ticks = 1 << 30;
+constexpr std::int64_t max_ticks = 1 << 30;
 
 template <class Real>
 void running_sum(const char* kernel, const at::Tensor& waveform, const at::Tensor& pedestal,
@@ -18,12 +18,12 @@ void running_sum(const char* kernel, const at::Tensor& waveform, const at::Tenso
     const std::int64_t ticks = waveform.size(-1);
     const std::int64_t rows = waveform.numel() / ticks;
     const std::int64_t tiles = (ticks + tile_ticks - 1) / tile_ticks;
-    require_argument(ticks < most_ticks && samples < most_ticks, "kernels", "ticks of a row and of a sum",
+    require_argument(ticks < max_ticks && samples < max_ticks, "kernels", "ticks of a row and of a sum",
                      std::max(ticks, samples), "below 2^30, which the kernel counts in 32 bits");
     const auto bytes_of = [](std::int64_t places) {
         return (places * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
     };
-    const bool staged = bytes_of(tile_ticks + samples - 1) <= most_shared_bytes;
+    const bool staged = bytes_of(tile_ticks + samples - 1) <= max_shared_bytes;
     launch(kernel, waveform.device(), blocks_for(rows * tiles, 1),
            bytes_of(tile_ticks + (staged ? samples - 1 : 0)), waveform.const_data_ptr<Real>(), rows, ticks,
            pedestal.const_data_ptr<Real>(), rms.const_data_ptr<Real>(), static_cast<Real>(clip), samples,

@@ -1,4 +1,4 @@
-// What the flags mean, and that misuse is refused with a hint.
+// What the flags mean, and that misuse is rejected with a hint.
 
 #include "spng/app/command_line.h"
 
@@ -26,7 +26,7 @@ spng::Error error_of(const std::vector<const char*>& arguments) {
         return error;
     }
     ADD_FAILURE() << "accepted: " << arguments.front();
-    return {spng::ErrorKind::Internal, {.what = "none", .where = {}, .seen = {}, .expected = {}, .mend = {}}};
+    return {spng::ErrorKind::Internal, {.what = "none", .where = {}, .seen = {}, .expected = {}, .hint = {}}};
 }
 
 TEST(CommandLine, ConfigurationWithAndWithoutFlag) {
@@ -85,29 +85,29 @@ TEST(CommandLine, ActionsInsteadOfARun) {
     EXPECT_EQ(parse({"--dot", "g.dot", "--check", "job.jsonnet"}).action, Action::draw);
 }
 
-TEST(CommandLine, MisuseIsRefused) {
-    const std::vector<std::vector<const char*>> misuses{{"-A", "input", "job.jsonnet"},
-                                                        {"-A", "=x", "job.jsonnet"},
-                                                        {"job.jsonnet", "-A"},
-                                                        {"a.jsonnet", "b.jsonnet"},
-                                                        {"-t", "0", "job.jsonnet"},
-                                                        {"-t", "many", "job.jsonnet"},
-                                                        {"--on-error", "go", "job.jsonnet"},
-                                                        {"--check"},
-                                                        {"--list", "--describe", "x"},
-                                                        {"-t", "1", "-t", "2", "job.jsonnet"},
-                                                        {"--tla", "a=b", "job.jsonnet"}};
-    for (const auto& misuse : misuses) {
+TEST(CommandLine, MisuseIsRejected) {
+    const std::vector<std::vector<const char*>> usage_errors{{"-A", "input", "job.jsonnet"},
+                                                             {"-A", "=x", "job.jsonnet"},
+                                                             {"job.jsonnet", "-A"},
+                                                             {"a.jsonnet", "b.jsonnet"},
+                                                             {"-t", "0", "job.jsonnet"},
+                                                             {"-t", "many", "job.jsonnet"},
+                                                             {"--on-error", "go", "job.jsonnet"},
+                                                             {"--check"},
+                                                             {"--list", "--describe", "x"},
+                                                             {"-t", "1", "-t", "2", "job.jsonnet"},
+                                                             {"--tla", "a=b", "job.jsonnet"}};
+    for (const auto& misuse : usage_errors) {
         EXPECT_FALSE(error_of(misuse).text().what.empty());
     }
     EXPECT_THROW(parse({}), spng::Error);
 }
 
 TEST(CommandLine, UnknownFlagNamesTheNearest) {
-    EXPECT_EQ(error_of({"job.jsonnet", "--timming", "x"}).text().mend, "did you mean --timing?");
-    EXPECT_EQ(error_of({"job.jsonnet", "--tla-cod", "x=1"}).text().mend, "did you mean --tla-code?");
+    EXPECT_EQ(error_of({"job.jsonnet", "--timming", "x"}).text().hint, "did you mean --timing?");
+    EXPECT_EQ(error_of({"job.jsonnet", "--tla-cod", "x=1"}).text().hint, "did you mean --tla-code?");
     EXPECT_NE(error_of({"job.jsonnet", "-z"}).text().what.find("-z"), std::string::npos);
-    EXPECT_EQ(error_of({"job.jsonnet", "--on-error", "skp"}).text().mend, "did you mean 'skip'?");
+    EXPECT_EQ(error_of({"job.jsonnet", "--on-error", "skp"}).text().hint, "did you mean 'skip'?");
 }
 
 } // namespace

@@ -91,7 +91,7 @@ TEST(Describe, UnknownTypeNamesTheNearest) {
         FAIL();
     } catch (const spng::Error& error) {
         EXPECT_EQ(error.exit_status(), 2);
-        EXPECT_EQ(error.text().mend, "did you mean 'SPNGExample'?");
+        EXPECT_EQ(error.text().hint, "did you mean 'SPNGExample'?");
     }
 }
 

@@ -24,7 +24,7 @@ spng::Error error_of(const std::string& text, const std::vector<JsonnetBinding>&
         return error;
     }
     ADD_FAILURE() << "no error for " << text;
-    return {spng::ErrorKind::Internal, {.what = "none", .where = {}, .seen = {}, .expected = {}, .mend = {}}};
+    return {spng::ErrorKind::Internal, {.what = "none", .where = {}, .seen = {}, .expected = {}, .hint = {}}};
 }
 
 TEST(Jsonnet, TextAndCodeBindings) {
@@ -59,7 +59,7 @@ std::string repeated(const std::string& text, int count) {
     return result;
 }
 
-TEST(Jsonnet, DeepBracketsAreRefused) {
+TEST(Jsonnet, DeepBracketsAreRejected) {
     for (const int levels : {501, 10'000, 150'000}) {
         const auto error = error_of(repeated("[", levels) + repeated("]", levels));
         EXPECT_EQ(error.text().what, "the configuration nests too deeply");
@@ -99,13 +99,13 @@ TEST(Jsonnet, DeepExpressionsWithoutBracketsEvaluate) {
     EXPECT_EQ(evaluate_jsonnet(chain.path(), {}, {}), 1);
 }
 
-TEST(Jsonnet, DeepImportsAreRefused) {
+TEST(Jsonnet, DeepImportsAreRejected) {
     const SnippetFile deep(repeated("[", 20'000) + repeated("]", 20'000));
     EXPECT_NE(error_of("import '" + deep.path().string() + "'").text().what.find("max stack frames exceeded"),
               std::string::npos);
 }
 
-TEST(Jsonnet, DeepValuesAreRefused) {
+TEST(Jsonnet, DeepValuesAreRejected) {
     EXPECT_EQ(error_of("std.foldl(function(inner, i) [inner], std.range(1, 600), 0)").text().what,
               "the configuration's value nests too deeply");
     EXPECT_NE(error_of("std.foldl(function(inner, i) [inner], std.range(1, 100000), 0)")
@@ -127,7 +127,7 @@ TEST(Jsonnet, UnknownArgumentNamesTheKnownOnes) {
     EXPECT_EQ(error.text().what, "the job has no argument 'inptu'");
     EXPECT_EQ(error.text().seen, "-A inptu=x.npz");
     EXPECT_EQ(error.text().expected, "one of: input, output");
-    EXPECT_EQ(error.text().mend, "did you mean 'input'?");
+    EXPECT_EQ(error.text().hint, "did you mean 'input'?");
 }
 
 TEST(Jsonnet, MissingArgument) {

@@ -1,4 +1,4 @@
-"""The rule for outputs (spng/core/output_path.h), for every option of wire-cell that names one.
+"""The rule for outputs (spng/core/files/output_path.h), for every option of wire-cell that names one.
 
 A regular file is replaced as a whole, of a link its target; a device or pipe is written in place; the rest is rejected. Nothing but
 a regular file is ever replaced or removed. Devices are made for the tests, never those of the machine.

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.instrument.recorder import recorded
-from tests.instrument.recorder.recorded import Recorded
+from tests.recorder import recorded
+from tests.recorder.recorded import Recorded
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program

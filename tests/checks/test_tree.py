@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,33 +11,45 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A folder of spng/ includes only folders of earlier lines and itself. Decon and filter know each other's services: the
-# deconvolution kernel contains the wire filter, and a time filter is as long as the padded response.
+# Folders, lowest first; those of one line know nothing of each other. A longer entry is a folder of its own. Decon and
+# filter know each other's services: the deconvolution kernel contains the wire filter, and a time filter is as long as the
+# padded response.
 ORDER = (
-    ("core",),
-    ("device", "instrument", "io"),
-    ("detector", "graph"),
-    ("coincidence", "decon", "filter", "noise"),
-    ("dnn", "frame", "plumbing", "roi", "sim"),
-    ("kernels",),
-    ("app",),
+    ("spng/core",),
+    ("spng/core/files", "spng/core/log"),
+    ("spng/device/memory", "spng/io/archive", "profiling/recorder/file"),
+    ("profiling/recorder",),
+    ("profiling/recorder/device", "spng/device", "spng/instrument", "spng/io"),
+    ("spng/instrument/meter",),
+    ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
+    ("spng/detector", "spng/graph"),
+    ("spng/engine", "spng/nodes/coincidence", "spng/nodes/decon", "spng/nodes/filter", "spng/nodes/noise",
+     "spng/nodes/sim"),
+    ("spng/nodes/dnn", "spng/nodes/input_check", "spng/nodes/plumbing", "spng/nodes/roi", "spng/nodes/sim/signal"),
+    ("spng/nodes/frame", "spng/nodes/sim/depos"),
+    ("spng/kernels",),
+    ("spng/kernels/plugin",),
+    ("spng/app",),
 )
-FRIENDS = {frozenset({"decon", "filter"})}
-LEAF_HEADER = "WireCellSpng/TorchnvTools.h"  # of instrument/, for every folder; includes nothing of ours
+FRIENDS = {frozenset({"spng/nodes/decon", "spng/nodes/filter"})}
+LEAF_HEADER = "spng/include/WireCellSpng/TorchnvTools.h"  # for every folder and for other programs
+RECORDER_HEADER = "profiling/recorder/recorder_abi.h"  # all that the library knows of the recorder
+INSTRUMENTATION = ("spng/instrument/", "spng/include/", "profiling/recorder/")
+MAX_SOURCES = 32  # of one folder
 CLOCKS_AND_PROFILERS = re.compile(r'#include [<"](chrono|ctime|time\.h|sys/time\.h|nvtx3/.*|cupti.*|generated_.*)[>"]')
 
 # Words that stand for a mistake, and the files in which they are right, each with its reason. In Python the names of
 # NumPy's functions are no taboo, so those of tensors are looked for in C++ only.
 TABOOS = {
     r"\.item<|\.item\(\)": {  # waits for the device
-        "spng/dnn/torch_service.cxx": "the network is tried before the first event",
-        "spng/dnn/model_probe.cxx": "the network is probed before the first event",
+        "spng/nodes/dnn/torch_service.cxx": "the network is tried before the first event",
+        "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
         "spng/io/frame_parts.cxx": "arrays of a file, on the host",
     },
     r"\bnonzero\b": {  # waits for the device
-        "spng/dnn/model_probe.cxx": "the network is probed before the first event",
-        "spng/instrument/operation_log.h": "names what operations wait",
-        "spng/instrument/operation_log.cxx": "names what operations wait",
+        "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
+        "spng/instrument/meter/operation_log.h": "names what operations wait",
+        "spng/instrument/meter/operation_log.cxx": "names what operations wait",
     },
     r"std::cout": {},
     r"torch/torch\.h": {},
@@ -44,7 +57,7 @@ TABOOS = {
 TABOOS_EVERYWHERE = {
     r"\b(TODO|FIXME|XXX)\b": {},
     r"nvToolsExt": {"scripts/waf_tools/spng_libtorch.py": "looks for the header by which NVTX3 is found",
-                    "spng/instrument/recorder/nvtx_injection.cxx": "a tool needs the C header of NVTX3"},
+                    "profiling/recorder/nvtx_injection.cxx": "a tool needs the C header of NVTX3"},
     r"/nfs/": {},
     r"-march=native": {},
 }
@@ -73,7 +86,7 @@ def files(*folders: str, endings: tuple[str, ...]) -> Iterator[Path]:
 
 def sources() -> list[Path]:
     """The C++ files of the library."""
-    found = list(files("spng", endings=(".h", ".cxx", ".cu", ".cuh")))
+    found = list(files("spng", "profiling/recorder", endings=(".h", ".cxx", ".cu", ".cuh")))
     assert len(found) > 100
     return found
 
@@ -83,32 +96,47 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def level(folder: str) -> int:
-    """Line of ORDER that holds the folder."""
-    for number, folders in enumerate(ORDER):
-        if folder in folders:
-            return number
-    pytest.fail(f"spng/{folder} has no place in ORDER")
+def room(path: str) -> str:
+    """Entry of ORDER that holds the file: the longest that its path begins with."""
+    entries = [entry for line in ORDER for entry in line if path.startswith(f"{entry}/")]
+    assert entries, f"{path} has no line in ORDER"
+    return max(entries, key=len)
+
+
+def level(entry: str) -> int:
+    """Index of the line of ORDER that holds the entry."""
+    return next(index for index, line in enumerate(ORDER) if entry in line)
 
 
 def test_dependencies_point_one_way() -> None:
     wrong = []
     for path in sources():
-        own = path.relative_to(ROOT / "spng").parts[0]
-        for included in re.findall(r'^#include "spng/(\w+)/', path.read_text(encoding="utf-8"), re.MULTILINE):
-            if included != own and level(included) >= level(own) and frozenset({own, included}) not in FRIENDS:
-                wrong.append(f"{name(path)} includes spng/{included}")
+        if name(path) == LEAF_HEADER:
+            continue
+        own = room(name(path))
+        for included in re.findall(r'^#include "((?:spng|profiling)/\w+/.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+            if included == RECORDER_HEADER:
+                continue
+            other = room(included)
+            if other != own and level(other) >= level(own) and frozenset({own, other}) not in FRIENDS:
+                wrong.append(f"{name(path)} includes {included}")
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_instrumentation_header_is_a_leaf() -> None:
-    text = (ROOT / "spng" / "instrument" / LEAF_HEADER).read_text(encoding="utf-8")
-    assert '#include "' not in text
+def test_no_folder_is_crowded() -> None:
+    counts = Counter(path.parent for path in sources())
+    crowded = {name(folder): count for folder, count in counts.items() if count > MAX_SOURCES}
+    assert not crowded, crowded
 
 
-def test_only_instrument_knows_clocks_and_profilers() -> None:
+@pytest.mark.parametrize("header", [LEAF_HEADER, RECORDER_HEADER])
+def test_headers_for_other_programs_include_nothing_of_ours(header: str) -> None:
+    assert '#include "' not in (ROOT / header).read_text(encoding="utf-8")
+
+
+def test_only_instrumentation_knows_clocks_and_profilers() -> None:
     wrong = [name(path) for path in sources()
-             if path.relative_to(ROOT / "spng").parts[0] != "instrument"
+             if not name(path).startswith(INSTRUMENTATION)
              and CLOCKS_AND_PROFILERS.search(path.read_text(encoding="utf-8"))]
     assert not wrong, wrong
 

@@ -1,4 +1,4 @@
-#include "spng/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
@@ -75,7 +75,7 @@ TEST(BitTicks, NothingGivesNothing) {
     EXPECT_EQ(unpack_composite(at::zeros({3, 0}, at::kLong), 0).sizes(), (std::vector<std::int64_t>{3, 0}));
 }
 
-TEST(BitTicks, WrongTensorsAreRefusedInWords) {
+TEST(BitTicks, WrongTensorsAreRejectedInWords) {
     EXPECT_THROW(pack_ticks(at::zeros({3, 4})), Error);
     EXPECT_THROW(pack_ticks(at::Tensor()), Error);
     EXPECT_THROW(unpack_ticks(at::zeros({3, 2}, at::kLong), 64), Error);

@@ -1,8 +1,8 @@
-#include "spng/coincidence/coincidence.h"
+#include "spng/nodes/coincidence/coincidence.h"
 
-#include "spng/coincidence/bit_ticks.h"
-#include "spng/coincidence/coincidence_composite.h"
 #include "spng/core/error.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/coincidence_composite.h"
 #include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
@@ -38,7 +38,7 @@ at::Tensor mask_of(const std::vector<std::string>& rows) {
 
 at::Tensor composite_of(const at::Tensor& packed, const CoincidenceTable& table) {
     return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&, std::int64_t>(
-        "spng::coincidence", packed, table.offsets, table.pairs, table.most_cells);
+        "spng::coincidence", packed, table.offsets, table.pairs, table.max_cells);
 }
 
 TEST(Coincidence, CrossingsOfAHandMadePlane) {
@@ -50,7 +50,7 @@ TEST(Coincidence, CrossingsOfAHandMadePlane) {
     const auto table = make_coincidence_table(int32_tensor({0, 2, 2, 3}, {4}), //
                                               int32_tensor({0, 2, 1, 2, 0, 3}, {3, 2}), 4);
     EXPECT_EQ(table.targets(), 3);
-    EXPECT_EQ(table.most_cells, 2);
+    EXPECT_EQ(table.max_cells, 2);
     const auto expected = mask_of({"x.x...", //
                                    "......", //
                                    ".x...x"});
@@ -179,7 +179,7 @@ TEST(Coincidence, NothingGivesNothing) {
     EXPECT_EQ(multi_plane(no_ticks, no_ticks, 0, {}).sizes(), (std::vector<std::int64_t>{0, 2, 0}));
 }
 
-TEST(Coincidence, BrokenTablesAreRefused) {
+TEST(Coincidence, BrokenTablesAreRejected) {
     const auto pairs = int32_tensor({0, 1, 1, 2}, {2, 2});
     EXPECT_NO_THROW(make_coincidence_table(int32_tensor({0, 1, 2}, {3}), pairs, 3));
     EXPECT_THROW(make_coincidence_table(int32_tensor({0, 1, 2}, {3}), pairs, 2), Error) << "row 2 of 2 rows";
@@ -192,7 +192,7 @@ TEST(Coincidence, BrokenTablesAreRefused) {
     EXPECT_THROW(make_coincidence_table(int32_tensor({0, 1, 2}, {3}).to(at::kLong), pairs, 3), Error);
 }
 
-TEST(Coincidence, MasksThatDoNotFitAreRefused) {
+TEST(Coincidence, MasksThatDoNotFitAreRejected) {
     const auto table = make_coincidence_table(int32_tensor({0, 1}, {2}), int32_tensor({0, 1}, {1, 2}), 2);
     EXPECT_THROW(coincidence(at::zeros({3, 1}, at::kLong), table), Error);
     EXPECT_THROW(coincidence(at::zeros({2, 1}, at::kInt), table), Error);

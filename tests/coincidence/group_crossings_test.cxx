@@ -1,4 +1,4 @@
-#include "spng/coincidence/group_crossings.h"
+#include "spng/nodes/coincidence/group_crossings.h"
 
 #include "tests/detector/toy_face.h"
 
@@ -39,10 +39,10 @@ TEST(GroupCrossings, RowsOfOneAnode) {
     const auto group = find_group_crossings(views_of(anode), 0, 2);
     EXPECT_EQ(group.first_row, 0);
     EXPECT_EQ(group.rows, 7);
-    EXPECT_EQ(pairs_of(group), (std::map<int, std::set<std::pair<int, int>>>{{0, {{2, 4}, {3, 5}}},
-                                                                             {1, {{2, 5}, {3, 6}}},
-                                                                             {2, {{0, 4}, {1, 5}}},
-                                                                             {3, {{0, 5}, {1, 6}}}}));
+    EXPECT_EQ(
+        pairs_of(group),
+        (std::map<int, std::set<std::pair<int, int>>>{
+            {0, {{2, 4}, {3, 5}}}, {1, {{2, 5}, {3, 6}}}, {2, {{0, 4}, {1, 5}}}, {3, {{0, 5}, {1, 6}}}}));
 }
 
 TEST(GroupCrossings, AnodesInOneBatchMeetTheirOwnWiresOnly) {

@@ -29,7 +29,7 @@ struct Outer {
     }
 };
 
-ErrorText refusal(const char* text) {
+ErrorText rejection(const char* text) {
     try {
         parse<Outer>(nlohmann::json::parse(text), "SPNGThing:a");
     } catch (const Error& error) {
@@ -59,32 +59,33 @@ TEST(Field, NestedStructsAndListsAreRead) {
 }
 
 TEST(Field, UnknownKeyNamesTheNearest) {
-    const auto text = refusal(R"({"file": "f", "treshold_rms_factor": 3})");
+    const auto text = rejection(R"({"file": "f", "treshold_rms_factor": 3})");
     EXPECT_EQ(text.what, "unknown configuration key 'treshold_rms_factor'");
     EXPECT_EQ(text.where, "SPNGThing:a");
-    EXPECT_EQ(text.mend, "did you mean 'threshold_rms_factor'?");
+    EXPECT_EQ(text.hint, "did you mean 'threshold_rms_factor'?");
 }
 
 TEST(Field, WrongTypeNamesKeyAndBothTypes) {
-    const auto text = refusal(R"({"file": "f", "count": "two"})");
+    const auto text = rejection(R"({"file": "f", "count": "two"})");
     EXPECT_EQ(text.where, "SPNGThing:a, key count");
     EXPECT_EQ(text.seen, "\"two\" (string)");
     EXPECT_EQ(text.expected, "integer");
-    EXPECT_EQ(refusal(R"({"file": "f", "count": 1.5})").expected, "integer");
-    EXPECT_EQ(refusal(R"({"file": "f", "inners": [{"name": 1}]})").where, "SPNGThing:a, key inners[0].name");
+    EXPECT_EQ(rejection(R"({"file": "f", "count": 1.5})").expected, "integer");
+    EXPECT_EQ(rejection(R"({"file": "f", "inners": [{"name": 1}]})").where,
+              "SPNGThing:a, key inners[0].name");
 }
 
 TEST(Field, RangesHoldForNumbersElementsAndChoices) {
-    EXPECT_EQ(refusal(R"({"file": "f", "threshold_rms_factor": 11})").expected, "0 <= value <= 10");
-    EXPECT_EQ(refusal(R"({"file": "f", "count": 0})").expected, ">= 1");
-    EXPECT_EQ(refusal(R"({"file": "f", "list": [1, 0]})").where, "SPNGThing:a, key list[1]");
-    EXPECT_EQ(refusal(R"({"file": "f", "list": [1, 0]})").expected, "> 0 [ns]");
-    EXPECT_EQ(refusal(R"({"file": "f", "inners": [{"name": "z"}]})").expected, "one of 'x', 'y'");
+    EXPECT_EQ(rejection(R"({"file": "f", "threshold_rms_factor": 11})").expected, "0 <= value <= 10");
+    EXPECT_EQ(rejection(R"({"file": "f", "count": 0})").expected, ">= 1");
+    EXPECT_EQ(rejection(R"({"file": "f", "list": [1, 0]})").where, "SPNGThing:a, key list[1]");
+    EXPECT_EQ(rejection(R"({"file": "f", "list": [1, 0]})").expected, "> 0 [ns]");
+    EXPECT_EQ(rejection(R"({"file": "f", "inners": [{"name": "z"}]})").expected, "one of 'x', 'y'");
 }
 
 TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
-    EXPECT_EQ(refusal(R"({})").what, "missing configuration key 'file'");
-    EXPECT_EQ(refusal(R"({"file": ""})").where, "SPNGThing:a, key file");
+    EXPECT_EQ(rejection(R"({})").what, "missing configuration key 'file'");
+    EXPECT_EQ(rejection(R"({"file": ""})").where, "SPNGThing:a, key file");
 }
 
 TEST(Field, DescriptionCarriesDefaultsAndMembers) {

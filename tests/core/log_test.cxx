@@ -1,8 +1,8 @@
 // Which lines come out, and in which form.
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
-#include "spng/core/log_file.h"
+#include "spng/core/log/log.h"
+#include "spng/core/log/log_file.h"
 
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ TEST_F(Log, WrongLevelNamesTheNearest) {
             FAIL() << wrong;
         } catch (const spng::Error& error) {
             EXPECT_EQ(error.exit_status(), 2);
-            EXPECT_NE(error.text().mend.find("'debug'"), std::string::npos);
+            EXPECT_NE(error.text().hint.find("'debug'"), std::string::npos);
         }
     }
     EXPECT_THROW(log::add_sink("stdout:debgu"), spng::Error);

@@ -1,4 +1,4 @@
-#include "spng/decon/baseline.h"
+#include "spng/nodes/decon/baseline.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
@@ -139,7 +139,7 @@ TEST(Baseline, NothingGivesNothing) {
               (std::vector<std::int64_t>{0, 8}));
 }
 
-TEST(Baseline, WrongTensorsAreRefused) {
+TEST(Baseline, WrongTensorsAreRejected) {
     const auto waveforms = at::zeros({2, 5});
     EXPECT_THROW(subtract_baseline_and_pad(waveforms, 4, at::kFloat), Error);
     EXPECT_THROW(subtract_baseline_and_pad(waveforms, 5, at::kHalf), Error);

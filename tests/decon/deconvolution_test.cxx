@@ -1,4 +1,4 @@
-#include "spng/decon/deconvolution.h"
+#include "spng/nodes/decon/deconvolution.h"
 
 #include "spng/core/error.h"
 #include "spng/core/fft_size.h"
@@ -70,7 +70,7 @@ TEST(Deconvolution, ExactZerosOfTheResponseGiveNothing) {
     EXPECT_EQ(at::real(kernel)[0][0].item<double>(), 1);
 }
 
-TEST(Deconvolution, ShapesThatDoNotFitAreRefused) {
+TEST(Deconvolution, ShapesThatDoNotFitAreRejected) {
     const at::Tensor waveforms = at::zeros({1, channels, ticks}, at::kDouble);
     EXPECT_THROW(deconvolve(waveforms, at::ones({1, channels - 1, ticks / 2 + 1}, at::kComplexDouble)),
                  Error);

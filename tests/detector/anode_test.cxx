@@ -90,7 +90,7 @@ TEST(Anode, only_first_segments_make_rows) {
               (std::vector<int>{101, 100}));
 }
 
-TEST(Anode, wrong_views_are_refused) {
+TEST(Anode, wrong_views_are_rejected) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(3, 2)}};
     const ViewConfig wrong[] = {
         {.plane = 0, .faces = {}, .order = {}},   {.plane = 0, .faces = {0}, .order = {1, 1}},

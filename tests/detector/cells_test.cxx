@@ -44,7 +44,7 @@ TEST(Cells, wires_meet_only_where_both_exist) {
     EXPECT_LT(count_v0(find_cells(face)), count_v0(cells));
 }
 
-TEST(Cells, parallel_wires_are_refused) {
+TEST(Cells, parallel_wires_are_rejected) {
     WireFace face = test::toy_face(3, 3);
     face.planes[1] = test::toy_plane(1, {1, 0}, 1.0, 3, 0, 3, 200);
     EXPECT_THROW(find_cells(face), Error);

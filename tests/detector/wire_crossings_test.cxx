@@ -86,7 +86,7 @@ TEST(WireCrossings, channels_without_a_view_take_no_part) {
     EXPECT_EQ(values(make_wire_crossings(anode, views, cells, 1).offsets), (std::vector<int>{0, 2}));
 }
 
-TEST(WireCrossings, wrong_use_is_refused) {
+TEST(WireCrossings, wrong_use_is_rejected) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     const AnodeCells cells = find_anode_cells(anode, views);

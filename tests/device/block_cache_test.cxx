@@ -1,6 +1,6 @@
 // Large blocks of host memory come again; small ones pass through; what is of no use any more goes.
 
-#include "spng/device/block_cache.h"
+#include "spng/device/memory/block_cache.h"
 
 #include "spng/instrument/page_faults.h"
 

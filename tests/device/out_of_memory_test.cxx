@@ -1,6 +1,6 @@
 // What does not get memory says so in many ways, and all of them are OutOfMemory.
 
-#include "spng/device/out_of_memory.h"
+#include "spng/device/memory/out_of_memory.h"
 
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Memory whose release throws, as LibTorch's page-locked memory does when the device is lost.
 
-#include "spng/device/page_locked.h"
+#include "spng/device/memory/page_locked.h"
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-// Strange things in the folder of permits, which all users may write to: none makes a job wait or fail.
+// Strange things in the folder of reservations, which all users may write to: none makes a job wait or fail.
 
-#include "spng/device/permit.h"
+#include "spng/device/memory/reservation.h"
 
 #include "spng/core/error.h"
-#include "tests/dnn/components.h"
+#include "tests/support/components.h"
 
 #include <gtest/gtest.h>
 
@@ -20,15 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class PermitFolderTest : public testing::Test {
+class ReservationFolderTest : public testing::Test {
 protected:
-    PermitFolderTest() {
-        char name[] = "/tmp/spng-permit-folder-test-XXXXXX";
+    ReservationFolderTest() {
+        char name[] = "/tmp/spng-reservation-folder-test-XXXXXX";
         m_root = mkdtemp(name);
     }
-    ~PermitFolderTest() override { fs::remove_all(m_root); }
+    ~ReservationFolderTest() override { fs::remove_all(m_root); }
 
-    static PermitRequest request(std::int64_t bytes) {
+    static ReservationRequest request(std::int64_t bytes) {
         return {.device = "host", .bytes = bytes, .capacity = 100, .purpose = "a test", .since = "now"};
     }
     fs::path folder() const { return fs::path(m_root) / "host"; }
@@ -36,18 +36,18 @@ protected:
     std::string m_root;
 };
 
-/// A permit takes all memory although the folder holds something with the name of a holding permit, which
+/// A reservation takes all memory although the folder holds something with the name of a holding reservation, which
 /// stays.
 void expect_no_claim(const std::string& root, const fs::path& strange) {
-    Permit permit(root, {.device = "host", .bytes = 100, .capacity = 100});
-    EXPECT_TRUE(permit.try_to_hold()) << permit.in_front();
-    EXPECT_EQ(permits_text(root).find("host  holds 100 B, process " + std::to_string(getpid())), 0U);
+    Reservation reservation(root, {.device = "host", .bytes = 100, .capacity = 100});
+    EXPECT_TRUE(reservation.try_to_hold()) << reservation.in_front();
+    EXPECT_EQ(reservations_text(root).find("host  holds 100 B, process " + std::to_string(getpid())), 0U);
     EXPECT_TRUE(fs::exists(fs::symlink_status(strange)));
 }
 
-TEST_F(PermitFolderTest, whatIsNoRegularFileDoesNotCount) {
-    { Permit makes_the_folder(m_root, request(1)); }
-    const fs::path strange = folder() / "000000000001-5-100-holding.permit";
+TEST_F(ReservationFolderTest, whatIsNoRegularFileDoesNotCount) {
+    { Reservation makes_the_folder(m_root, request(1)); }
+    const fs::path strange = folder() / "000000000001-5-100-holding.reservation";
     ASSERT_EQ(mkfifo(strange.c_str(), 0666), 0);
     expect_no_claim(m_root, strange);
     fs::remove(strange);
@@ -70,21 +70,21 @@ TEST_F(PermitFolderTest, whatIsNoRegularFileDoesNotCount) {
     }
 }
 
-TEST_F(PermitFolderTest, aFileThatCannotBeReadDoesNotCount) {
+TEST_F(ReservationFolderTest, aFileThatCannotBeReadDoesNotCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
     const fs::path shared = fs::path(m_root) / "shared";
     ASSERT_EQ(chmod(m_root.c_str(), 0755), 0);
-    { Permit makes_the_folder(shared, request(1)); }
-    const fs::path mine = shared / "host" / "000000000001-5-100-holding.permit";
+    { Reservation makes_the_folder(shared, request(1)); }
+    const fs::path mine = shared / "host" / "000000000001-5-100-holding.reservation";
     const int file = open(mine.c_str(), O_RDWR | O_CREAT, 0600);
     ASSERT_EQ(flock(file, LOCK_EX), 0);
     const pid_t child = fork();
     if (child == 0) {
         bool held = false;
         if (setuid(65534) == 0) {
-            Permit theirs(shared, request(100));
+            Reservation theirs(shared, request(100));
             held = theirs.try_to_hold();
         }
         _exit(held ? 0 : 1);
@@ -96,39 +96,39 @@ TEST_F(PermitFolderTest, aFileThatCannotBeReadDoesNotCount) {
     close(file);
 }
 
-TEST_F(PermitFolderTest, limitsOfStrangeKindsSetNone) {
-    { Permit makes_the_folder(m_root, request(1)); }
+TEST_F(ReservationFolderTest, limitsOfStrangeKindsSetNone) {
+    { Reservation makes_the_folder(m_root, request(1)); }
     const fs::path limits = folder() / "limits";
     ASSERT_EQ(mkfifo(limits.c_str(), 0666), 0);
-    EXPECT_TRUE(Permit(m_root, request(100)).try_to_hold());
+    EXPECT_TRUE(Reservation(m_root, request(100)).try_to_hold());
     fs::remove(limits);
     fs::create_symlink("/dev/zero", limits);
-    EXPECT_TRUE(Permit(m_root, request(100)).try_to_hold());
+    EXPECT_TRUE(Reservation(m_root, request(100)).try_to_hold());
     fs::remove(limits);
     std::ofstream(limits) << "bytes 50\n";
     fs::resize_file(limits, std::uintmax_t{1} << 40); // one line of zeros, without disk space
-    EXPECT_EQ(error_of([&] { Permit(m_root, request(100)); }).text().expected, "at most 50 B");
+    EXPECT_EQ(error_of([&] { Reservation(m_root, request(100)); }).text().expected, "at most 50 B");
 }
 
-TEST_F(PermitFolderTest, aLockThatIsNoRegularFileIsAReadableError) {
-    { Permit makes_the_folder(m_root, request(1)); }
+TEST_F(ReservationFolderTest, aLockThatIsNoRegularFileIsAReadableError) {
+    { Reservation makes_the_folder(m_root, request(1)); }
     fs::remove(folder() / "lock");
     ASSERT_EQ(mkfifo((folder() / "lock").c_str(), 0666), 0);
-    const Error error = error_of([&] { Permit(m_root, request(1)); });
+    const Error error = error_of([&] { Reservation(m_root, request(1)); });
     EXPECT_EQ(error.text().where, (folder() / "lock").string());
     EXPECT_EQ(error.text().seen, "no regular file");
     EXPECT_EQ(error.exit_status(), 2);
 }
 
-TEST_F(PermitFolderTest, aHugeClaimIsListed) {
-    Permit holder(m_root, request(60));
+TEST_F(ReservationFolderTest, aHugeClaimIsListed) {
+    Reservation holder(m_root, request(60));
     EXPECT_TRUE(holder.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {
-        if (entry.path().extension() == ".permit") {
+        if (entry.path().extension() == ".reservation") {
             fs::resize_file(entry.path(), std::uintmax_t{1} << 40);
         }
     }
-    EXPECT_EQ(permits_text(m_root).find("host  holds 60 B"), 0U);
+    EXPECT_EQ(reservations_text(m_root).find("host  holds 60 B"), 0U);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
-#include "spng/device/permit.h"
+#include "spng/device/memory/reservation.h"
 
 #include "spng/core/error.h"
-#include "tests/dnn/components.h"
+#include "tests/support/components.h"
 
 #include <gtest/gtest.h>
 
@@ -20,13 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class PermitTest : public testing::Test {
+class ReservationTest : public testing::Test {
 protected:
-    PermitTest() {
-        char name[] = "/tmp/spng-permit-test-XXXXXX";
+    ReservationTest() {
+        char name[] = "/tmp/spng-reservation-test-XXXXXX";
         m_root = mkdtemp(name);
     }
-    ~PermitTest() override {
+    ~ReservationTest() override {
         for (const pid_t child : m_children) {
             kill(child, SIGKILL);
             waitpid(child, nullptr, 0);
@@ -34,7 +34,7 @@ protected:
         fs::remove_all(m_root);
     }
 
-    static PermitRequest request(std::int64_t bytes, std::int64_t capacity = 100) {
+    static ReservationRequest request(std::int64_t bytes, std::int64_t capacity = 100) {
         return {.device = "host", .bytes = bytes, .capacity = capacity, .purpose = "a test", .since = "now"};
     }
 
@@ -43,7 +43,7 @@ protected:
     pid_t holder(std::int64_t bytes, int tell = -1) {
         const pid_t child = fork();
         if (child == 0) {
-            const auto permit = wait_for_permit(m_root, request(bytes), {.poll_seconds = 0.02});
+            const auto reservation = wait_for_reservation(m_root, request(bytes), {.poll_seconds = 0.02});
             [[maybe_unused]] const auto written = write(tell, "h", 1);
             pause();
             _exit(0);
@@ -77,7 +77,7 @@ protected:
         return true;
     }
     int claims_alive() const {
-        const PermitFolder folder(m_root, "host");
+        const ReservationFolder folder(m_root, "host");
         const FileDescriptor locked = folder.lock();
         return static_cast<int>(folder.claims().size());
     }
@@ -87,13 +87,13 @@ protected:
     std::vector<pid_t> m_children;
 };
 
-TEST_F(PermitTest, isHeldWhileMemorySufficesAndGivenBack) {
-    Permit first(m_root, request(60));
+TEST_F(ReservationTest, isHeldWhileMemorySufficesAndGivenBack) {
+    Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     {
-        Permit second(m_root, request(40));
+        Reservation second(m_root, request(40));
         EXPECT_TRUE(second.try_to_hold());
-        Permit third(m_root, request(1));
+        Reservation third(m_root, request(1));
         EXPECT_FALSE(third.try_to_hold());
         EXPECT_EQ(witnessed(), 2);
         EXPECT_NE(third.in_front().find("holds 60 B, process " + std::to_string(getpid())),
@@ -104,11 +104,11 @@ TEST_F(PermitTest, isHeldWhileMemorySufficesAndGivenBack) {
     EXPECT_EQ(witnessed(), 1);
 }
 
-TEST_F(PermitTest, aLargeJobIsNotPassedBySmallerOnes) {
-    auto first = std::make_unique<Permit>(m_root, request(60));
+TEST_F(ReservationTest, aLargeJobIsNotPassedBySmallerOnes) {
+    auto first = std::make_unique<Reservation>(m_root, request(60));
     EXPECT_TRUE(first->try_to_hold());
-    Permit large(m_root, request(90));
-    Permit small(m_root, request(10));
+    Reservation large(m_root, request(90));
+    Reservation small(m_root, request(10));
     EXPECT_FALSE(large.try_to_hold());
     EXPECT_FALSE(small.try_to_hold()); // would fit beside the first
     first.reset();
@@ -117,7 +117,7 @@ TEST_F(PermitTest, aLargeJobIsNotPassedBySmallerOnes) {
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(PermitTest, processesAreNeverMoreThanFit) {
+TEST_F(ReservationTest, processesAreNeverMoreThanFit) {
     int most = 0;
     int told = 0;
     int pipes[2];
@@ -157,12 +157,12 @@ TEST_F(PermitTest, processesAreNeverMoreThanFit) {
     close(pipes[1]);
 }
 
-TEST_F(PermitTest, aWaitingProcessThatDiesIsNotWaitedFor) {
-    Permit first(m_root, request(60));
+TEST_F(ReservationTest, aWaitingProcessThatDiesIsNotWaitedFor) {
+    Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     const pid_t waiting = holder(90);
     ASSERT_TRUE(comes_true([&] { return claims_alive() == 2; }));
-    Permit small(m_root, request(10));
+    Reservation small(m_root, request(10));
     EXPECT_FALSE(small.try_to_hold());
     kill(waiting, SIGKILL);
     waitpid(waiting, nullptr, 0);
@@ -170,76 +170,77 @@ TEST_F(PermitTest, aWaitingProcessThatDiesIsNotWaitedFor) {
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(PermitTest, filesOfDeadProcessesAndRubbishDoNotCount) {
-    { Permit makes_the_folder(m_root, request(1)); }
+TEST_F(ReservationTest, filesOfDeadProcessesAndRubbishDoNotCount) {
+    { Reservation makes_the_folder(m_root, request(1)); }
     // Left by a process that was killed, one with a number that is in use again, one damaged, one of another
     // kind, each without a lock; and one with a strange name that somebody holds.
-    const std::vector<std::string> stale{"000000000007-999999-100-holding.permit",
-                                         "000000000008-" + std::to_string(getpid()) + "-100-holding.permit",
-                                         "nonsense.permit", "000000000009--5-100-waiting.permit"};
+    const std::vector<std::string> stale{"000000000007-999999-100-holding.reservation",
+                                         "000000000008-" + std::to_string(getpid()) +
+                                             "-100-holding.reservation",
+                                         "nonsense.reservation", "000000000009--5-100-waiting.reservation"};
     for (const auto& name : stale) {
         std::ofstream(folder() / name) << "\x01 no JSON {";
     }
     std::ofstream(folder() / "notes.txt") << "not ours";
-    std::ofstream(folder() / "locked nonsense.permit") << "";
-    const int strange = open((folder() / "locked nonsense.permit").c_str(), O_RDONLY);
+    std::ofstream(folder() / "locked nonsense.reservation") << "";
+    const int strange = open((folder() / "locked nonsense.reservation").c_str(), O_RDONLY);
     ASSERT_EQ(flock(strange, LOCK_EX), 0);
 
-    Permit permit(m_root, request(100));
-    EXPECT_TRUE(permit.try_to_hold());
+    Reservation reservation(m_root, request(100));
+    EXPECT_TRUE(reservation.try_to_hold());
     for (const auto& name : stale) {
         EXPECT_FALSE(fs::exists(folder() / name)) << name;
     }
     EXPECT_TRUE(fs::exists(folder() / "notes.txt"));
-    EXPECT_TRUE(fs::exists(folder() / "locked nonsense.permit"));
+    EXPECT_TRUE(fs::exists(folder() / "locked nonsense.reservation"));
     close(strange);
 }
 
-TEST_F(PermitTest, aHolderWhoseFileWasOverwrittenStillCounts) {
-    Permit first(m_root, request(60));
+TEST_F(ReservationTest, aHolderWhoseFileWasOverwrittenStillCounts) {
+    Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {
-        if (entry.path().extension() == ".permit") {
+        if (entry.path().extension() == ".reservation") {
             std::ofstream(entry.path()) << "damaged";
         }
     }
-    Permit second(m_root, request(60));
+    Reservation second(m_root, request(60));
     EXPECT_FALSE(second.try_to_hold());
     EXPECT_EQ(second.in_front(), "holds 60 B, process " + std::to_string(getpid()));
 }
 
-TEST_F(PermitTest, limitsOfTheFolderGoBefore) {
-    { Permit makes_the_folder(m_root, request(1)); }
+TEST_F(ReservationTest, limitsOfTheFolderGoBefore) {
+    { Reservation makes_the_folder(m_root, request(1)); }
     std::ofstream(fs::path(m_root) / "limits") << "# of this machine\nbytes 1 kB\nnonsense\nslots many\n";
     std::ofstream(folder() / "limits") << "slots 2\n";
-    Permit first(m_root, request(400));
-    Permit second(m_root, request(400));
-    Permit third(m_root, request(1));
+    Reservation first(m_root, request(400));
+    Reservation second(m_root, request(400));
+    Reservation third(m_root, request(1));
     EXPECT_TRUE(first.try_to_hold());
     EXPECT_TRUE(second.try_to_hold());
     EXPECT_FALSE(third.try_to_hold()); // a slot is missing, not memory
-    const Error error = error_of([&] { Permit too_large(m_root, request(1001)); });
+    const Error error = error_of([&] { Reservation too_large(m_root, request(1001)); });
     EXPECT_EQ(error.exit_status(), 1);
     EXPECT_EQ(error.text().seen, "1.00 kB");
     EXPECT_EQ(error.text().expected, "at most 1.00 kB");
 }
 
-TEST_F(PermitTest, waitingEndsByTimeoutAndBySignal) {
-    Permit first(m_root, request(100));
+TEST_F(ReservationTest, waitingEndsByTimeoutAndBySignal) {
+    Reservation first(m_root, request(100));
     EXPECT_TRUE(first.try_to_hold());
     const Error error = error_of(
-        [&] { wait_for_permit(m_root, request(1), {.timeout_seconds = 0.1, .poll_seconds = 0.02}); });
+        [&] { wait_for_reservation(m_root, request(1), {.timeout_seconds = 0.1, .poll_seconds = 0.02}); });
     EXPECT_EQ(error.text().what, "other jobs did not leave enough memory in time");
     EXPECT_NE(error.text().seen.find("holds 100 B"), std::string::npos);
     const std::atomic<int> signal{SIGINT};
-    EXPECT_EQ(wait_for_permit(m_root, request(1), {.stop_signal = &signal}), nullptr);
+    EXPECT_EQ(wait_for_reservation(m_root, request(1), {.stop_signal = &signal}), nullptr);
     EXPECT_EQ(claims_alive(), 1); // nobody who gave up is left in the queue
 }
 
-TEST_F(PermitTest, aFolderForAllUsersCanBeUsedByAll) {
+TEST_F(ReservationTest, aFolderForAllUsersCanBeUsedByAll) {
     const fs::path shared = fs::path(m_root) / "shared";
     const mode_t before = umask(077);
-    Permit permit(shared, request(1));
+    Reservation reservation(shared, request(1));
     umask(before);
     const auto mode = [](const fs::path& path) {
         struct stat state {};
@@ -248,22 +249,22 @@ TEST_F(PermitTest, aFolderForAllUsersCanBeUsedByAll) {
     };
     EXPECT_EQ(mode(shared), 01777U); // whoever makes a file may remove it, others not
     EXPECT_EQ(mode(shared / "host"), 01777U);
-    EXPECT_TRUE(permit.try_to_hold());
+    EXPECT_TRUE(reservation.try_to_hold());
     EXPECT_EQ(mode(shared / "host" / "lock"), 0666U);
     for (const auto& entry : fs::directory_iterator(shared / "host")) {
-        if (entry.path().extension() == ".permit") {
+        if (entry.path().extension() == ".reservation") {
             EXPECT_EQ(mode(entry.path()), 0644U); // others must see whether it is locked
         }
     }
 }
 
-TEST_F(PermitTest, anotherUsersJobsCount) {
+TEST_F(ReservationTest, anotherUsersJobsCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
     const fs::path shared = fs::path(m_root) / "shared";
     ASSERT_EQ(chmod(m_root.c_str(), 0755), 0);
-    Permit mine(shared, request(60));
+    Reservation mine(shared, request(60));
     EXPECT_TRUE(mine.try_to_hold());
     const auto as_nobody = [&](std::int64_t bytes) {
         const pid_t child = fork();
@@ -271,7 +272,7 @@ TEST_F(PermitTest, anotherUsersJobsCount) {
             int answer = 2;
             if (setuid(65534) == 0) {
                 try {
-                    Permit theirs(shared, request(bytes));
+                    Reservation theirs(shared, request(bytes));
                     answer = theirs.try_to_hold() ? 0 : 1;
                 } catch (const Error&) {
                     answer = 3;
@@ -287,29 +288,29 @@ TEST_F(PermitTest, anotherUsersJobsCount) {
     EXPECT_EQ(as_nobody(40), 0);
 }
 
-TEST_F(PermitTest, aFolderThatCannotBeUsedIsAReadableError) {
+TEST_F(ReservationTest, aFolderThatCannotBeUsedIsAReadableError) {
     const fs::path file = fs::path(m_root) / "file";
     std::ofstream(file) << "";
-    const auto refused = [](const fs::path& root) {
-        const Error error = error_of([&] { Permit permit(root, request(1)); });
+    const auto rejected = [](const fs::path& root) {
+        const Error error = error_of([&] { Reservation reservation(root, request(1)); });
         EXPECT_EQ(error.exit_status(), 2);
         EXPECT_EQ(error.text().what, "jobs cannot take turns: the folder for it is unusable");
         return error.text().seen;
     };
-    EXPECT_EQ(refused(file), "no folder");
-    EXPECT_EQ(refused(fs::path(m_root) / "missing" / "folder"), "No such file or directory");
-    EXPECT_EQ(refused("/proc/spng"), "No such file or directory");
+    EXPECT_EQ(rejected(file), "no folder");
+    EXPECT_EQ(rejected(fs::path(m_root) / "missing" / "folder"), "No such file or directory");
+    EXPECT_EQ(rejected("/proc/spng"), "No such file or directory");
 }
 
-TEST_F(PermitTest, listsWhoHoldsAndWaits) {
-    EXPECT_EQ(permits_text(m_root), "no job holds or waits for a permit in " + m_root + "\n");
-    Permit first(m_root, request(100));
+TEST_F(ReservationTest, listsWhoHoldsAndWaits) {
+    EXPECT_EQ(reservations_text(m_root), "no job holds or waits for a reservation in " + m_root + "\n");
+    Reservation first(m_root, request(100));
     EXPECT_TRUE(first.try_to_hold());
-    Permit second(m_root, request(50));
-    const std::string text = permits_text(m_root);
+    Reservation second(m_root, request(50));
+    const std::string text = reservations_text(m_root);
     EXPECT_EQ(text.find("host  holds 100 B, process "), 0U) << text;
     EXPECT_NE(text.find("\nhost  waits 50 B, process "), std::string::npos) << text;
-    EXPECT_EQ(permits_text("/nonexistent"), "no job holds or waits for a permit in /nonexistent\n");
+    EXPECT_EQ(reservations_text("/nonexistent"), "no job holds or waits for a reservation in /nonexistent\n");
 }
 
 } // namespace

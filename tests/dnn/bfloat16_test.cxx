@@ -1,8 +1,8 @@
 // Networks in bfloat16: what comes out, and that nothing of it stays switched on.
 
-#include "spng/dnn/bfloat16.h"
+#include "spng/nodes/dnn/bfloat16.h"
 
-#include "spng/dnn/torch_script_model.h"
+#include "spng/nodes/dnn/torch_script_model.h"
 #include "tests/dnn/script_model.h"
 
 #include <ATen/autocast_mode.h>

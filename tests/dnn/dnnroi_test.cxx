@@ -1,7 +1,7 @@
-#include "spng/dnn/dnnroi.h"
+#include "spng/nodes/dnn/dnnroi.h"
 
-#include "tests/dnn/components.h"
 #include "tests/dnn/script_model.h"
+#include "tests/support/components.h"
 #include "tests/support/paths.h"
 
 #include <ATen/ops/equal.h>
@@ -174,15 +174,15 @@ TEST_F(DNNROITest, AModelWithoutTheNoiseOfItsTrainingIsNotScaled) {
     EXPECT_FLOAT_EQ(out->at("score").data[0][0][0].item<float>(), 0.5F);
 }
 
-TEST_F(DNNROITest, AnImageWithoutItsNoiseIsRefused) {
+TEST_F(DNNROITest, AnImageWithoutItsNoiseIsRejected) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     auto& scaling = node();
     const auto error = test::error_of([&] { run(scaling, inputs()); });
     EXPECT_EQ(error.kind(), ErrorKind::Configuration);
-    EXPECT_NE(error.text().mend.find("SPNGChannelRMS"), std::string::npos);
+    EXPECT_NE(error.text().hint.find("SPNGChannelRMS"), std::string::npos);
 }
 
-TEST_F(DNNROITest, APlaneThatWasNotTrainedOnIsRefused) {
+TEST_F(DNNROITest, APlaneThatWasNotTrainedOnIsRejected) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     auto& scaling = node();
     auto given = with_noise(inputs(), {500, 500, 500});

@@ -1,7 +1,7 @@
 #pragma once
 // A model that is a function, so that everything around models is tested without TorchScript.
 
-#include "spng/dnn/model.h"
+#include "spng/nodes/dnn/model.h"
 
 #include <functional>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "spng/dnn/input_noise.h"
+#include "spng/nodes/dnn/input_noise.h"
 
 #include "spng/core/error.h"
 
@@ -68,7 +68,7 @@ TEST(InputNoise, EachViewHasItsOwn) {
     EXPECT_TRUE(at::equal(found.divisor, at::tensor({1.F, 1.F, 2.F, 2.F}).view({2, 2})));
 }
 
-TEST(InputNoise, RefusesOtherShapesAndTypes) {
+TEST(InputNoise, RejectsOtherShapesAndTypes) {
     EXPECT_THROW(input_noise(at::zeros({2}), {}, training(100), hot), Error);
     EXPECT_THROW(input_noise(row({1, 2}), {}, at::zeros({1, 2}, at::kDouble), hot), Error);
     EXPECT_THROW(input_noise(row({1, 2}), {}, at::zeros({1, 1}), hot), Error);

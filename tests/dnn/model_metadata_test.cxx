@@ -1,4 +1,4 @@
-#include "spng/dnn/model.h"
+#include "spng/nodes/dnn/model.h"
 
 #include "spng/core/error.h"
 

@@ -1,7 +1,7 @@
-#include "spng/dnn/model_probe.h"
+#include "spng/nodes/dnn/model_probe.h"
 
-#include "spng/dnn/torch_script_model.h"
 #include "spng/io/data_path.h"
+#include "spng/nodes/dnn/torch_script_model.h"
 #include "tests/dnn/fake_model.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-#include "spng/dnn/model_runner.h"
+#include "spng/nodes/dnn/model_runner.h"
 
-#include "tests/dnn/components.h"
 #include "tests/dnn/fake_model.h"
+#include "tests/support/components.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -85,9 +85,8 @@ TEST(ModelRunner, HaloIsMeasuredWhenNotGiven) {
 
 TEST(ModelRunner, NetworkThatSeesEverythingCannotBeCut) {
     const auto centred = [](const at::Tensor& input) { return input.narrow(1, 0, 1).sub(input.mean()); };
-    const auto error = error_of([&] {
-        runner(centred, {.sizes = {1, 3, 4, 64}, .multiple = 4, .chunk_ticks = 8});
-    });
+    const auto error =
+        error_of([&] { runner(centred, {.sizes = {1, 3, 4, 64}, .multiple = 4, .chunk_ticks = 8}); });
     EXPECT_EQ(error.kind(), ErrorKind::Model);
     EXPECT_EQ(error.text().where, "fake-model.ts");
 }
@@ -183,34 +182,34 @@ TEST(ModelRunner, OutOfMemoryGivesUpAtTheSmallestChunk) {
 }
 
 /// Takes 100 kB for each tick beside its output.
-at::Tensor hungry(const at::Tensor& input, std::int64_t& most_ticks) {
-    most_ticks = std::max(most_ticks, input.size(3));
+at::Tensor hungry(const at::Tensor& input, std::int64_t& max_ticks) {
+    max_ticks = std::max(max_ticks, input.size(3));
     const auto workspace = at::empty({input.size(3), 25'000}, at::kFloat);
     return three_taps(input);
 }
 
 TEST(ModelRunner, BudgetDecidesTheChunk) {
-    std::int64_t most_ticks = 0;
-    const auto model = [&](const at::Tensor& input) { return hungry(input, most_ticks); };
+    std::int64_t max_ticks = 0;
+    const auto model = [&](const at::Tensor& input) { return hungry(input, max_ticks); };
     const auto fitting =
         runner(model, {.sizes = {1, 1, 2, 256}, .multiple = 4, .halo = 1, .memory_budget = 6'500'000});
-    most_ticks = 0;
+    max_ticks = 0;
     const auto features = counting({1, 1, 2, 256});
     EXPECT_TRUE(at::equal(fitting.forward(features), three_taps_expected(features)));
-    EXPECT_LE(most_ticks, 65);
-    EXPECT_GE(most_ticks, 60);
+    EXPECT_LE(max_ticks, 65);
+    EXPECT_GE(max_ticks, 60);
 }
 
 TEST(ModelRunner, EnoughBudgetDoesNotCut) {
-    std::int64_t most_ticks = 0;
-    const auto model = [&](const at::Tensor& input) { return hungry(input, most_ticks); };
+    std::int64_t max_ticks = 0;
+    const auto model = [&](const at::Tensor& input) { return hungry(input, max_ticks); };
     const auto fitting = runner(model, {.sizes = {1, 1, 2, 256}, .multiple = 4, .memory_budget = 30'000'000});
     EXPECT_EQ(fitting.chunk_ticks(), 0);
 }
 
 TEST(ModelRunner, ImpossibleBudgetIsADeviceError) {
-    std::int64_t most_ticks = 0;
-    const auto model = [&](const at::Tensor& input) { return hungry(input, most_ticks); };
+    std::int64_t max_ticks = 0;
+    const auto model = [&](const at::Tensor& input) { return hungry(input, max_ticks); };
     const auto error = error_of([&] {
         runner(model, {.sizes = {1, 1, 2, 256}, .multiple = 4, .halo = 1, .memory_budget = 1'000'000});
     });
@@ -218,7 +217,7 @@ TEST(ModelRunner, ImpossibleBudgetIsADeviceError) {
 }
 
 /// The highest number of forwards at the same time, out of 6 threads.
-int most_at_once(std::int64_t concurrency) {
+int max_at_once(std::int64_t concurrency) {
     std::mutex mutex;
     std::condition_variable changed;
     int running = 0;
@@ -244,8 +243,8 @@ int most_at_once(std::int64_t concurrency) {
 }
 
 TEST(ModelRunner, LimitsForwardsAtTheSameTime) {
-    EXPECT_EQ(most_at_once(1), 1);
-    EXPECT_EQ(most_at_once(2), 2);
+    EXPECT_EQ(max_at_once(1), 1);
+    EXPECT_EQ(max_at_once(2), 2);
 }
 
 } // namespace

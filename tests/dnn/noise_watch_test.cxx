@@ -1,6 +1,6 @@
-#include "spng/dnn/noise_watch.h"
+#include "spng/nodes/dnn/noise_watch.h"
 
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "tests/support/paths.h"
 
 #include <ATen/ops/tensor.h>

@@ -1,4 +1,4 @@
-#include "spng/dnn/roi_features.h"
+#include "spng/nodes/dnn/roi_features.h"
 
 #include "spng/core/error.h"
 
@@ -50,7 +50,7 @@ TEST(StackFeatures, ADivisorOfOneChangesNoBit) {
     }
 }
 
-TEST(StackFeatures, RefusesImagesOfOtherSizes) {
+TEST(StackFeatures, RejectsImagesOfOtherSizes) {
     EXPECT_THROW(stack_features({at::zeros({1, 2, 4}), at::zeros({1, 2, 5})}, 1, 0), Error);
     EXPECT_THROW(stack_features({at::zeros({2, 4})}, 1, 0), Error);
     EXPECT_THROW(stack_features({at::zeros({1, 2, 4}, at::kInt)}, 1, 0), Error);

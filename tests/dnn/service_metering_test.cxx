@@ -1,8 +1,8 @@
 // The network's work is a row of its own below the node that asks for it.
 
-#include "spng/dnn/torch_service.h"
-#include "tests/dnn/components.h"
+#include "spng/nodes/dnn/torch_service.h"
 #include "tests/dnn/script_model.h"
+#include "tests/support/components.h"
 #include "tests/support/paths.h"
 
 #include <ATen/ops/zeros.h>

@@ -1,4 +1,4 @@
-#include "spng/dnn/tick_windows.h"
+#include "spng/nodes/dnn/tick_windows.h"
 
 #include "spng/core/error.h"
 
@@ -26,7 +26,7 @@ TEST(TickWindows, HaloLongerThanTheChunkStaysInside) {
     EXPECT_EQ(tick_windows(12, 4, 8, 4), (Windows{{0, 4, 0, 12}, {4, 8, 0, 12}, {8, 12, 0, 12}}));
 }
 
-TEST(TickWindows, ChunkBelowTheMultipleIsRefused) {
+TEST(TickWindows, ChunkBelowTheMultipleIsRejected) {
     EXPECT_THROW(tick_windows(24, 3, 0, 4), Error);
 }
 

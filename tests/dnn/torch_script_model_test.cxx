@@ -1,7 +1,7 @@
-#include "spng/dnn/torch_script_model.h"
+#include "spng/nodes/dnn/torch_script_model.h"
 
-#include "tests/dnn/components.h"
 #include "tests/dnn/script_model.h"
+#include "tests/support/components.h"
 #include "tests/support/paths.h"
 
 #include <ATen/ops/arange.h>
@@ -108,7 +108,7 @@ TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
     const auto original = load_torch_script(file(), c10::kCPU);
     const auto expected = original->forward(input);
     constexpr std::size_t stride = 29; // coprime to 8: all bits of bytes come in turn
-    int same = 0, refused = 0;
+    int same = 0, rejected = 0;
     for (std::size_t bit = 0; bit < 8 * whole.size(); bit += stride) {
         std::string damaged = whole;
         damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
@@ -121,11 +121,11 @@ TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::Model) << "bit " << bit << "\n" << error.what();
             EXPECT_NE(error.text().where.find(file().string()), std::string::npos) << error.what();
-            ++refused;
+            ++rejected;
         }
     }
     EXPECT_GT(same, 50) << "padding and time stamps count for nothing";
-    EXPECT_GT(refused, 200);
+    EXPECT_GT(rejected, 200);
 }
 
 TEST_F(TorchScriptModelTest, DamagedMemberIsNamedWithBothChecksums) {

@@ -1,9 +1,9 @@
-#include "spng/dnn/torch_service.h"
+#include "spng/nodes/dnn/torch_service.h"
 
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "spng/io/data_path.h"
-#include "tests/dnn/components.h"
 #include "tests/dnn/script_model.h"
+#include "tests/support/components.h"
 #include "tests/support/paths.h"
 
 #include <ATen/ops/equal.h>

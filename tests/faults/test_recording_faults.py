@@ -1,4 +1,4 @@
-"""--record where it cannot work, and runs that end early. tests/instrument/recorder does the same with programs that know nothing
+"""--record where it cannot work, and runs that end early. tests/recorder does the same with programs that know nothing
 of the recorder: every way to end, full disk, limits."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.instrument.recorder import recorded
-from tests.instrument.recorder.recorded import PUSH_POP, Recorded
+from tests.recorder import recorded
+from tests.recorder.recorded import PUSH_POP, Recorded
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
@@ -206,7 +206,7 @@ int main() {
         root = wire_cell.ROOT
         sources = [root / "spng" / each for each in ("core/error.cxx", "core/nearest.cxx", "instrument/event_window.cxx",
                                                      "instrument/recording.cxx", "instrument/recorder_library.cxx")]
-        subprocess.run([compiler, "-std=c++20", "-O0", f"-I{root}", f"-I{root / 'spng' / 'instrument'}", "main.cxx", *sources,
+        subprocess.run([compiler, "-std=c++20", "-O0", f"-I{root}", f"-I{root / 'spng' / 'include'}", "main.cxx", *sources,
                         "-o", "program", "-ldl", "-pthread"], cwd=tmp_path, check=True, timeout=120)
         said = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60).stdout
         assert said.startswith("0\n2\nerror: this build cannot record a profile\n") and "./wcb configure --with-nvtx" in said

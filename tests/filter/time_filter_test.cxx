@@ -1,4 +1,4 @@
-#include "spng/filter/time_filter.h"
+#include "spng/nodes/filter/time_filter.h"
 
 #include "spng/core/error.h"
 

@@ -1,4 +1,4 @@
-#include "spng/frame/channel_pulses.h"
+#include "spng/nodes/input_check/channel_pulses.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spng/frame/channel_ranges.h"
+#include "spng/nodes/frame/channel_ranges.h"
 
 #include <gtest/gtest.h>
 

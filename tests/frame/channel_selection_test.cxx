@@ -1,6 +1,6 @@
-#include "spng/frame/channel_selection.h"
+#include "spng/nodes/frame/channel_selection.h"
 
-#include "spng/frame/row_scatter.h"
+#include "spng/nodes/frame/row_scatter.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>

@@ -1,8 +1,8 @@
 // Frames put together by operations of a device equal those put together on the host.
 
-#include "spng/frame/device_row_scatter.h"
+#include "spng/nodes/frame/device_row_scatter.h"
 
-#include "tests/dnn/components.h"
+#include "tests/support/components.h"
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
@@ -52,7 +52,7 @@ TEST(DeviceRowScatter, PositionsAreMadeOnce) {
     EXPECT_TRUE(positions.of(table.narrow(0, 1, 1), c10::kCPU).equal(first.narrow(0, 2, 2)));
 }
 
-TEST(DeviceRowScatter, ForeignChannelIsRefused) {
+TEST(DeviceRowScatter, ForeignChannelIsRejected) {
     const RowPositions positions(channels);
     const Error error = test::error_of([&] { positions.of(ids({10, 99}, 1), c10::kCPU); });
     EXPECT_EQ(error.kind(), ErrorKind::Internal);

@@ -1,10 +1,10 @@
 // Frame files read ahead and written behind: the same frames, errors and bytes as without, in order.
 
 #include "spng/core/error.h"
-#include "spng/frame/frames_ahead.h"
-#include "spng/frame/frames_behind.h"
 #include "spng/instrument/background_thread.h"
 #include "spng/instrument/clock.h"
+#include "spng/nodes/frame/frames_ahead.h"
+#include "spng/nodes/frame/frames_behind.h"
 #include "tests/support/paths.h"
 
 #include <ATen/Parallel.h>
@@ -137,7 +137,7 @@ TEST(FramesBehind, AFailureNamesItsEventAndStays) {
         FramesBehind sink(folder / "out.npz", {}, behind);
         sink.write(numbered(0), 0);
         Frame wrong = numbered(1);
-        wrong.traces[0].channels.pop_back(); // FrameWriter refuses it
+        wrong.traces[0].channels.pop_back(); // FrameWriter rejects it
         const auto message_of = [&](auto call) -> std::string {
             try {
                 call();

@@ -1,7 +1,7 @@
-#include "spng/frame/readout_stream.h"
+#include "spng/nodes/frame/readout_stream.h"
 
-#include "spng/frame/channel_ranges.h"
-#include "tests/dnn/components.h"
+#include "spng/nodes/frame/channel_ranges.h"
+#include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -157,7 +157,7 @@ TEST(ReadoutStream, HalfATickIsARounding) {
     EXPECT_EQ(events_of(begin(0.6 * tick_ns)).size(), 2u);
 }
 
-TEST(ReadoutStream, AFrameTwiceIsRefusedAndTheReadoutGoesOn) {
+TEST(ReadoutStream, AFrameTwiceIsRejectedAndTheReadoutGoesOn) {
     ReadoutStream stream("test", grid, true);
     stream.push(frame_of(0, 0, 10));
     EXPECT_FALSE(stream.pop());

@@ -1,6 +1,6 @@
-#include "spng/frame/stitch_windows.h"
+#include "spng/nodes/frame/stitch_windows.h"
 
-#include "tests/dnn/components.h"
+#include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -24,7 +24,7 @@ at::Tensor mask_of(const std::string& pattern) {
     return mask;
 }
 
-std::string text_of(const at::Tensor& signal) {
+std::string to_string(const at::Tensor& signal) {
     const at::Tensor values = signal.to(at::kLong).contiguous();
     std::string text;
     for (std::int64_t i = 0; i < values.numel(); ++i) {
@@ -95,34 +95,34 @@ TEST_F(StitchWindowsTest, OtherEventsPassAsTheyAre) {
 // to 13.
 TEST_F(StitchWindowsTest, ARegionIsThatOfTheWindowInWhichItBegins) {
     const auto first = stitched(window(0, ".##.####..", 0, 6, 0));
-    EXPECT_EQ(text_of(first->at("signal").data), ".11.11");
+    EXPECT_EQ(to_string(first->at("signal").data), ".11.11");
     const auto second = stitched(window(1, "#####..##.", 2, 10, 4));
     // Ticks 6 and 7 are the first window's; that the second one sees a tick more is not lost.
-    EXPECT_EQ(text_of(second->at("signal").data), "112..22.");
-    EXPECT_EQ(text_of(second->at("roi").data), "111..11.");
-    EXPECT_EQ(text_of(second->at("gauss").data), "22222222");
+    EXPECT_EQ(to_string(second->at("signal").data), "112..22.");
+    EXPECT_EQ(to_string(second->at("roi").data), "111..11.");
+    EXPECT_EQ(to_string(second->at("gauss").data), "22222222");
 }
 
 TEST_F(StitchWindowsTest, RegionsThatBeginAtTheSeamAreTheNextWindows) {
-    EXPECT_EQ(text_of(stitched(window(0, "......####", 0, 6, 0))->at("signal").data), "......");
-    EXPECT_EQ(text_of(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "2222....");
+    EXPECT_EQ(to_string(stitched(window(0, "......####", 0, 6, 0))->at("signal").data), "......");
+    EXPECT_EQ(to_string(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "2222....");
 }
 
 TEST_F(StitchWindowsTest, WindowsMayDisagreeAboutWhereARegionBegins) {
     // The first sees it begin at the seam, the second a tick earlier: nothing is lost, nothing counted twice.
     stitched(window(0, "......####", 0, 6, 0));
-    EXPECT_EQ(text_of(stitched(window(1, ".#####....", 2, 10, 4))->at("signal").data), "2222....");
+    EXPECT_EQ(to_string(stitched(window(1, ".#####....", 2, 10, 4))->at("signal").data), "2222....");
 }
 
 TEST_F(StitchWindowsTest, WindowsMayDisagreeTheOtherWayRound) {
-    EXPECT_EQ(text_of(stitched(window(0, ".....####.", 0, 6, 0))->at("signal").data), ".....1");
-    EXPECT_EQ(text_of(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "1112....");
+    EXPECT_EQ(to_string(stitched(window(0, ".....####.", 0, 6, 0))->at("signal").data), ".....1");
+    EXPECT_EQ(to_string(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "1112....");
 }
 
 TEST_F(StitchWindowsTest, BeyondWhatAWindowSeesTheNextOneGoesOn) {
     stitched(window(0, ".....#####", 0, 6, 0));
-    EXPECT_EQ(text_of(stitched(window(1, "##########", 2, 8, 4))->at("signal").data), "111122");
-    EXPECT_EQ(text_of(stitched(window(2, "###.......", 2, 10, 10))->at("signal").data), "22......");
+    EXPECT_EQ(to_string(stitched(window(1, "##########", 2, 8, 4))->at("signal").data), "111122");
+    EXPECT_EQ(to_string(stitched(window(2, "###.......", 2, 10, 10))->at("signal").data), "22......");
 }
 
 TEST_F(StitchWindowsTest, TimesAndMasksAreThoseOfTheCore) {
@@ -138,7 +138,7 @@ TEST_F(StitchWindowsTest, TimesAndMasksAreThoseOfTheCore) {
 TEST_F(StitchWindowsTest, WithoutItsPredecessorAWindowKeepsWhatItSees) {
     testing::internal::CaptureStderr();
     stitched(window(0, ".....####.", 0, 6, 0));
-    EXPECT_EQ(text_of(stitched(window(2, "####....##", 2, 10, 10))->at("signal").data), "33....33");
+    EXPECT_EQ(to_string(stitched(window(2, "####....##", 2, 10, 10))->at("signal").data), "33....33");
     const std::string log = testing::internal::GetCapturedStderr();
     EXPECT_NE(log.find("from 4000.000000 ns to 7000.000000 ns, where 1 of its windows failed"),
               std::string::npos)
@@ -150,14 +150,13 @@ TEST_F(StitchWindowsTest, AnotherReadoutTakesNothingOver) {
     auto event = std::make_shared<EventInfo>(window(0, "..........", 0, 6, 0)->event());
     event->window->readout = 1;
     const auto next = std::make_shared<const TensorSet>(event, window(0, "..........", 0, 6, 0)->tensors());
-    EXPECT_EQ(text_of(stitched(next)->at("signal").data), "......");
+    EXPECT_EQ(to_string(stitched(next)->at("signal").data), "......");
 }
 
 TEST(StitchWindowsConfiguration, RegionTagsAreTags) {
     Components components;
-    const Error error = error_of([&] {
-        components.add("SPNGStitchWindows", {{"tags", {"gauss"}}, {"region_tags", {"signal"}}});
-    });
+    const Error error = error_of(
+        [&] { components.add("SPNGStitchWindows", {{"tags", {"gauss"}}, {"region_tags", {"signal"}}}); });
     EXPECT_EQ(error.text().where, "SPNGStitchWindows, key region_tags");
 }
 

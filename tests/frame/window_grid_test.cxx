@@ -1,4 +1,4 @@
-#include "spng/frame/window_grid.h"
+#include "spng/nodes/frame/window_grid.h"
 
 #include <gtest/gtest.h>
 

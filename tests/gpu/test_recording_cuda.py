@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.gpu.test_cuda import ADC, needs_device
-from tests.instrument.recorder import recorded
-from tests.instrument.recorder.recorded import Recorded
+from tests.recorder import recorded
+from tests.recorder.recorded import Recorded
 from tests.support import wire_cell
 
 pytestmark = [needs_device, recorded.needs_recorder]

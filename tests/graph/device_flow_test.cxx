@@ -2,8 +2,8 @@
 // lost. The device is one of PrivateUse1 that computes nothing (tests/instrument/fake_device.h).
 
 #include "spng/core/registry.h"
+#include "spng/engine/engine.h"
 #include "spng/graph/asynchronous_output.h"
-#include "spng/graph/engine.h"
 #include "spng/graph/node.h"
 #include "tests/instrument/fake_device.h"
 
@@ -117,11 +117,11 @@ protected:
         }
         const Graph graph(m_environment, edges, "test");
         RunState state(options);
-        const std::vector<Lane> lanes{{&graph, device}};
+        const std::vector<Replica> replicas{{&graph, device}};
         if (GetParam()) {
-            run_tbb_flow(lanes, state, 2, 2);
+            run_tbb_flow(replicas, state, 2, 2);
         } else {
-            run_pgrapher(lanes, state, 2);
+            run_pgrapher(replicas, state, 2);
         }
         return state.finish();
     }

@@ -1,12 +1,12 @@
 // The device section as one node: the same results as its nodes one by one, whatever the events bring.
 
-#include "spng/graph/device_section.h"
+#include "spng/engine/device_section.h"
 
 #include "spng/graph/asynchronous_output.h"
-#include "spng/graph/refuses_capture.h"
-#include "spng/graph/starts_device_work.h"
-#include "tests/dnn/components.h"
+#include "spng/graph/device_work_starter.h"
+#include "spng/graph/uncapturable.h"
 #include "tests/graph/standin_graph.h"
+#include "tests/support/components.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-class SectionUpload : public NodeWith<NoConfig>, public StartsDeviceWork {
+class SectionUpload : public NodeWith<NoConfig>, public DeviceWorkStarter {
 public:
     std::vector<TensorSetPtr> example() const override { return {}; }
 
@@ -47,16 +47,16 @@ class SectionWork : public NodeWith<NoConfig> {
 };
 
 struct MoreConfig {
-    std::string refusal;
+    std::string rejection;
     bool shifts = false;
     static constexpr auto fields() {
-        return std::make_tuple(field(&MoreConfig::refusal, "refusal", "", any(), "why not"),
+        return std::make_tuple(field(&MoreConfig::rejection, "rejection", "", any(), "why not"),
                                field(&MoreConfig::shifts, "shifts", "", any(), "make up a time"));
     }
 };
-class SectionMore : public NodeWith<MoreConfig>, public RefusesCapture {
+class SectionMore : public NodeWith<MoreConfig>, public Uncapturable {
 public:
-    std::string capture_refusal() const override { return config().refusal; }
+    std::string capture_rejection() const override { return config().rejection; }
 
 private:
     Ports process(const Ports& inputs) override {
@@ -131,7 +131,7 @@ protected:
     /// The whole graph with one node in place of its section.
     void enclose(std::size_t slots = 1) {
         GraphSection section = find_device_section(*m_graph);
-        ASSERT_EQ(section.refusal, "");
+        ASSERT_EQ(section.rejection, "");
         m_section.set_name({"SPNGDeviceSection", ""});
         m_section.configure(Json::object());
         m_section.enclose(*m_graph, section, {}, slots);
@@ -292,10 +292,10 @@ TEST_F(Section, TimeThatIsNotOfTheInputIsNotReplayed) {
     EXPECT_EQ(test::StandInGraph::captures(), 1); // and is not tried again
 }
 
-TEST_F(Section, RefusedCaptureFallsBack) {
+TEST_F(Section, RejectedCaptureFallsBack) {
     build();
     enclose();
-    test::StandInGraph::refuses() = 1;
+    test::StandInGraph::rejects() = 1;
     expect_the_same({event(0, 8), event(1, 8), event(2, 8)});
     EXPECT_EQ(m_section.replays(), 0u);
     EXPECT_EQ(test::StandInGraph::captures(), 1);
@@ -376,14 +376,14 @@ TEST_F(Section, ThreadsShareTheRecordings) {
     EXPECT_GT(m_section.replays(), 0u);
 }
 
-TEST_F(Section, TapRefuses) {
+TEST_F(Section, TapRejects) {
     build(Json::object(), true);
-    EXPECT_EQ(find_device_section(*m_graph).refusal, "TestSectionTap sees one event at a time");
+    EXPECT_EQ(find_device_section(*m_graph).rejection, "TestSectionTap sees one event at a time");
 }
 
-TEST_F(Section, NodeThatRefusesSaysWhy) {
-    build({{"refusal", "it waits"}});
-    EXPECT_EQ(find_device_section(*m_graph).refusal, "TestSectionMore: it waits");
+TEST_F(Section, NodeThatRejectsSaysWhy) {
+    build({{"rejection", "it waits"}});
+    EXPECT_EQ(find_device_section(*m_graph).rejection, "TestSectionMore: it waits");
 }
 
 TEST(DeviceSection, IsNotForConfigurations) {

@@ -1,4 +1,4 @@
-#include "spng/graph/job.h"
+#include "spng/engine/job.h"
 
 #include "spng/graph/node.h"
 
@@ -114,7 +114,7 @@ RunSummary run(const Json& components, RunOptions options = {}) {
     return job.run(options);
 }
 
-ErrorText refusal(const Json& components) {
+ErrorText rejection(const Json& components) {
     try {
         Job job(components, "test.jsonnet");
     } catch (const Error& error) {
@@ -180,25 +180,25 @@ TEST(Job, CallsAreMeteredOncePerEvent) {
     }
 }
 
-TEST(Job, UnconnectedPortIsRefused) {
+TEST(Job, UnconnectedPortIsRejected) {
     Json components = line("Pgrapher");
     components.back()["data"]["edges"].erase(2);
-    const auto text = refusal(components);
+    const auto text = rejection(components);
     EXPECT_EQ(text.what, "a port is not connected");
     EXPECT_NE(text.where.find("output port 0 ('n')"), std::string::npos) << text.where;
 }
 
-TEST(Job, DoublyConnectedPortIsRefused) {
+TEST(Job, DoublyConnectedPortIsRejected) {
     Json components = line("Pgrapher");
     components.back()["data"]["edges"].push_back(edge("TestAdd:a", "TestCollect"));
-    EXPECT_EQ(refusal(components).what, "a port is connected twice");
+    EXPECT_EQ(rejection(components).what, "a port is connected twice");
 }
 
-TEST(Job, CircleIsRefused) {
+TEST(Job, CircleIsRejected) {
     Json components = line("Pgrapher");
     components.back()["data"]["edges"] = {edge("TestAdd:a", "TestAdd:b"), edge("TestAdd:b", "TestAdd:a"),
                                           edge("TestCount", "TestCollect")};
-    const auto text = refusal(components);
+    const auto text = rejection(components);
     EXPECT_EQ(text.what, "the graph has a circle");
     EXPECT_NE(text.seen.find("TestAdd:a, TestAdd:b"), std::string::npos) << text.seen;
 }
@@ -206,24 +206,24 @@ TEST(Job, CircleIsRefused) {
 TEST(Job, UnknownNodePortAndTypeNameTheNearest) {
     Json components = line("Pgrapher");
     components.back()["data"]["edges"][0] = edge("TestCount", "TestAdd:c");
-    EXPECT_NE(refusal(components).mend.find("TestAdd:"), std::string::npos);
+    EXPECT_NE(rejection(components).hint.find("TestAdd:"), std::string::npos);
     components.back()["data"]["edges"][0] = edge("TestCount", "TestAdd:a", 0, 1);
-    EXPECT_EQ(refusal(components).seen, "port 1");
+    EXPECT_EQ(rejection(components).seen, "port 1");
     components = line("Pgrapher");
     components[1]["type"] = "TestAddd";
-    EXPECT_EQ(refusal(components).mend, "did you mean 'TestAdd'?");
+    EXPECT_EQ(rejection(components).hint, "did you mean 'TestAdd'?");
 }
 
-TEST(Job, TwoComponentsOfOneNameAreRefused) {
+TEST(Job, TwoComponentsOfOneNameAreRejected) {
     Json components = line("Pgrapher");
     components.insert(components.begin(), components[1]);
-    EXPECT_EQ(refusal(components).what, "two components are called 'TestAdd:a'");
+    EXPECT_EQ(rejection(components).what, "two components are called 'TestAdd:a'");
 }
 
-TEST(Job, MissingGraphAndUnknownApplicationAreRefused) {
+TEST(Job, MissingGraphAndUnknownApplicationAreRejected) {
     Json components = line("Pgrapher");
     components.erase(components.size() - 1);
-    EXPECT_EQ(refusal(components).what, "the configuration has no graph to run");
+    EXPECT_EQ(rejection(components).what, "the configuration has no graph to run");
     EXPECT_THROW(Job(line("Pgrapher"), "test.jsonnet", "Pgraper"), Error);
     EXPECT_NO_THROW(Job(line("Pgrapher"), "test.jsonnet", "TbbFlow"));
 }

@@ -13,7 +13,7 @@ class StandInGraph : public DeviceGraph {
 public:
     std::vector<at::Tensor> capture(const Work& work) override {
         ++captures();
-        if (refuses()) {
+        if (rejects()) {
             throw std::runtime_error("operation not permitted when stream is capturing");
         }
         m_work = work;
@@ -38,7 +38,7 @@ public:
     static std::atomic<int>& captures() { return counter<0>(); }
     static std::atomic<int>& replays() { return counter<1>(); }
     static std::atomic<int>& fails_at() { return counter<2>(); }
-    static std::atomic<int>& refuses() { return counter<3>(); }
+    static std::atomic<int>& rejects() { return counter<3>(); }
 
 private:
     template <int>
@@ -55,7 +55,7 @@ class WithStandInGraphs {
 public:
     WithStandInGraphs() {
         for (auto* counter : {&StandInGraph::captures(), &StandInGraph::replays(), &StandInGraph::fails_at(),
-                              &StandInGraph::refuses()}) {
+                              &StandInGraph::rejects()}) {
             *counter = 0;
         }
         set_device_graph_maker(c10::DeviceType::CPU, [](c10::Device) -> std::unique_ptr<DeviceGraph> {

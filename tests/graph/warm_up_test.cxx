@@ -1,12 +1,12 @@
 // The chain tried before the first event: what is called, on which streams, and what is left out.
 
-#include "spng/graph/warm_up.h"
+#include "spng/engine/warm_up.h"
 
 #include "spng/device/fft_plans.h"
+#include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
-#include "spng/graph/starts_device_work.h"
-#include "tests/dnn/components.h"
 #include "tests/instrument/fake_device.h"
+#include "tests/support/components.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class WarmSource : public NodeWith<NoConfig> {
     }
 };
 
-class WarmUpload : public NodeWith<NoConfig>, public StartsDeviceWork {
+class WarmUpload : public NodeWith<NoConfig>, public DeviceWorkStarter {
 public:
     static inline bool knows = true;
     std::vector<TensorSetPtr> example() const override {

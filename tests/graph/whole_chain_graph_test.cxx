@@ -2,7 +2,7 @@
 // events of other lengths, times and bad channels by turns.
 
 #include "spng/app/jsonnet.h"
-#include "spng/graph/job.h"
+#include "spng/engine/job.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
 #include "tests/graph/standin_graph.h"

@@ -1,7 +1,7 @@
 // What is timed of a piece of code: which activities, of which kind, on which thread and device, and how
 // they are printed.
 
-#include "spng/instrument/activity_timing.h"
+#include "spng/instrument/user_timer/activity_timing.h"
 
 #include "fake_cuda_runtime.h"
 #include "spng/core/error.h"

@@ -1,6 +1,6 @@
 // Tensor memory of a piece of code, on buffers of known sizes.
 
-#include "spng/instrument/allocation.h"
+#include "spng/instrument/meter/allocation.h"
 
 #include <ATen/Functions.h>
 #include <c10/core/Allocator.h>

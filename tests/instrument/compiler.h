@@ -21,7 +21,7 @@ inline fs::path checkout() {
     for (const fs::path& start : {fs::read_symlink("/proc/self/exe"), fs::current_path() / "file"}) {
         for (fs::path folder = start.parent_path(); folder.has_relative_path();
              folder = folder.parent_path()) {
-            if (fs::exists(folder / "spng/instrument/WireCellSpng/TorchnvTools.h")) {
+            if (fs::exists(folder / "spng/include/WireCellSpng/TorchnvTools.h")) {
                 return folder;
             }
         }
@@ -60,7 +60,7 @@ inline std::string command() {
     }
     const fs::path root = checkout();
     return program + " -std=c++20 -O2 -g0 -fPIC -Wall -Wextra -Wshadow -Werror -I" + quoted(root) + " -I" +
-           quoted(root / "spng/instrument");
+           quoted(root / "spng/include");
 }
 
 /// The options that switch NVTX on; empty when its headers are not there.

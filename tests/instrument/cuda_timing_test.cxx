@@ -4,8 +4,8 @@
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/event_stream.h"
 #include "spng/instrument/cuda_runtime.h"
-#include "spng/instrument/scoped_timer.h"
-#include "spng/instrument/timing_event.h"
+#include "spng/instrument/user_timer/scoped_timer.h"
+#include "spng/instrument/user_timer/timing_event.h"
 
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>

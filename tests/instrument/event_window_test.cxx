@@ -18,7 +18,7 @@ std::string captures(const EventWindow& window, std::uint64_t events) {
     return letters;
 }
 
-std::string refused(EventWindow (*make)(const std::string&, const std::string&), const std::string& text) {
+std::string rejected(EventWindow (*make)(const std::string&, const std::string&), const std::string& text) {
     try {
         make(text, "--option");
     } catch (const Error& error) {
@@ -51,11 +51,11 @@ TEST(EventWindow, Schedule) {
 
 TEST(EventWindow, WrongTexts) {
     for (const std::string text : {"", "-", "-3", "4-2", "1-2-3", "a", "1-b", " 1", "99999999999999999999"}) {
-        EXPECT_EQ(refused(&EventWindow::from_range, text), "'" + text + "'");
+        EXPECT_EQ(rejected(&EventWindow::from_range, text), "'" + text + "'");
     }
     for (const std::string text : {"", "active", "active=", "active=0", "wait=1", "active=1,", "active=-1",
                                    "active=1;wait=1", "steps=1,active=1"}) {
-        EXPECT_EQ(refused(&EventWindow::from_schedule, text), "'" + text + "'");
+        EXPECT_EQ(rejected(&EventWindow::from_schedule, text), "'" + text + "'");
     }
 }
 

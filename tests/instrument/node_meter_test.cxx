@@ -1,6 +1,6 @@
 // What is recorded about calls: times, attribution to event, node and thread, and when the host waits.
 
-#include "spng/instrument/node_meter.h"
+#include "spng/instrument/meter/node_meter.h"
 
 #include "fake_device.h"
 

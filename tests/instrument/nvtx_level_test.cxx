@@ -6,7 +6,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "compiler.h"
 #include "spng/core/error.h"
-#include "spng/instrument/scoped_timer.h"
+#include "spng/instrument/user_timer/scoped_timer.h"
 
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace spng;
 
-TEST(NvtxLevel, OtherTextsAreRefused) {
+TEST(NvtxLevel, OtherTextsAreRejected) {
     for (const char* text : {"", "5", "-1", "steps", "2 "}) {
         try {
             instrument::set_nvtx_level(text, "--nvtx-level");

@@ -1,8 +1,8 @@
 // Which operators count: expected numbers follow from what the operations do (each kernel that computes or
 // moves data), not from what the counter said.
 
-#include "spng/instrument/node_meter.h"
-#include "spng/instrument/operation_log.h"
+#include "spng/instrument/meter/node_meter.h"
+#include "spng/instrument/meter/operation_log.h"
 
 #include "spng/core/error.h"
 
@@ -63,9 +63,7 @@ TEST_F(LeafOperations, ArithmeticCountsOnce) {
               (Counts{{"aten::copy_", 1}, {"aten::mul_", 1}}));
     EXPECT_EQ(counted([&] { at::matmul(m_left, m_right.t()); }), (Counts{{"aten::mm", 1}}));
     EXPECT_EQ(counted([&] { at::stack({m_left, m_right}); }), (Counts{{"aten::cat", 1}}));
-    EXPECT_EQ(counted([&] {
-                  at::linalg_multi_dot({m_left, m_right.t(), m_left});
-              }),
+    EXPECT_EQ(counted([&] { at::linalg_multi_dot({m_left, m_right.t(), m_left}); }),
               (Counts{{"aten::mm", 2}}));
 }
 

@@ -1,9 +1,9 @@
 // The per-node table and its JSON.
 
-#include "spng/instrument/run_report.h"
+#include "spng/instrument/report/run_report.h"
 
 #include "spng/core/error.h"
-#include "spng/instrument/text_table.h"
+#include "spng/instrument/report/text_table.h"
 
 #include <ATen/Functions.h>
 

@@ -1,6 +1,6 @@
 // A timer of a scope: what it measures, prints and hands over, nested and not, and when it waits.
 
-#include "spng/instrument/scoped_timer.h"
+#include "spng/instrument/user_timer/scoped_timer.h"
 
 #include "fake_cuda_runtime.h"
 

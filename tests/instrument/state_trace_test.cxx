@@ -1,10 +1,10 @@
 // Calls as data: shapes, memory and times of nodes, and of services below them.
 
-#include "spng/instrument/state_trace.h"
+#include "spng/instrument/report/state_trace.h"
 
 #include "spng/core/error.h"
-#include "spng/instrument/machine.h"
-#include "spng/instrument/nested_call.h"
+#include "spng/instrument/meter/nested_call.h"
+#include "spng/instrument/report/machine.h"
 
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>

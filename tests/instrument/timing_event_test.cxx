@@ -1,11 +1,11 @@
 // Times between two points: on the host, on a device with and without waiting, and inside of CUDA graphs.
 
-#include "spng/instrument/timing_event.h"
+#include "spng/instrument/user_timer/timing_event.h"
 
 #include "fake_cuda_runtime.h"
 #include "spng/core/error.h"
 #include "spng/device/cuda_plugin.h"
-#include "spng/instrument/capture_window.h"
+#include "spng/instrument/control/capture_window.h"
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST_F(DeviceTimingEvents, InAGraphHaveTheTimeOfTheLatestLaunch) {
     EXPECT_FALSE(m_begin.milliseconds_until(m_end, Wait::no));
 }
 
-TEST_F(DeviceTimingEvents, OfWhichOneIsInAGraphAreRefused) {
+TEST_F(DeviceTimingEvents, OfWhichOneIsInAGraphAreRejected) {
     m_begin.record();
     fake_cuda::state().capturing = true;
     m_end.record();
@@ -113,8 +113,8 @@ TEST(CaptureWindows, StartAndStopTheProfiler) {
     EXPECT_EQ(fake_cuda::state().profiler_stops, 1);
     fake_cuda::state().accepts_profiler = false;
     {
-        const CaptureWindow refused;
-        EXPECT_FALSE(refused.is_open());
+        const CaptureWindow rejected;
+        EXPECT_FALSE(rejected.is_open());
     }
     EXPECT_EQ(fake_cuda::state().profiler_stops, 1);
 }

@@ -3,7 +3,7 @@
 #include "spng/io/data_file.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(DataFileTest, ShippedFileMustBeAsListed) {
         EXPECT_EQ(error.text().where, (folder() / "net.ts").string());
         EXPECT_NE(error.text().seen.find(damaged.sha256), std::string::npos) << error.what();
         EXPECT_NE(error.text().expected.find(digits_of_abc), std::string::npos) << error.what();
-        EXPECT_NE(error.text().mend.find("another name"), std::string::npos) << error.what();
+        EXPECT_NE(error.text().hint.find("another name"), std::string::npos) << error.what();
     }
 }
 

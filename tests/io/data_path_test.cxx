@@ -3,7 +3,7 @@
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"
-#include "spng/core/log.h"
+#include "spng/core/log/log.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST_F(DataPath, WrongNameListsPlacesAndTheNearest) {
     } catch (const spng::Error& error) {
         EXPECT_EQ(error.kind(), spng::ErrorKind::Configuration);
         EXPECT_NE(error.text().expected.find((m_root / "first").string()), std::string::npos);
-        EXPECT_EQ(error.text().mend, "did you mean 'protodunexx-wires-larsoft-v1.json.bz2'?");
+        EXPECT_EQ(error.text().hint, "did you mean 'protodunexx-wires-larsoft-v1.json.bz2'?");
     }
 }
 

@@ -283,7 +283,7 @@ TEST(ArchiveEnd, cut_at_any_byte_is_an_error) {
         for (const bool is_pipe : {false, true}) {
             const auto whole = content_of(Source(bytes, is_pipe).path());
             ASSERT_TRUE(whole);
-            for (std::size_t size = 0; size<bytes.size(); size += bytes.size()> 4096 ? 32 : 1) {
+            for (std::size_t size = 0; size < bytes.size(); size += bytes.size() > 4096 ? 32 : 1) {
                 const auto found = content_of(Source(bytes.substr(0, size), is_pipe).path());
                 EXPECT_TRUE(!found || *found == *whole) << size << " of " << bytes.size();
             }

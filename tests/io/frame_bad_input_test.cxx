@@ -26,10 +26,10 @@ spng::ErrorText error_of(const std::filesystem::path& path, std::vector<std::str
         EXPECT_EQ(error.kind(), spng::ErrorKind::Input);
         EXPECT_FALSE(error.text().seen.empty());
         EXPECT_FALSE(error.text().expected.empty());
-        EXPECT_FALSE(error.text().mend.empty());
+        EXPECT_FALSE(error.text().hint.empty());
         return error.text();
     }
-    return {.what = "no error", .where = {}, .seen = {}, .expected = {}, .mend = {}};
+    return {.what = "no error", .where = {}, .seen = {}, .expected = {}, .hint = {}};
 }
 
 /// The error for an event in which `name` has this content.
@@ -196,14 +196,14 @@ TEST(FrameBadInput, a_claim_of_gigabytes_costs_no_memory) {
             rusage before{};
             rusage after{};
             ::getrusage(RUSAGE_SELF, &before);
-            bool refused = false;
+            bool rejected = false;
             try {
                 spng::FrameReader(path).next();
             } catch (const spng::Error&) {
-                refused = true;
+                rejected = true;
             }
             ::getrusage(RUSAGE_SELF, &after);
-            ::_exit(refused && after.ru_maxrss - before.ru_maxrss < 100'000 ? 0 : 1); // kB
+            ::_exit(rejected && after.ru_maxrss - before.ru_maxrss < 100'000 ? 0 : 1); // kB
         }
         int status = 0;
         ASSERT_EQ(::waitpid(child, &status, 0), child);

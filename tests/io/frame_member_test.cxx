@@ -37,7 +37,7 @@ TEST(FrameMember, other_names_are_no_part_of_a_frame) {
     }
 }
 
-TEST(FrameMember, half_right_names_are_refused) {
+TEST(FrameMember, half_right_names_are_rejected) {
     for (const char* name : {"frame_*_0.json", "frame_*_0", "frame_0.npy", "frame_a_x.npy", "frame_a_.npy",
                              "frame_a_99999999999.npy", "channels_a_1x.npy", "tickinfo_.npy"}) {
         EXPECT_THROW(spng::parse_member_name(name), std::invalid_argument) << name;

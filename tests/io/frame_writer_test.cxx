@@ -207,8 +207,8 @@ TEST(FrameWriter, no_events_make_an_empty_archive) {
     }
 }
 
-TEST(FrameWriter, refuses_frames_that_contradict_themselves) {
-    const auto folder = temporary_folder("frame-writer-refuses");
+TEST(FrameWriter, rejects_frames_that_contradict_themselves) {
+    const auto folder = temporary_folder("frame-writer-rejects");
     spng::FrameWriter writer(folder / "out.npz");
     const auto kind_of = [&](const spng::Frame& frame) {
         try {
@@ -227,14 +227,14 @@ TEST(FrameWriter, refuses_frames_that_contradict_themselves) {
     frame = make_frame(0);
     frame.traces[1].summary = at::zeros({3}, at::kDouble);
     EXPECT_EQ(kind_of(frame), spng::ErrorKind::Internal);
-    writer.write(make_frame(1)); // nothing of the refused ones was written
+    writer.write(make_frame(1)); // nothing of the rejected ones was written
     writer.close();
     spng::FrameReader reader(folder / "out.npz");
     expect_equal(reader.next().value(), make_frame(1));
     EXPECT_FALSE(reader.next());
 }
 
-TEST(FrameWriter, refuses_names_that_cannot_be_members) {
+TEST(FrameWriter, rejects_names_that_cannot_be_members) {
     const auto folder = temporary_folder("frame-writer-names");
     for (const std::string tag : {"a/b", "line\nbreak", "\xce\xb4"}) {
         spng::FrameWriter writer(folder / "out.tar");
@@ -248,7 +248,7 @@ TEST(FrameWriter, refuses_names_that_cannot_be_members) {
     EXPECT_THROW(writer.write(frame), spng::Error);
 }
 
-TEST(FrameWriter, refuses_other_endings_and_levels) {
+TEST(FrameWriter, rejects_other_endings_and_levels) {
     const auto folder = temporary_folder("frame-writer-endings");
     const auto kind_of = [&](const char* name, std::optional<int> level = std::nullopt) {
         try {

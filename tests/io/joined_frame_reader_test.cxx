@@ -53,7 +53,7 @@ protected:
     void TearDown() override { std::filesystem::remove_all(m_folder); }
 
     /// The text of the error that the next event ends with.
-    static std::string refusal(JoinedFrameReader& reader) {
+    static std::string rejection(JoinedFrameReader& reader) {
         try {
             reader.next();
         } catch (const Error& error) {
@@ -122,38 +122,38 @@ TEST_F(JoinedFrames, SeveralTagsAreTheSameInAllFiles) {
                                     members_of({.first_channel = 0, .tag = "clean"}));
     JoinedFrameReader reader(
         {file_of("a.tar", two_tags), file("b.tar", {{.first_channel = 10, .tag = "raw"}})}, {"*"});
-    expect_in(refusal(reader), {"differ in their tags", "'raw', 'clean'", "b.tar"});
+    expect_in(rejection(reader), {"differ in their tags", "'raw', 'clean'", "b.tar"});
 }
 
-TEST_F(JoinedFrames, AChannelInTwoFilesIsRefused) {
+TEST_F(JoinedFrames, AChannelInTwoFilesIsRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0}}), file("b.tar", {{.first_channel = 2}})},
                              {"*"});
-    expect_in(refusal(reader), {"a channel is in two files", "channel 2", "a.tar", "b.tar", "event 0"});
+    expect_in(rejection(reader), {"a channel is in two files", "channel 2", "a.tar", "b.tar", "event 0"});
 }
 
-TEST_F(JoinedFrames, OtherTicksAreRefused) {
+TEST_F(JoinedFrames, OtherTicksAreRejected) {
     const auto first = file("a.tar", {{.first_channel = 0}});
     JoinedFrameReader fewer({first, file("b.tar", {{.first_channel = 10, .ticks = 3}})}, {"*"});
-    expect_in(refusal(fewer), {"differ in their ticks", "4 ticks", "3 ticks", "b.tar"});
+    expect_in(rejection(fewer), {"differ in their ticks", "4 ticks", "3 ticks", "b.tar"});
     JoinedFrameReader later({first, file("c.tar", {{.first_channel = 10, .start = 0}})}, {"*"});
-    expect_in(refusal(later), {"differ in their ticks", "-250", "c.tar"});
+    expect_in(rejection(later), {"differ in their ticks", "-250", "c.tar"});
 }
 
-TEST_F(JoinedFrames, OtherEventsAreRefused) {
+TEST_F(JoinedFrames, OtherEventsAreRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0, .ident = 1}}),
                               file("b.tar", {{.first_channel = 10, .ident = 2}})},
                              {"*"});
-    expect_in(refusal(reader), {"different events", "event 2", "event 1", "b.tar"});
+    expect_in(rejection(reader), {"different events", "event 2", "event 1", "b.tar"});
     EXPECT_FALSE(reader.next());
 }
 
-TEST_F(JoinedFrames, AFileThatEndsEarlyIsRefused) {
+TEST_F(JoinedFrames, AFileThatEndsEarlyIsRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0, .ident = 1}}),
                               file("b.tar", {{.first_channel = 10, .ident = 1}, {10, 2}})},
                              {"*"});
     EXPECT_TRUE(reader.next());
     EXPECT_FALSE(reader.at_end());
-    expect_in(refusal(reader), {"fewer events", "1 events", "a.tar", "b.tar"});
+    expect_in(rejection(reader), {"fewer events", "1 events", "a.tar", "b.tar"});
     EXPECT_FALSE(reader.next());
 }
 
@@ -163,7 +163,7 @@ TEST_F(JoinedFrames, ADamagedEventDoesNotShiftTheOthers) {
     JoinedFrameReader reader({file_of("a.tar", joined(damaged, members_of({.first_channel = 0, .ident = 2}))),
                               file("b.tar", {{.first_channel = 10, .ident = 1}, {10, 2}})},
                              {"*"});
-    expect_in(refusal(reader), {"the event contradicts itself", "a.tar", "event 1"});
+    expect_in(rejection(reader), {"the event contradicts itself", "a.tar", "event 1"});
     const auto frame = reader.next();
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->ident, 2);

@@ -52,7 +52,7 @@ Error error_of(const std::string& path) {
     return Error(ErrorKind::Internal, {});
 }
 
-TEST(JsonFile, DeepNestingIsRefused) {
+TEST(JsonFile, DeepNestingIsRejected) {
     const auto nested = [](std::size_t levels) {
         return std::string(levels, '[') + std::string(levels, ']');
     };
@@ -89,7 +89,7 @@ TEST(JsonFile, plain_and_compressed_files_read_the_same) {
     }
 }
 
-TEST(JsonFile, truncated_files_are_refused) {
+TEST(JsonFile, truncated_files_are_rejected) {
     for (const auto add_filter : {archive_write_add_filter_gzip, archive_write_add_filter_bzip2}) {
         const std::string whole = compressed("whole", long_document(), add_filter);
         std::ifstream stream(whole, std::ios::binary);

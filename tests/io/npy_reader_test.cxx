@@ -1,4 +1,4 @@
-#include "spng/io/npy_reader.h"
+#include "spng/io/archive/npy_reader.h"
 
 #include "spng/core/error.h"
 #include "tests/io/archive_fixture.h"
@@ -142,7 +142,7 @@ TEST(NpyReader, grows_while_data_arrive) {
     EXPECT_TRUE(array.equal(at::arange(20'000'000, at::kInt)));
 }
 
-TEST(NpyReader, refuses_claims_that_the_member_cannot_hold) {
+TEST(NpyReader, rejects_claims_that_the_member_cannot_hold) {
     // 10^12 items: beyond what any array may be
     EXPECT_NE(error_of(npy_bytes("<i2", "(1000000, 1000000)", "abcd"), false).find("absurd size"),
               std::string::npos);
@@ -157,7 +157,7 @@ TEST(NpyReader, refuses_claims_that_the_member_cannot_hold) {
     EXPECT_LE(source.largest_request, std::size_t{64} << 20);
 }
 
-TEST(NpyReader, refuses_what_is_no_array) {
+TEST(NpyReader, rejects_what_is_no_array) {
     const std::string good = npy_bytes("<i2", "(2,)", "abcd");
     for (const bool declares : {true, false}) {
         EXPECT_NE(error_of("", declares).find("not a .npy array"), std::string::npos);
@@ -179,7 +179,7 @@ TEST(NpyReader, refuses_what_is_no_array) {
               std::string::npos);
 }
 
-TEST(NpyReader, refuses_types_that_it_cannot_hold) {
+TEST(NpyReader, rejects_types_that_it_cannot_hold) {
     EXPECT_NE(error_of(npy_bytes("|O", "(1,)", "12345678")).find("pickled Python objects"),
               std::string::npos);
     for (const char* type : {"<c16", "<U3", "|S4", "<M8[ns]", "<f16", "|V4", "", "<", "<i3"}) {
@@ -189,7 +189,7 @@ TEST(NpyReader, refuses_types_that_it_cannot_hold) {
     }
 }
 
-TEST(NpyReader, refuses_malformed_dictionaries) {
+TEST(NpyReader, rejects_malformed_dictionaries) {
     const auto with_dictionary = [](const std::string& dictionary) {
         std::string out("\x93NUMPY\x01\x00", 8);
         out += {static_cast<char>(dictionary.size()), '\0'};

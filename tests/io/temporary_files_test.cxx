@@ -1,6 +1,6 @@
 // No partial file gets a final name, and none stays behind.
 
-#include "spng/io/temporary_files.h"
+#include "spng/core/files/temporary_files.h"
 
 #include "spng/core/error.h"
 #include "tests/support/paths.h"
@@ -130,8 +130,8 @@ TEST(TemporaryFile, WhatComesMeanwhileIsNotReplaced) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
-TEST(TemporaryFile, RefusesWhatCannotBeWritten) {
-    const fs::path folder = spng::test::temporary_folder("temporary_refused");
+TEST(TemporaryFile, RejectsWhatCannotBeWritten) {
+    const fs::path folder = spng::test::temporary_folder("temporary_rejected");
     fs::create_symlink("circle", folder / "circle");
     for (const fs::path& path : {folder, folder / "none" / "out", folder / "circle"}) {
         try {

@@ -1,4 +1,4 @@
-#include "spng/io/transpose.h"
+#include "spng/io/archive/transpose.h"
 
 #include "spng/core/error.h"
 
@@ -40,7 +40,7 @@ TEST(Transpose, is_right_at_and_around_tile_borders) {
     }
 }
 
-TEST(Transpose, refuses_other_item_sizes) {
+TEST(Transpose, rejects_other_item_sizes) {
     char bytes[3] = {};
     EXPECT_THROW(spng::fortran_to_c_order(bytes, bytes, 1, 1, 3), spng::Error);
 }

@@ -23,7 +23,7 @@ protected:
         fs::create_symlink("adc.npz", m_folder / "soft.npz");
         fs::create_directory_symlink(".", m_folder / "here");
     }
-    std::string refusal(const fs::path& read_or_written, const fs::path& written, bool is_written = false) {
+    std::string rejection(const fs::path& read_or_written, const fs::path& written, bool is_written = false) {
         try {
             require_separate({{"source", read_or_written, is_written}, {"sink", written, true}});
             return "";
@@ -37,36 +37,39 @@ protected:
 
 TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
     for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../uses_files/adc.npz"}) {
-        EXPECT_EQ(refusal(m_folder / "adc.npz", m_folder / name),
+        EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name),
                   "an output would take the place of an input")
             << name;
     }
-    EXPECT_EQ(refusal(m_folder / "adc.npz", m_folder / "signal.npz"), "");
+    EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / "signal.npz"), "");
 }
 
 TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
-    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "here/./new.npz", true),
+    EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "here/./new.npz", true),
               "two outputs of a job are one file");
-    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "newer.npz", true), "");
-    EXPECT_EQ(refusal("out.npz", fs::current_path() / "out.npz", true), "two outputs of a job are one file");
+    EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "newer.npz", true), "");
+    EXPECT_EQ(rejection("out.npz", fs::current_path() / "out.npz", true),
+              "two outputs of a job are one file");
 }
 
 TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
     fs::create_symlink("here/new.npz", m_folder / "one.npz");
     fs::create_symlink("new.npz", m_folder / "two.npz");
-    EXPECT_EQ(refusal(m_folder / "one.npz", m_folder / "two.npz", true), "two outputs of a job are one file");
-    EXPECT_EQ(refusal(m_folder / "new.npz", m_folder / "two.npz", true), "two outputs of a job are one file");
+    EXPECT_EQ(rejection(m_folder / "one.npz", m_folder / "two.npz", true),
+              "two outputs of a job are one file");
+    EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "two.npz", true),
+              "two outputs of a job are one file");
 }
 
 TEST_F(Files, NamesThatLeadNowhereAreNotTheSame) {
     fs::create_symlink("loop", m_folder / "loop");
-    EXPECT_EQ(refusal(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");
+    EXPECT_EQ(rejection(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");
 }
 
 TEST_F(Files, InputsMayBeReadTwiceAndDevicesShared) {
     EXPECT_NO_THROW(
         require_separate({{"a", m_folder / "adc.npz", false}, {"b", m_folder / "adc.npz", false}}));
-    EXPECT_EQ(refusal("/dev/null", "/dev/null", true), "");
+    EXPECT_EQ(rejection("/dev/null", "/dev/null", true), "");
 }
 
 } // namespace

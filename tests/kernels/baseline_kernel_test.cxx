@@ -1,5 +1,5 @@
-#include "spng/decon/baseline.h"
 #include "spng/kernels/operators.h"
+#include "spng/nodes/decon/baseline.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>

@@ -38,8 +38,8 @@ Binding binding_of(void (*kernel)(Parameters...)) {
 class EmulatedDevice {
 public:
     /// @param seed         order of the threads, as of BlockRunner
-    /// @param most_blocks  a smaller grid than asked for, so that blocks take several rows
-    explicit EmulatedDevice(std::uint64_t seed, std::int64_t most_blocks = 1 << 30);
+    /// @param max_blocks  a smaller grid than asked for, so that blocks take several rows
+    explicit EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks = 1 << 30);
     ~EmulatedDevice();
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;

@@ -24,8 +24,8 @@ void run_launch(const kernels::Launch& launch) {
     if (found == emulated_kernels().end()) {
         throw Violation(std::string("no kernel ") + launch.kernel);
     }
-    if (launch.blocks < 1 || launch.shared_bytes > kernels::most_shared_bytes) {
-        throw Violation(std::string("a launch that a device refuses: ") + launch.kernel);
+    if (launch.blocks < 1 || launch.shared_bytes > kernels::max_shared_bytes) {
+        throw Violation(std::string("a launch that a device rejects: ") + launch.kernel);
     }
     const auto body = found->second(launch);
     const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_most_blocks));
@@ -82,9 +82,9 @@ void require_parameters(const kernels::Launch& launch, const std::vector<std::si
     }
 }
 
-EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t most_blocks) {
+EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks) {
     current_seed = seed;
-    current_most_blocks = most_blocks;
+    current_most_blocks = max_blocks;
     kernels::set_launcher(run_launch);
 }
 
@@ -252,7 +252,7 @@ TEST(KernelEmulator, WarpsAreOrderedByTheirOwnBarrierOnly) {
     EXPECT_NE(handed_on(false).find("written and then read"), std::string::npos);
 }
 
-TEST(KernelEmulator, RefusesArgumentsOfOtherTypesAndUnknownKernels) {
+TEST(KernelEmulator, RejectsArgumentsOfOtherTypesAndUnknownKernels) {
     const EmulatedDevice device(0);
     EXPECT_THROW(kernels::launch("subtract_baseline_int16_float32", c10::Device("cpu"), 1, 0, 1, 2),
                  Violation);

@@ -1,6 +1,6 @@
 #include "spng/core/selection.h"
 #include "spng/kernels/operators.h"
-#include "spng/roi/robust_rms.h"
+#include "spng/nodes/roi/robust_rms.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>

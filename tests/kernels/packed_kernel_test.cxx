@@ -1,9 +1,9 @@
 // Kernels on packed ticks: bits, so all of them are exact.
 
-#include "spng/coincidence/bit_ticks.h"
-#include "spng/coincidence/coincidence.h"
 #include "spng/kernels/operators.h"
-#include "spng/roi/region_growth.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/coincidence.h"
+#include "spng/nodes/roi/region_growth.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>
@@ -146,7 +146,7 @@ TEST(PackedKernel, Coincidence) {
         const at::Tensor packed = pack_ticks(random_mask(0.1, {40, words * 64}));
         const CoincidenceTable table = random_table(9, 40, 20);
         const at::Tensor seen = emulated(
-            [&] { return kernels::coincidence(packed, table.offsets, table.pairs, table.most_cells); });
+            [&] { return kernels::coincidence(packed, table.offsets, table.pairs, table.max_cells); });
         EXPECT_TRUE(same_bytes(seen, coincidence(packed, table))) << words;
         const at::Tensor neighbours = at::randint(-1, 40, {40, 3}, at::kInt);
         EXPECT_TRUE(same_bytes(emulated([&] { return kernels::or_neighbours(packed, neighbours); }),
@@ -159,7 +159,7 @@ TEST(PackedKernel, Coincidence) {
     const at::Tensor apart =
         pack_ticks(random_mask(0.2, {1, (12 * 24 + 1) * 64})).narrow(1, 1, 12 * 24).view({12, 24});
     EXPECT_TRUE(same_bytes(
-        emulated([&] { return kernels::coincidence(apart, table.offsets, pairs, table.most_cells); }),
+        emulated([&] { return kernels::coincidence(apart, table.offsets, pairs, table.max_cells); }),
         coincidence(apart, table)));
     const CoincidenceTable none = random_table(4, 7, 0);
     const at::Tensor packed = at::ones({7, 2}, at::kLong);

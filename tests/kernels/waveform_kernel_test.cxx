@@ -1,8 +1,8 @@
 // Rebaseline and running sums.
 
 #include "spng/kernels/operators.h"
-#include "spng/roi/long_pulses.h"
-#include "spng/roi/rebaseline.h"
+#include "spng/nodes/roi/long_pulses.h"
+#include "spng/nodes/roi/rebaseline.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>
@@ -18,7 +18,7 @@
 namespace spng::testing {
 namespace {
 
-/// The definition of spng/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has it.
+/// The definition of spng/nodes/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has it.
 template <class Real>
 at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const at::Tensor in = signal.contiguous(), inside = mask.contiguous();

@@ -1,4 +1,4 @@
-#include "spng/noise/coherent_noise.h"
+#include "spng/nodes/noise/coherent_noise.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
@@ -167,7 +167,7 @@ TEST(CoherentNoise, ThreadsDoNotMatter) {
     EXPECT_TRUE(one.equal(two));
 }
 
-TEST(CoherentNoise, WrongArgumentsAreRefused) {
+TEST(CoherentNoise, WrongArgumentsAreRejected) {
     const auto waveforms = at::zeros({channels, 10}, at::kDouble);
     EXPECT_THROW(remove_coherent_noise(waveforms.to(at::kInt), all_good(), one_group()), Error);
     EXPECT_THROW(remove_coherent_noise(waveforms, all_good(3), one_group()), Error);

@@ -1,4 +1,4 @@
-#include "spng/roi/rebaseline.h"
+#include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
@@ -174,7 +174,7 @@ TEST(Rebaseline, ViewsAndStridesAndThreads) {
     EXPECT_TRUE(by_level[1].to(at::kDouble).allclose(naive(signal[1], mask[1], 4, false), 1e-5, 2e-6));
 }
 
-TEST(Rebaseline, NothingGivesNothingAndWrongTensorsAreRefused) {
+TEST(Rebaseline, NothingGivesNothingAndWrongTensorsAreRejected) {
     const auto no_ticks = at::zeros({2, 3, 0});
     const auto no_slices = at::zeros({2, 3, 0}, at::kBool);
     EXPECT_EQ(apply_regions_linear(no_ticks, no_slices, 4).sizes(), (std::vector<std::int64_t>{2, 3, 0}));

@@ -1,7 +1,7 @@
-#include "spng/roi/region_growth.h"
+#include "spng/nodes/roi/region_growth.h"
 
-#include "spng/coincidence/bit_ticks.h"
 #include "spng/core/error.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
 #include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
@@ -25,7 +25,7 @@ at::Tensor row_of(const std::string& ticks) {
     return row;
 }
 
-std::string text_of(const at::Tensor& row) {
+std::string to_string(const at::Tensor& row) {
     std::string ticks;
     for (std::int64_t tick = 0; tick < row.size(0); ++tick) {
         ticks += row[tick].item<bool>() ? 'x' : '.';
@@ -56,8 +56,8 @@ TEST_P(RegionGrowth, GivesTheRegionsAsWritten) {
     const Case& example = GetParam();
     const auto seeds = row_of(example.seeds);
     const auto level = row_of(example.level);
-    EXPECT_EQ(text_of(grow_regions(seeds, level, example.before, example.after)), example.regions);
-    EXPECT_EQ(text_of(composite_of(seeds, level, example.before, example.after)), example.regions);
+    EXPECT_EQ(to_string(grow_regions(seeds, level, example.before, example.after)), example.regions);
+    EXPECT_EQ(to_string(composite_of(seeds, level, example.before, example.after)), example.regions);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -144,7 +144,7 @@ TEST(RegionGrowthOperator, KeepsViewsApartAndDoesNotDependOnThreads) {
     EXPECT_TRUE(one[1].equal(naive_regions(seeds[1], level[1], 1, 1)));
 }
 
-TEST(RegionGrowthOperator, NothingGivesNothingAndWrongMasksAreRefused) {
+TEST(RegionGrowthOperator, NothingGivesNothingAndWrongMasksAreRejected) {
     const auto none = at::zeros({3, 0}, at::kBool);
     EXPECT_EQ(grow_regions(none, none, 2, 2).sizes(), (std::vector<std::int64_t>{3, 0}));
     EXPECT_EQ(composite_of(none, none, 2, 2).sizes(), (std::vector<std::int64_t>{3, 0}));
@@ -156,8 +156,8 @@ TEST(RegionGrowthOperator, NothingGivesNothingAndWrongMasksAreRefused) {
 }
 
 TEST(UpsampleMask, RepeatsEveryTick) {
-    EXPECT_EQ(text_of(upsample_mask(row_of("x.xx"), 3)), "xxx...xxxxxx");
-    EXPECT_EQ(text_of(upsample_mask(row_of("x.xx"), 1)), "x.xx");
+    EXPECT_EQ(to_string(upsample_mask(row_of("x.xx"), 3)), "xxx...xxxxxx");
+    EXPECT_EQ(to_string(upsample_mask(row_of("x.xx"), 1)), "x.xx");
     EXPECT_EQ(upsample_mask(at::zeros({2, 5, 7}, at::kBool), 4).sizes(),
               (std::vector<std::int64_t>{2, 5, 28}));
     EXPECT_EQ(upsample_mask(at::zeros({2, 0}, at::kBool), 4).sizes(), (std::vector<std::int64_t>{2, 0}));

@@ -1,10 +1,10 @@
-#include "spng/roi/region_seeds.h"
+#include "spng/nodes/roi/region_seeds.h"
 
-#include "spng/coincidence/bit_ticks.h"
 #include "spng/core/error.h"
-#include "spng/roi/channel_rms.h"
-#include "spng/roi/long_pulses.h"
-#include "spng/roi/region_growth.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/roi/channel_rms.h"
+#include "spng/nodes/roi/long_pulses.h"
+#include "spng/nodes/roi/region_growth.h"
 #include "tests/core/device_composite.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,4 @@
-#include "spng/roi/robust_rms.h"
+#include "spng/nodes/roi/robust_rms.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"
@@ -166,7 +166,7 @@ TEST(RobustRms, OneThreadAndTwoGiveTheSameBits) {
     at::set_num_threads(threads);
 }
 
-TEST(RobustRms, NothingGivesNothingAndWrongTypesAreRefused) {
+TEST(RobustRms, NothingGivesNothingAndWrongTypesAreRejected) {
     EXPECT_TRUE(robust_rms(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
     EXPECT_TRUE(plain_rms(at::zeros({2, 3, 0})).equal(at::zeros({2, 3})));
     EXPECT_EQ(robust_rms(at::zeros({0, 10})).sizes(), (std::vector<std::int64_t>{0}));

@@ -1,6 +1,6 @@
 // Sparse charge against integrals of Gaussians computed here, in double precision and bin by bin.
 
-#include "spng/sim/charge_binning.h"
+#include "spng/nodes/sim/signal/charge_binning.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,10 +1,10 @@
 // What depositions may be, and the field's arrays of them.
 
-#include "spng/sim/depositions.h"
+#include "spng/nodes/sim/depos/depositions.h"
 
 #include "spng/core/error.h"
-#include "spng/io/archive_writer.h"
-#include "spng/sim/depo_reader.h"
+#include "spng/io/archive/archive_writer.h"
+#include "spng/nodes/sim/depos/depo_reader.h"
 #include "tests/support/paths.h"
 
 #include <ATen/TensorOperators.h>
@@ -113,17 +113,17 @@ TEST(DepoReader, BothOrientationsAlsoWhereAnArrayIsSquare) {
     }
 }
 
-TEST(DepoReader, ShapesThatDoNotFitAreRefused) {
-    const auto refused = [](at::IntArrayRef data, at::IntArrayRef info) {
+TEST(DepoReader, ShapesThatDoNotFitAreRejected) {
+    const auto rejected = [](at::IntArrayRef data, at::IntArrayRef info) {
         EXPECT_THROW(depositions_from_arrays(at::zeros(data), at::zeros(info, at::kInt), "here"), Error)
             << data << info;
     };
-    refused({7}, {4});
-    refused({6, 10}, {4, 10});
-    refused({7, 10}, {4, 9});
-    refused({7, 10}, {10, 4}); // one by rows, the other by columns
-    refused({7, 10}, {5, 10});
-    refused({1, 7, 10}, {4, 10});
+    rejected({7}, {4});
+    rejected({6, 10}, {4, 10});
+    rejected({7, 10}, {4, 9});
+    rejected({7, 10}, {10, 4}); // one by rows, the other by columns
+    rejected({7, 10}, {5, 10});
+    rejected({1, 7, 10}, {4, 10});
     EXPECT_THROW(
         depositions_from_arrays(at::zeros({7, 1}), at::tensor({0.5, 0.0, 0.0, 0.0}).view({4, 1}), "here"),
         Error);

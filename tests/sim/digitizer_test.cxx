@@ -1,7 +1,7 @@
-#include "spng/sim/digitizer.h"
+#include "spng/nodes/sim/signal/digitizer.h"
 
-#include "spng/sim/depo_flux_splat.h"
-#include "tests/dnn/components.h"
+#include "spng/nodes/sim/signal/depo_flux_splat.h"
+#include "tests/support/components.h"
 
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>

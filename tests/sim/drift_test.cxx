@@ -1,10 +1,10 @@
 // Drift to the response plane: numbers by hand, and the field's own drifted depositions.
 
-#include "spng/sim/drift.h"
+#include "spng/nodes/sim/depos/drift.h"
 
 #include "spng/core/error.h"
-#include "spng/sim/depo_reader.h"
-#include "spng/sim/random_stream.h"
+#include "spng/nodes/sim/depos/depo_reader.h"
+#include "spng/nodes/sim/random_stream.h"
 #include "tests/support/paths.h"
 
 #include <ATen/Parallel.h>
@@ -153,7 +153,7 @@ TEST(Binomial, MeanAndVarianceByInversionAndByQuantile) {
     EXPECT_EQ(binomial(random, 0, 0.5), 0);
 }
 
-TEST(DriftVolumes, ImpossibleOnesAreRefused) {
+TEST(DriftVolumes, ImpossibleOnesAreRejected) {
     const WireAnode anode{.ident = 0, .faces = {{.ident = 0, .planes = {}}}};
     EXPECT_EQ(make_drift_volumes(anode, {{0, -5, -100, -200}}, "here").front().side(), -1);
     EXPECT_THROW(make_drift_volumes(anode, {{0, 300, 100, 1700}}, "here"), Error);

@@ -1,8 +1,8 @@
 // The operator against the sum of its definition, and the response of one electron in closed form.
 
-#include "spng/sim/impact_convolution.h"
+#include "spng/nodes/sim/signal/impact_convolution.h"
 
-#include "spng/sim/impact_response.h"
+#include "spng/nodes/sim/signal/impact_response.h"
 #include "tests/core/device_composite.h"
 #include "tests/detector/detector_files.h"
 

@@ -1,8 +1,8 @@
-#include "spng/sim/impact_response.h"
+#include "spng/nodes/sim/signal/impact_response.h"
 
 #include "spng/detector/wire_average.h"
 #include "tests/detector/detector_files.h"
-#include "tests/dnn/components.h"
+#include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
@@ -56,7 +56,7 @@ TEST(ImpactResponse, average_is_the_response_of_the_deconvolution) {
     }
 }
 
-TEST(ImpactResponse, irregular_positions_are_refused) {
+TEST(ImpactResponse, irregular_positions_are_rejected) {
     FieldResponse field = nominal();
     field.planes[0].pitch_positions[7] += 0.03 * field.planes[0].pitch;
     const Error shifted = error_of([&] { impact_response(field, field.planes[0].ident, {}, {}); });

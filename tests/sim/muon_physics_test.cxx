@@ -1,9 +1,9 @@
 // Energy loss, scattering and recombination in liquid argon, against published numbers.
 
-#include "spng/sim/muon_loss.h"
-#include "spng/sim/muon_tracks.h"
-#include "spng/sim/recombination.h"
-#include "spng/sim/straight_tracks.h"
+#include "spng/nodes/sim/depos/muon_loss.h"
+#include "spng/nodes/sim/depos/muon_tracks.h"
+#include "spng/nodes/sim/depos/recombination.h"
+#include "spng/nodes/sim/depos/straight_tracks.h"
 
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-#include "spng/sim/noise_model.h"
+#include "spng/nodes/sim/signal/noise_model.h"
 
-#include "tests/dnn/components.h"
+#include "spng/nodes/sim/random_stream.h"
+#include "tests/support/components.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>

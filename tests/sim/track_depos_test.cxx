@@ -1,9 +1,9 @@
 // Events of tracks, muons, blips and ideal lines.
 
-#include "spng/sim/track_depos.h"
+#include "spng/nodes/sim/depos/track_depos.h"
 
 #include "spng/core/error.h"
-#include "spng/sim/recombination.h"
+#include "spng/nodes/sim/depos/recombination.h"
 #include "tests/detector/detector_files.h"
 #include "tests/support/paths.h"
 

@@ -1,7 +1,7 @@
 #include "spng/kernels/plugin/cuda_launcher.h"
 
 #include "spng/core/error.h"
-#include "spng/device/out_of_memory.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/kernels/images.h"
 
 #include <cuda_runtime_api.h> // before c10's headers, which need it and do not include it
@@ -26,7 +26,7 @@ void require_success(cudaError_t status, const char* what, const std::string& wh
                        .where = where,
                        .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
                        .expected = {},
-                       .mend = "use -A device=cpu, or a driver for LibTorch's CUDA release"};
+                       .hint = "use -A device=cpu, or a driver for LibTorch's CUDA release"};
         if (status == cudaErrorMemoryAllocation) { // kernels are loaded when they are first launched
             throw OutOfMemory(std::move(text));
         }
@@ -51,7 +51,7 @@ public:
                          .where = m_device,
                          .seen = "compute capability " + std::to_string(major) + "." + std::to_string(minor),
                          .expected = "7.5 or newer",
-                         .mend = "use -A device=cpu, or another device"});
+                         .hint = "use -A device=cpu, or another device"});
         }
         require_success(
             cudaLibraryLoadData(&m_library, image->data, nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -55,7 +55,7 @@ public:
 
 private:
     /// Neither the stream nor LibTorch's allocators must stay in capture, whatever became of the graph: when
-    /// CUDA refuses the capture, capture_begin() and capture_end() throw before they tell them, and they
+    /// CUDA rejects the capture, capture_begin() and capture_end() throw before they tell them, and they
     /// would keep a reference to this graph and give no memory back any more.
     void end_capture(at::cuda::MempoolId_t pool) {
         try {

@@ -1,0 +1,367 @@
+#include "profiling/recorder/device/cupti_records.h"
+
+#include "profiling/recorder/device/kernel_names.h"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+namespace spng::recorder {
+namespace {
+
+// A runtime call's record comes at most so much later than that of the driver call inside of it.
+constexpr std::int64_t settling_time = 2'000'000'000;
+
+/// ENUM_CUDA_MEM_KIND of nsys.
+std::int64_t memory_kind(int of_cupti) {
+    constexpr std::int64_t unknown = 7;
+    return of_cupti == CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN ? unknown : of_cupti - 1;
+}
+
+Count not_0(std::uint64_t value) {
+    return value == 0 ? std::nullopt : Count(static_cast<std::int64_t>(value));
+}
+
+/// What all device operations have.
+template <class Record>
+DevicePlace place_of(const Record& record) {
+    return {record.deviceId, record.contextId, record.streamId, record.correlationId,
+            not_0(record.graphNodeId)};
+}
+
+template <class Record>
+const Record& as(const CUpti_Activity& record) {
+    return reinterpret_cast<const Record&>(record);
+}
+
+const char* overhead_name(std::uint32_t kind) {
+    switch (kind) {
+    case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
+        return "CUDA driver compiler";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH:
+        return "CUPTI buffer flush";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION:
+        return "CUPTI instrumentation";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE:
+        return "CUPTI resource allocation";
+    case CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING:
+        return "CUDA module loading";
+    case CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING:
+        return "CUDA lazy function loading";
+    case CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL:
+        return "CUDA command buffer full";
+    case CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
+        return "CUPTI buffer request";
+    default:
+        return "CUPTI overhead of another kind";
+    }
+}
+
+/// GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, as nvidia-smi prints it.
+std::string uuid_text(const CUuuid& uuid) {
+    std::string text = "GPU";
+    for (int byte = 0; byte < 16; ++byte) {
+        if (byte == 0 || byte == 4 || byte == 6 || byte == 8 || byte == 10) {
+            text += '-';
+        }
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[byte]));
+        text += digits;
+    }
+    return text;
+}
+
+} // namespace
+
+/// The rows of a buffer, which are handed over together.
+struct CuptiRecords::Batch {
+    std::tuple<std::vector<KernelRow>, std::vector<MemcpyRow>, std::vector<MemsetRow>, std::vector<ApiRow>,
+               std::vector<SynchronisationRow>, std::vector<OverheadRow>, std::vector<DeviceMemoryRow>,
+               std::vector<GraphTraceRow>, std::vector<ExternalCorrelationRow>, std::vector<GpuRow>,
+               std::vector<CudaContextRow>, std::vector<CudaStreamRow>>
+        rows;
+
+    template <class Row>
+    void add(const Row& row) {
+        std::get<std::vector<Row>>(rows).push_back(row);
+    }
+};
+
+void CuptiRecords::take(std::uint8_t* buffer, std::size_t size) {
+    Batch batch;
+    {
+        const std::lock_guard lock(m_mutex);
+        CUpti_Activity* record = nullptr;
+        while (m_libraries.cupti.next_record(buffer, size, &record) == CUPTI_SUCCESS) {
+            decode(*record, batch);
+        }
+    }
+    std::apply([this]<class... Rows>(
+                   const std::vector<Rows>&... rows) { (m_recorder.add(std::span<const Rows>(rows)), ...); },
+               batch.rows);
+}
+
+void CuptiRecords::decode(const CUpti_Activity& record, Batch& batch) {
+    switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return add_kernel(record, batch);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return add_memcpy(record, batch);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return add_peer_memcpy(record, batch);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return add_memset(record, batch);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return add_api_call(record, batch);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return add_synchronisation(record, batch);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return add_overhead(record, batch);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+        return add_memory(record, batch);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return add_graph(record, batch);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+        return add_correlation(record, batch);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+        return add_device(record, batch);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+        return add_context(record, batch);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+        return add_stream(record, batch);
+    default:
+        ++m_unknown;
+    }
+}
+
+void CuptiRecords::add_kernel(const CUpti_Activity& record, Batch& batch) {
+    const auto& kernel = as<CUpti_ActivityKernel10>(record);
+    const KernelNames& names = kernel_names(kernel.name);
+    m_device_of_context[kernel.contextId] = kernel.deviceId;
+    KernelRow row;
+    row.start = at(kernel.start);
+    row.end = at(kernel.end);
+    row.place = place_of(kernel);
+    row.mangled_name = names.mangled;
+    row.demangled_name = names.written;
+    row.short_name = names.own;
+    row.launch_type = kernel.launchType;
+    row.cache_config = kernel.cacheConfig.config.executed;
+    row.registers_per_thread = kernel.registersPerThread;
+    row.grid[0] = kernel.gridX;
+    row.grid[1] = kernel.gridY;
+    row.grid[2] = kernel.gridZ;
+    row.block[0] = kernel.blockX;
+    row.block[1] = kernel.blockY;
+    row.block[2] = kernel.blockZ;
+    row.static_shared = kernel.staticSharedMemory;
+    row.dynamic_shared = kernel.dynamicSharedMemory;
+    row.local_per_thread = kernel.localMemoryPerThread;
+    row.local_total = kernel.localMemoryTotal;
+    row.grid_id = kernel.gridId;
+    row.shared_executed = kernel.sharedMemoryExecuted;
+    row.shared_limit_config = kernel.shmemLimitConfig;
+    batch.add(row);
+}
+
+void CuptiRecords::add_memcpy(const CUpti_Activity& record, Batch& batch) {
+    const auto& copy = as<CUpti_ActivityMemcpy6>(record);
+    MemcpyRow row;
+    row.start = at(copy.start);
+    row.end = at(copy.end);
+    row.place = place_of(copy);
+    row.bytes = static_cast<std::int64_t>(copy.bytes);
+    row.copy_kind = copy.copyKind;
+    row.source_kind = memory_kind(copy.srcKind);
+    row.target_kind = memory_kind(copy.dstKind);
+    batch.add(row);
+}
+
+void CuptiRecords::add_peer_memcpy(const CUpti_Activity& record, Batch& batch) {
+    const auto& copy = as<CUpti_ActivityMemcpyPtoP4>(record);
+    MemcpyRow row;
+    row.start = at(copy.start);
+    row.end = at(copy.end);
+    row.place = place_of(copy);
+    row.bytes = static_cast<std::int64_t>(copy.bytes);
+    row.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    row.source_kind = memory_kind(copy.srcKind);
+    row.target_kind = memory_kind(copy.dstKind);
+    batch.add(row);
+}
+
+void CuptiRecords::add_memset(const CUpti_Activity& record, Batch& batch) {
+    const auto& set = as<CUpti_ActivityMemset4>(record);
+    MemsetRow row;
+    row.start = at(set.start);
+    row.end = at(set.end);
+    row.place = place_of(set);
+    row.value = set.value;
+    row.bytes = static_cast<std::int64_t>(set.bytes);
+    row.memory_kind = memory_kind(set.memoryKind);
+    batch.add(row);
+}
+
+void CuptiRecords::add_api_call(const CUpti_Activity& record, Batch& batch) {
+    const auto& call = as<CUpti_ActivityAPI>(record);
+    const bool runtime = call.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+    ApiRow row;
+    row.start = at(call.start);
+    row.end = at(call.end);
+    row.api = runtime ? ApiClass::runtime : ApiClass::driver;
+    row.thread = call.threadId;
+    row.correlation = call.correlationId;
+    row.name = api_name(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, call.cbid);
+    row.result = call.returnValue;
+    if (runtime) {
+        m_driver_calls.erase(row.correlation);
+        m_runtime_calls.insert(row.correlation);
+        batch.add(row);
+    } else if (m_runtime_calls.count(row.correlation) == 0 &&
+               m_earlier_runtime_calls.count(row.correlation) == 0) {
+        m_driver_calls.insert_or_assign(row.correlation, row);
+    }
+}
+
+void CuptiRecords::add_synchronisation(const CUpti_Activity& record, Batch& batch) {
+    const auto& wait = as<CUpti_ActivitySynchronization2>(record);
+    constexpr std::uint32_t none = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+    SynchronisationRow row;
+    row.start = at(wait.start);
+    row.end = at(wait.end);
+    const auto device = m_device_of_context.find(wait.contextId);
+    row.place.device = device == m_device_of_context.end() ? 0 : device->second;
+    row.place.context = wait.contextId;
+    row.place.stream = wait.streamId == none ? 0 : wait.streamId;
+    row.place.correlation = wait.correlationId;
+    row.kind = wait.type;
+    row.event = wait.cudaEventId == none ? 0 : wait.cudaEventId;
+    batch.add(row);
+}
+
+void CuptiRecords::add_overhead(const CUpti_Activity& record, Batch& batch) {
+    const auto& overhead = as<CUpti_ActivityOverhead3>(record);
+    const bool has_thread = overhead.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
+    batch.add(OverheadRow{at(overhead.start), at(overhead.end),
+                          has_thread ? overhead.objectId.pt.threadId : 0,
+                          m_recorder.intern(overhead_name(overhead.overheadKind))});
+}
+
+void CuptiRecords::add_memory(const CUpti_Activity& record, Batch& batch) {
+    const auto& memory = as<CUpti_ActivityMemory4>(record);
+    DeviceMemoryRow row;
+    row.time = at(memory.timestamp);
+    row.device = memory.deviceId;
+    row.context = memory.contextId;
+    row.address = static_cast<std::int64_t>(memory.address);
+    row.bytes = static_cast<std::int64_t>(memory.bytes);
+    row.memory_kind = memory_kind(memory.memoryKind);
+    row.is_release = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+    row.correlation = memory.correlationId;
+    row.stream = memory.streamId;
+    row.name = m_recorder.intern(memory.name == nullptr ? "" : memory.name);
+    batch.add(row);
+}
+
+void CuptiRecords::add_graph(const CUpti_Activity& record, Batch& batch) {
+    const auto& graph = as<CUpti_ActivityGraphTrace2>(record);
+    GraphTraceRow row;
+    row.start = at(graph.start);
+    row.end = at(graph.end);
+    row.place = {graph.deviceId, graph.contextId, graph.streamId, graph.correlationId, std::nullopt};
+    row.graph = graph.graphId; // the record only knows the graph that was launched
+    row.executable_graph = graph.graphId;
+    batch.add(row);
+}
+
+void CuptiRecords::add_correlation(const CUpti_Activity& record, Batch& batch) {
+    const auto& correlation = as<CUpti_ActivityExternalCorrelation>(record);
+    if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) {
+        batch.add(ExternalCorrelationRow{correlation.correlationId,
+                                         static_cast<std::int64_t>(correlation.externalId)});
+    }
+}
+
+void CuptiRecords::add_device(const CUpti_Activity& record, Batch& batch) {
+    const auto& device = as<CUpti_ActivityDevice5>(record);
+    std::array<char, 32> bus{};
+    CUdevice number{};
+    if (m_libraries.driver.device(&number, static_cast<int>(device.id)) == CUDA_SUCCESS) {
+        m_libraries.driver.bus_location(bus.data(), bus.size(), number);
+    }
+    GpuRow row;
+    row.id = row.cuda_device = device.id;
+    row.name = m_recorder.intern(device.name == nullptr ? "" : device.name);
+    row.bus_location = m_recorder.intern(bus.data());
+    row.uuid = m_recorder.intern(uuid_text(device.uuid));
+    row.total_memory = static_cast<std::int64_t>(device.globalMemorySize);
+    row.memory_bandwidth = static_cast<std::int64_t>(device.globalMemoryBandwidth) * 1000; // kB/s
+    row.clock_rate = std::int64_t{device.coreClockRate} * 1000;                            // kHz
+    row.sm_count = device.numMultiprocessors;
+    row.l2_cache = device.l2CacheSize;
+    row.compute_major = device.computeCapabilityMajor;
+    row.compute_minor = device.computeCapabilityMinor;
+    row.max_warps_per_sm = device.maxWarpsPerMultiprocessor;
+    row.registers_per_sm = device.maxRegistersPerMultiprocessor;
+    row.shared_per_sm = device.maxSharedMemoryPerMultiprocessor;
+    row.async_engines = device.numMemcpyEngines;
+    batch.add(row);
+}
+
+void CuptiRecords::add_context(const CUpti_Activity& record, Batch& batch) {
+    const auto& context = as<CUpti_ActivityContext3>(record);
+    m_device_of_context[context.contextId] = context.deviceId;
+    batch.add(CudaContextRow{context.nullStreamId, context.deviceId, context.contextId});
+}
+
+void CuptiRecords::add_stream(const CUpti_Activity& record, Batch& batch) {
+    const auto& stream = as<CUpti_ActivityStream>(record);
+    batch.add(CudaStreamRow{stream.streamId, stream.contextId, stream.priority, stream.flag});
+}
+
+const CuptiRecords::KernelNames& CuptiRecords::kernel_names(const char* mangled) {
+    const std::string name = mangled == nullptr ? "[unknown kernel]" : mangled;
+    const auto [place, is_new] = m_kernel_names.emplace(name, KernelNames{});
+    if (is_new) {
+        const std::string written = demangled(name);
+        place->second = {m_recorder.intern(name), m_recorder.intern(written),
+                         m_recorder.intern(short_kernel_name(written))};
+    }
+    return place->second;
+}
+
+StringId CuptiRecords::api_name(CUpti_CallbackDomain domain, CUpti_CallbackId number) {
+    const auto [place, is_new] = m_api_names.emplace(std::pair{static_cast<int>(domain), number}, StringId{});
+    if (is_new) {
+        const char* name = nullptr;
+        const bool known =
+            m_libraries.cupti.callback_name(domain, number, &name) == CUPTI_SUCCESS && name != nullptr;
+        place->second = m_recorder.intern(known ? name : "CUDA function " + std::to_string(number));
+    }
+    return place->second;
+}
+
+void CuptiRecords::settle_driver_calls(bool all) {
+    std::vector<ApiRow> settled;
+    {
+        const std::lock_guard lock(m_mutex);
+        const std::int64_t latest = now().ns - settling_time;
+        for (auto call = m_driver_calls.begin(); call != m_driver_calls.end();) {
+            if (all || call->second.end.ns < latest) {
+                settled.push_back(call->second);
+                call = m_driver_calls.erase(call);
+            } else {
+                ++call;
+            }
+        }
+        if (m_settled.ns < latest) {
+            m_settled = now();
+            m_earlier_runtime_calls = std::exchange(m_runtime_calls, {});
+        }
+    }
+    m_recorder.add(std::span<const ApiRow>(settled));
+}
+
+} // namespace spng::recorder

@@ -1,0 +1,132 @@
+// The part "nvml": power, clocks, temperature and load of the GPUs, looked at several times per second. What
+// they tell is whether a run can be trusted, not what a node did: NVML averages over up to a second.
+
+#include "profiling/recorder/activity_source.h"
+#include "profiling/recorder/device/nvml_functions.h"
+#include "profiling/recorder/recorder.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace spng::recorder {
+namespace {
+
+// 10 to 50 per second, whatever is asked for: NVML's own numbers do not change faster, and a query takes up
+// to a millisecond.
+constexpr double shortest_pause = 0.02;
+constexpr double longest_pause = 0.1;
+
+struct Gpu {
+    NvmlDevice device;
+    StringId source; ///< "gpu0"
+    unsigned number;
+    unsigned long long throttled = 0; ///< all reasons that were seen
+    unsigned long samples = 0, throttled_samples = 0;
+};
+
+class NvmlSamples final : public ActivitySource {
+public:
+    Readiness start(Recorder& recorder) override {
+        m_nvml = load_nvml();
+        if (!m_nvml.problem.empty()) {
+            return {false, m_nvml.problem, m_nvml.no_driver};
+        }
+        unsigned count = 0;
+        m_nvml.functions.device_count(&count);
+        for (unsigned number = 0; number < count; ++number) {
+            NvmlDevice device = nullptr;
+            if (m_nvml.functions.device(number, &device) == 0) {
+                m_gpus.push_back({device, recorder.intern("gpu" + std::to_string(number)), number});
+            }
+        }
+        if (m_gpus.empty()) {
+            m_nvml.functions.shutdown();
+            return {false, "NVML sees no GPU", true};
+        }
+        recorder.declare<SampleRow>();
+        m_thread = std::thread([this, &recorder] { run(recorder); });
+        return {};
+    }
+
+    void stop(Recorder& recorder) override {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_stopping = true;
+        }
+        m_stop.notify_one();
+        m_thread.join();
+        m_nvml.functions.shutdown();
+        for (const Gpu& gpu : m_gpus) {
+            if (gpu.throttled_samples > 0) {
+                const std::string name = "GPU " + std::to_string(gpu.number);
+                recorder.diagnose(Severity::warning, "suspect run: the clocks of " + name +
+                                                         " were held down (" + throttle_text(gpu.throttled) +
+                                                         ") in " + std::to_string(gpu.throttled_samples) +
+                                                         " of " + std::to_string(gpu.samples) + " samples");
+            }
+        }
+    }
+
+private:
+    void run(Recorder& recorder) {
+        const auto pause = std::chrono::duration<double>(
+            std::clamp(recorder.options().sample_seconds, shortest_pause, longest_pause));
+        std::unique_lock lock(m_mutex);
+        do {
+            for (Gpu& gpu : m_gpus) {
+                look_at(gpu, recorder);
+            }
+        } while (!m_stop.wait_for(lock, pause, [this] { return m_stopping; }));
+    }
+
+    /// What a GPU does not tell (some have no power sensor) has no rows.
+    void look_at(Gpu& gpu, Recorder& recorder) {
+        const auto& nvml = m_nvml.functions;
+        const TimePoint time = now();
+        const auto add = [&](const char* metric, int result, double value) {
+            if (result == 0) {
+                recorder.add(SampleRow{time, gpu.source, recorder.intern(metric), value});
+            }
+        };
+        unsigned value = 0;
+        const int power = nvml.power(gpu.device, &value);
+        add("power_watts", power, 1e-3 * value);
+        const int sm_clock = nvml.clock(gpu.device, nvml_clock_sm, &value);
+        add("sm_clock_hz", sm_clock, 1e6 * value);
+        const int memory_clock = nvml.clock(gpu.device, nvml_clock_memory, &value);
+        add("memory_clock_hz", memory_clock, 1e6 * value);
+        const int temperature = nvml.temperature(gpu.device, nvml_temperature_gpu, &value);
+        add("temperature_celsius", temperature, value);
+        NvmlUtilisation load;
+        const int utilisation = nvml.utilisation(gpu.device, &load);
+        add("gpu_busy_percent", utilisation, load.gpu);
+        add("memory_busy_percent", utilisation, load.memory);
+        NvmlMemory memory;
+        const int used = nvml.memory(gpu.device, &memory);
+        add("memory_used_bytes", used, static_cast<double>(memory.used));
+        unsigned long long reasons = 0;
+        const int throttle = nvml.throttle_reasons(gpu.device, &reasons);
+        add("throttle_reasons", throttle, static_cast<double>(reasons));
+        if (throttle == 0) {
+            ++gpu.samples;
+            gpu.throttled |= reasons;
+            gpu.throttled_samples += throttle_text(reasons).empty() ? 0 : 1;
+        }
+    }
+
+    LoadedNvml m_nvml;
+    std::vector<Gpu> m_gpus;
+    std::mutex m_mutex;
+    std::condition_variable m_stop;
+    bool m_stopping = false;
+    std::thread m_thread;
+};
+
+const SourceRegistration registration{
+    {"nvml", true, [] { return std::unique_ptr<ActivitySource>(std::make_unique<NvmlSamples>()); }}};
+
+} // namespace
+} // namespace spng::recorder

@@ -1,0 +1,132 @@
+#include "profiling/recorder/file/complete_file.h"
+
+#include "profiling/recorder/file/part_file.h"
+#include "profiling/recorder/file/session_tables.h"
+#include "spng/core/files/output_path.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace spng::recorder {
+namespace {
+
+std::string copy_sql(const std::string& table, const std::string& order) {
+    return "INSERT INTO main." + table + " SELECT * FROM part." + table + " ORDER BY " + order;
+}
+
+template <class Row>
+void copy_table(Database& database, bool is_there) {
+    if (is_there) {
+        database.run(create_sql<Row>() + ";" + copy_sql(Table<Row>::name, Table<Row>::order));
+    }
+}
+
+/// Ranges of NVTX come from two tables: those that ended, and those that did not.
+template <>
+void copy_table<NvtxRow>(Database& database, bool) {
+    const std::string closed_now = "(SELECT MAX((SELECT CAST(value AS INTEGER) FROM part.SPNG_RUN WHERE key "
+                                   "= 'stop_ns'), start))";
+    std::string columns;
+    std::apply(
+        [&columns, &closed_now](const auto&... column) {
+            ((columns +=
+              (columns.empty() ? "" : ", ") +
+              (std::string(column.name) == "end" ? closed_now : "\"" + std::string(column.name) + "\"")),
+             ...);
+        },
+        Table<NvtxRow>::columns());
+    database.run(create_sql<NvtxRow>() +
+                 "; INSERT INTO main.NVTX_EVENTS SELECT * FROM (SELECT * FROM "
+                 "part.NVTX_EVENTS" +
+                 " UNION ALL SELECT " + columns + " FROM part." + open_ranges_table + ") ORDER BY 1, 2 DESC");
+}
+
+template <class... Rows>
+void copy_tables(Database& database, std::tuple<Rows...>*) {
+    const auto is_there = [&](const std::string& name) {
+        return database.integer("SELECT 1 FROM part.sqlite_master WHERE name = " + quoted(name)).has_value();
+    };
+    (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
+}
+
+/// Device times of calls, which came later than the calls themselves, become a column of SPNG_CALL. They also
+/// decide the tier: without CUPTI they are all that is known of the device.
+void put_device_times(Database& database) {
+    if (!database.integer("SELECT 1 FROM main.sqlite_master WHERE name = 'SPNG_CALL_DEVICE'")) {
+        return;
+    }
+    database.run("CREATE INDEX main.by_call ON SPNG_CALL_DEVICE (call);"
+                 "ALTER TABLE main.SPNG_CALL ADD COLUMN device INTEGER;"
+                 "UPDATE main.SPNG_CALL SET device = (SELECT MAX(d.device) FROM SPNG_CALL_DEVICE d "
+                 "WHERE d.call = SPNG_CALL.id);"
+                 "DROP TABLE main.SPNG_CALL_DEVICE;"
+                 "UPDATE main.SPNG_RUN SET value = 'events' WHERE key = 'tier' AND value = 'nvtx'");
+}
+
+void write_all(const std::string& part, const std::string& path, bool recovered) {
+    Database database(path, Database::Mode::create);
+    database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; ATTACH " +
+                 quoted(part) +
+                 " AS part; BEGIN;"
+                 "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT "
+                 "NULL);"
+                 "CREATE TABLE SPNG_RUN (key TEXT NOT NULL PRIMARY KEY, value TEXT);"
+                 "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, "
+                 "globalTid INTEGER);" +
+                 copy_sql("StringIds", "id") + ";" + copy_sql("SPNG_RUN", "key") + ";" +
+                 copy_sql("ThreadNames", "globalTid"));
+    copy_tables(database, static_cast<AllRows*>(nullptr));
+    put_device_times(database);
+    if (recovered) {
+        database.run("INSERT OR REPLACE INTO SPNG_RUN VALUES ('end', 'recovered')");
+    }
+    write_session_tables(database);
+    database.run("COMMIT; DETACH part");
+    database.close();
+}
+
+} // namespace
+
+std::string replaceable(const std::string& target) {
+    const OutputPath path = output_path(target);
+    const std::string kind = path.in_place ? "a device or a pipe" : path.problem;
+    if (!kind.empty()) {
+        throw DatabaseError(target + " is " + kind + ", and a recording needs a regular file", false);
+    }
+    return path.path;
+}
+
+void complete_file(const std::string& part, const std::string& target, bool recovered) {
+    const std::string final_name = replaceable(target);
+    const std::string unfinished = partial_path(final_name);
+    try {
+        write_all(part, unfinished, recovered);
+        if (std::rename(unfinished.c_str(), final_name.c_str()) != 0) {
+            throw DatabaseError(target + " cannot be named: " + std::strerror(errno), false);
+        }
+    } catch (const DatabaseError&) {
+        std::remove(unfinished.c_str());
+        throw;
+    }
+    remove_part(part);
+}
+
+void remove_part(const std::string& part) {
+    for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
+        std::remove((part + ending).c_str());
+    }
+}
+
+std::string target_of(const std::string& part) {
+    Database database(part, Database::Mode::existing);
+    const auto name = database.has_table("SPNG_RUN")
+                          ? database.text("SELECT value FROM SPNG_RUN WHERE key = 'file'")
+                          : std::nullopt;
+    if (!name) {
+        throw DatabaseError(part + " is no unfinished recording", false);
+    }
+    return *name;
+}
+
+} // namespace spng::recorder

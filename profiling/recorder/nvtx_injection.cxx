@@ -1,0 +1,326 @@
+// What NVTX calls: NVTX_INJECTION64_PATH names this library, each library of the program that uses NVTX loads
+// it at its first call and takes its functions from here. Handles are numbers, so that they mean the same in
+// all of them: a domain's number, a string's number in the string table.
+
+#include "profiling/recorder/autostart.h"
+#include "profiling/recorder/recorder.h"
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+
+#include <bit>
+#include <cstdint>
+#include <cwchar>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace spng::recorder {
+namespace {
+
+Recorder& recorder() {
+    static Recorder& instance = Recorder::instance();
+    return instance;
+}
+
+std::uint16_t number_of(nvtxDomainHandle_t domain) {
+    return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(domain));
+}
+
+/// UTF-8; what is no character of the locale's becomes a question mark.
+std::string narrow(const wchar_t* text) {
+    std::string narrowed;
+    for (; text != nullptr && *text != L'\0'; ++text) {
+        const auto code = static_cast<std::uint32_t>(*text);
+        const auto put = [&](std::uint32_t byte) { narrowed += static_cast<char>(byte); };
+        const auto follow = [&](int shift) { put(0x80 | (code >> shift & 0x3F)); };
+        if (code < 0x80) {
+            put(code);
+        } else if (code < 0x800) {
+            put(0xC0 | code >> 6), follow(0);
+        } else if (code < 0x10000) {
+            put(0xE0 | code >> 12), follow(6), follow(0);
+        } else if (code < 0x110000) {
+            put(0xF0 | code >> 18), follow(12), follow(6), follow(0);
+        } else {
+            put('?');
+        }
+    }
+    return narrowed;
+}
+
+std::string string_or_empty(const char* text) {
+    return text == nullptr ? "" : text;
+}
+std::string string_or_empty(const wchar_t* text) {
+    return narrow(text);
+}
+
+/// Name of a range that is not registered.
+StringId plain_name(ThreadBuffer& thread, std::string_view name) {
+    static thread_local std::string scratch;
+    return thread.intern(without_counters(name, scratch), recorder().strings());
+}
+
+void set_payload(NvtxRow& row, const nvtxEventAttributes_t& event) {
+    const auto set = [&row](Payload kind, std::uint64_t bits) {
+        row.payload_kind = kind;
+        row.payload = bits;
+    };
+    switch (event.payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+        return set(Payload::uint64, event.payload.ullValue);
+    case NVTX_PAYLOAD_TYPE_INT64:
+        return set(Payload::int64, static_cast<std::uint64_t>(event.payload.llValue));
+    case NVTX_PAYLOAD_TYPE_DOUBLE:
+        return set(Payload::float64, std::bit_cast<std::uint64_t>(event.payload.dValue));
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        return set(Payload::uint32, event.payload.uiValue);
+    case NVTX_PAYLOAD_TYPE_INT32:
+        return set(Payload::int32, static_cast<std::uint32_t>(event.payload.iValue));
+    case NVTX_PAYLOAD_TYPE_FLOAT:
+        return set(Payload::float32, std::bit_cast<std::uint32_t>(event.payload.fValue));
+    default:
+        return;
+    }
+}
+
+NvtxRow row_of(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttributes_t* event) {
+    NvtxRow row;
+    row.domain = domain;
+    row.thread = thread.thread();
+    if (event == nullptr) {
+        return row;
+    }
+    row.category = event->category;
+    row.colour = event->colorType == NVTX_COLOR_ARGB ? event->color : 0;
+    set_payload(row, *event);
+    switch (event->messageType) {
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+        row.name.number =
+            static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(event->message.registered));
+        row.registered_name = row.name.number != 0;
+        break;
+    case NVTX_MESSAGE_TYPE_ASCII:
+        row.name = plain_name(thread, event->message.ascii == nullptr ? "" : event->message.ascii);
+        break;
+    case NVTX_MESSAGE_TYPE_UNICODE:
+        row.name = plain_name(thread, narrow(event->message.unicode));
+        break;
+    default:
+        break;
+    }
+    return row;
+}
+
+NvtxRow row_of(ThreadBuffer& thread, std::string_view name) {
+    NvtxRow row;
+    row.thread = thread.thread();
+    row.name = plain_name(thread, name);
+    return row;
+}
+
+// ---- what all the variants come to; without a session each is a load and a
+// branch ----
+
+template <class... Description>
+int push(const Description&... description) {
+    if (!recorder().active()) {
+        return NVTX_NO_PUSH_POP_TRACKING;
+    }
+    ThreadBuffer& thread = recorder().thread();
+    return thread.push(row_of(thread, description...), recorder().open_for_ranges());
+}
+
+int pop(std::uint16_t domain) {
+    return recorder().active() ? recorder().thread().pop(domain) : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+template <class... Description>
+void mark(const Description&... description) {
+    if (recorder().open_for_ranges()) {
+        ThreadBuffer& thread = recorder().thread();
+        if (!thread.muted()) {
+            NvtxRow row = row_of(thread, description...);
+            row.kind = NvtxKind::mark;
+            row.has_end = false;
+            row.start = now();
+            thread.add(row);
+        }
+    }
+}
+
+template <class... Description>
+nvtxRangeId_t start(const Description&... description) {
+    if (!recorder().open_for_ranges()) {
+        return 0;
+    }
+    ThreadBuffer& thread = recorder().thread();
+    if (thread.muted()) {
+        return 0;
+    }
+    NvtxRow row = row_of(thread, description...);
+    row.kind = NvtxKind::start_end;
+    row.start = now();
+    return recorder().async_ranges().begin(row);
+}
+
+void end(nvtxRangeId_t number) {
+    const TimePoint time = now();
+    if (!recorder().active() || number == 0) {
+        return;
+    }
+    ThreadBuffer& thread = recorder().thread();
+    if (auto row = recorder().async_ranges().end(number)) {
+        row->end = time;
+        row->end_thread = thread.thread() == row->thread ? 0 : thread.thread();
+        thread.add(*row);
+    }
+}
+
+// ---- module CORE: the default domain ----
+
+void NVTX_API mark_ex(const nvtxEventAttributes_t* event) {
+    mark(std::uint16_t{0}, event);
+}
+void NVTX_API mark_a(const char* text) {
+    mark(std::string_view(text == nullptr ? "" : text));
+}
+void NVTX_API mark_w(const wchar_t* text) {
+    mark(std::string_view(narrow(text)));
+}
+nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t* event) {
+    return start(std::uint16_t{0}, event);
+}
+nvtxRangeId_t NVTX_API start_a(const char* text) {
+    return start(std::string_view(text == nullptr ? "" : text));
+}
+nvtxRangeId_t NVTX_API start_w(const wchar_t* text) {
+    return start(std::string_view(narrow(text)));
+}
+void NVTX_API end_range(nvtxRangeId_t number) {
+    end(number);
+}
+int NVTX_API push_ex(const nvtxEventAttributes_t* event) {
+    return push(std::uint16_t{0}, event);
+}
+int NVTX_API push_a(const char* text) {
+    return push(std::string_view(text == nullptr ? "" : text));
+}
+int NVTX_API push_w(const wchar_t* text) {
+    return push(std::string_view(narrow(text)));
+}
+int NVTX_API pop_range() {
+    return pop(0);
+}
+template <class Letter>
+void NVTX_API name_category(std::uint32_t category, const Letter* name) {
+    recorder().name_category(0, category, string_or_empty(name));
+}
+template <class Letter>
+void NVTX_API name_thread(std::uint32_t thread, const Letter* name) {
+    recorder().name_thread(thread, string_or_empty(name));
+}
+
+// ---- module CORE2: any domain ----
+
+void NVTX_API domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+    mark(number_of(domain), event);
+}
+nvtxRangeId_t NVTX_API domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+    return start(number_of(domain), event);
+}
+void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t number) {
+    end(number);
+}
+int NVTX_API domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+    return push(number_of(domain), event);
+}
+int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
+    return pop(number_of(domain));
+}
+template <class Letter>
+void NVTX_API domain_name_category(nvtxDomainHandle_t domain, std::uint32_t category, const Letter* name) {
+    recorder().name_category(number_of(domain), category, string_or_empty(name));
+}
+template <class Letter>
+nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Letter* text) {
+    return reinterpret_cast<nvtxStringHandle_t>(
+        std::uintptr_t{recorder().intern(string_or_empty(text)).number});
+}
+template <class Letter>
+nvtxDomainHandle_t NVTX_API create_domain(const Letter* name) {
+    return reinterpret_cast<nvtxDomainHandle_t>(std::uintptr_t{recorder().domain(string_or_empty(name))});
+}
+// A domain may be used by several libraries, so that the end of one is not the end of the domain.
+void NVTX_API destroy_domain(nvtxDomainHandle_t) {}
+void NVTX_API initialise(const void*) {}
+
+// ---- attaching ----
+
+template <class Function>
+std::pair<unsigned, NvtxFunctionPointer> entry(unsigned index, Function function) {
+    return {index, reinterpret_cast<NvtxFunctionPointer>(function)};
+}
+
+/// Put the functions into a module's table. Entries that a library's NVTX does not know are beyond its size.
+bool install(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
+             std::initializer_list<std::pair<unsigned, NvtxFunctionPointer>> entries) {
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    if (callbacks.GetModuleFunctionTable(module, &table, &size) == 0) {
+        return false;
+    }
+    for (const auto& [index, function] : entries) {
+        if (index < size && table[index] != nullptr) {
+            *table[index] = function;
+        }
+    }
+    return true;
+}
+
+} // namespace
+} // namespace spng::recorder
+
+extern "C" __attribute__((visibility("default"))) int
+InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+    using namespace spng::recorder;
+    const auto* const callbacks =
+        static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
+    if (callbacks == nullptr) {
+        return 0;
+    }
+    // Before anything reaches us: other threads use the functions as soon as they are in the table.
+    start_from_environment();
+    const bool core =
+        install(*callbacks, NVTX_CB_MODULE_CORE,
+                {entry(NVTX_CBID_CORE_MarkEx, &mark_ex), entry(NVTX_CBID_CORE_MarkA, &mark_a),
+                 entry(NVTX_CBID_CORE_MarkW, &mark_w), entry(NVTX_CBID_CORE_RangeStartEx, &start_ex),
+                 entry(NVTX_CBID_CORE_RangeStartA, &start_a), entry(NVTX_CBID_CORE_RangeStartW, &start_w),
+                 entry(NVTX_CBID_CORE_RangeEnd, &end_range), entry(NVTX_CBID_CORE_RangePushEx, &push_ex),
+                 entry(NVTX_CBID_CORE_RangePushA, &push_a), entry(NVTX_CBID_CORE_RangePushW, &push_w),
+                 entry(NVTX_CBID_CORE_RangePop, &pop_range),
+                 entry(NVTX_CBID_CORE_NameCategoryA, &name_category<char>),
+                 entry(NVTX_CBID_CORE_NameCategoryW, &name_category<wchar_t>),
+                 entry(NVTX_CBID_CORE_NameOsThreadA, &name_thread<char>),
+                 entry(NVTX_CBID_CORE_NameOsThreadW, &name_thread<wchar_t>)});
+    const bool domains = install(*callbacks, NVTX_CB_MODULE_CORE2,
+                                 {entry(NVTX_CBID_CORE2_DomainMarkEx, &domain_mark_ex),
+                                  entry(NVTX_CBID_CORE2_DomainRangeStartEx, &domain_start_ex),
+                                  entry(NVTX_CBID_CORE2_DomainRangeEnd, &domain_end),
+                                  entry(NVTX_CBID_CORE2_DomainRangePushEx, &domain_push_ex),
+                                  entry(NVTX_CBID_CORE2_DomainRangePop, &domain_pop),
+                                  entry(NVTX_CBID_CORE2_DomainNameCategoryA, &domain_name_category<char>),
+                                  entry(NVTX_CBID_CORE2_DomainNameCategoryW, &domain_name_category<wchar_t>),
+                                  entry(NVTX_CBID_CORE2_DomainRegisterStringA, &register_string<char>),
+                                  entry(NVTX_CBID_CORE2_DomainRegisterStringW, &register_string<wchar_t>),
+                                  entry(NVTX_CBID_CORE2_DomainCreateA, &create_domain<char>),
+                                  entry(NVTX_CBID_CORE2_DomainCreateW, &create_domain<wchar_t>),
+                                  entry(NVTX_CBID_CORE2_DomainDestroy, &destroy_domain),
+                                  entry(NVTX_CBID_CORE2_Initialize, &initialise)});
+    if (!core && !domains) {
+        return 0;
+    }
+    Recorder::instance().attached();
+    return 1;
+}

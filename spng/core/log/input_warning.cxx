@@ -1,0 +1,41 @@
+#include "spng/core/log/input_warning.h"
+
+#include "spng/core/log/log.h"
+
+#include <atomic>
+
+namespace spng {
+namespace {
+
+std::atomic<bool>& strict_flag() {
+    static std::atomic<bool> flag{false};
+    return flag;
+}
+
+} // namespace
+
+void set_strict(bool strict) {
+    strict_flag() = strict;
+}
+
+bool is_strict() {
+    return strict_flag();
+}
+
+std::string warn_about_input(const std::string& logger, const ErrorText& text) {
+    if (is_strict()) {
+        throw Error(ErrorKind::Input, text);
+    }
+    std::string line = text.what;
+    if (!text.where.empty()) {
+        line += " (" + text.where + ")";
+    }
+    line += ": seen " + text.seen + ", expected " + text.expected;
+    if (!text.hint.empty()) {
+        line += "; hint: " + text.hint;
+    }
+    log::warn(logger, line);
+    return line;
+}
+
+} // namespace spng

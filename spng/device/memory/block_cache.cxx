@@ -1,0 +1,145 @@
+#include "spng/device/memory/block_cache.h"
+
+#include <sys/mman.h>
+
+#include <utility>
+
+namespace spng {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t on_huge_pages = 4 * huge_page; // below, rounding up would waste too much
+constexpr std::size_t granule = std::size_t{256} << 10;
+
+/// A block may be larger than what is asked of it by this factor: the sizes that a chain needs then share
+/// blocks, and less memory lies idle: the process's peak is 1.10 GB with 1.2, 0.98 with 1.5, 0.94 with 2 and
+/// with 3.
+constexpr double room = 2;
+
+/// LibTorch's profiler, where it is on, as LibTorch's own allocator tells it.
+void tell_profiler(const BlockCache& cache, void* start, std::int64_t change) {
+    if (c10::memoryProfilingEnabled()) {
+        const std::size_t in_use = cache.bytes_in_use();
+        c10::reportMemoryUsageToProfiler(start, change, in_use, in_use + cache.bytes_waiting(),
+                                         c10::Device(c10::kCPU));
+    }
+}
+
+std::size_t rounded(std::size_t bytes) {
+    const std::size_t unit = bytes >= on_huge_pages ? huge_page : granule;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+} // namespace
+
+struct BlockCache::Block {
+    Block(BlockCache& the_owner, std::size_t the_bytes, void* the_start, void* the_mapping,
+          std::size_t the_mapped_bytes)
+        : owner(the_owner), bytes(the_bytes), start(the_start), mapping(the_mapping),
+          mapped_bytes(the_mapped_bytes) {}
+    ~Block() { munmap(mapping, mapped_bytes); }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    BlockCache& owner;
+    const std::size_t bytes;
+    void* const start;
+    void* const mapping; ///< may begin before `start`, which is aligned to a huge page
+    const std::size_t mapped_bytes;
+    std::uint64_t released_at = 0; ///< number of the last allocation before
+};
+
+BlockCache::BlockCache(c10::Allocator& small) : m_small(small) {}
+
+BlockCache::~BlockCache() = default;
+
+c10::DataPtr BlockCache::allocate(std::size_t bytes) {
+    if (bytes >= smallest) {
+        if (auto block = take(rounded(bytes))) {
+            void* const start = block->start;
+            tell_profiler(*this, start, static_cast<std::int64_t>(block->bytes));
+            return {start, block.release(), &BlockCache::release, c10::Device(c10::kCPU)};
+        }
+    }
+    return m_small.allocate(bytes);
+}
+
+void BlockCache::copy_data(void* to, const void* from, std::size_t bytes) const {
+    default_copy_data(to, from, bytes);
+}
+
+void BlockCache::release_waiting() {
+    const std::lock_guard lock(m_mutex);
+    unmap_unused(0);
+}
+
+std::size_t BlockCache::bytes_in_use() const {
+    const std::lock_guard lock(m_mutex);
+    return m_bytes_in_use;
+}
+
+std::size_t BlockCache::bytes_waiting() const {
+    const std::lock_guard lock(m_mutex);
+    return m_bytes_waiting;
+}
+
+/// The smallest block that waits and is large enough, else a new one; null when the system has no memory.
+std::unique_ptr<BlockCache::Block> BlockCache::take(std::size_t bytes) {
+    const std::lock_guard lock(m_mutex);
+    ++m_allocations;
+    std::unique_ptr<Block> block;
+    const auto found = m_waiting.lower_bound(bytes);
+    if (found != m_waiting.end() && static_cast<double>(found->first) <= room * static_cast<double>(bytes)) {
+        block = std::move(found->second);
+        m_bytes_waiting -= block->bytes;
+        m_waiting.erase(found);
+    } else {
+        unmap_unused(patience);
+        block = map(bytes);
+        if (!block) {
+            unmap_unused(0);
+            block = map(bytes);
+        }
+    }
+    m_bytes_in_use += block ? block->bytes : 0;
+    return block;
+}
+
+std::unique_ptr<BlockCache::Block> BlockCache::map(std::size_t bytes) {
+    const bool is_huge = bytes >= on_huge_pages;
+    const std::size_t mapped = bytes + (is_huge ? huge_page : 0);
+    void* const mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+        return nullptr;
+    }
+    auto* start = static_cast<char*>(mapping);
+    if (is_huge) {
+        start += (huge_page - reinterpret_cast<std::uintptr_t>(start) % huge_page) % huge_page;
+        madvise(start, bytes, MADV_HUGEPAGE); // a wish: without huge pages the small ones serve
+    }
+    return std::make_unique<Block>(*this, bytes, start, mapping, mapped);
+}
+
+void BlockCache::unmap_unused(std::uint64_t idle_for) {
+    std::erase_if(m_waiting, [&](const auto& entry) {
+        if (m_allocations - entry.second->released_at < idle_for) {
+            return false;
+        }
+        m_bytes_waiting -= entry.first;
+        return true;
+    });
+}
+
+void BlockCache::release(void* context) {
+    std::unique_ptr<Block> block(static_cast<Block*>(context));
+    BlockCache& owner = block->owner;
+    tell_profiler(owner, block->start, -static_cast<std::int64_t>(block->bytes));
+    const std::lock_guard lock(owner.m_mutex);
+    block->released_at = owner.m_allocations;
+    owner.m_bytes_in_use -= block->bytes;
+    owner.m_bytes_waiting += block->bytes;
+    const std::size_t bytes = block->bytes;
+    owner.m_waiting.emplace(bytes, std::move(block));
+}
+
+} // namespace spng

@@ -1,0 +1,85 @@
+#include "spng/device/memory/device_memory.h"
+
+#include "spng/core/proc_files.h"
+#include "spng/device/memory/host_buffers.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t unknown = -1;
+
+/// The number in a file that holds one; `unknown` for a missing file and for "max".
+std::int64_t number_in(const char* file) {
+    std::ifstream stream(file);
+    std::int64_t number = unknown;
+    return stream >> number ? number : unknown;
+}
+
+void limit(DeviceMemory& memory, std::int64_t total, std::int64_t used) {
+    if (total == unknown || used == unknown) {
+        return;
+    }
+    memory.total = memory.total == unknown ? total : std::min(memory.total, total);
+    const std::int64_t free = std::max<std::int64_t>(total - used, 0);
+    memory.free = memory.free == unknown ? free : std::min(memory.free, free);
+}
+
+std::int64_t address_space_limit() {
+    rlimit limits{};
+    if (getrlimit(RLIMIT_AS, &limits) != 0 || limits.rlim_cur == RLIM_INFINITY) {
+        return unknown;
+    }
+    return static_cast<std::int64_t>(limits.rlim_cur);
+}
+
+std::int64_t address_space_used() {
+    const std::int64_t pages = number_in("/proc/self/statm"); // its first number
+    return pages == unknown ? unknown : pages * sysconf(_SC_PAGESIZE);
+}
+
+DeviceMemory host_memory() {
+    DeviceMemory memory{proc_bytes("/proc/meminfo", "MemAvailable"), proc_bytes("/proc/meminfo", "MemTotal")};
+    // Inside of a container these are the container's own files; outside they are not there.
+    limit(memory, number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
+    limit(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+          number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    limit(memory, address_space_limit(), address_space_used());
+    return memory;
+}
+
+} // namespace
+
+DeviceMemory device_memory(c10::Device device) {
+    if (device.is_cpu()) {
+        return host_memory();
+    }
+    try {
+        const auto [free, total] = c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
+        return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+    } catch (const c10::Error&) {
+        return {}; // an allocator that does not know
+    }
+}
+
+void release_cached_memory(c10::Device device) {
+    if (device.is_cpu()) {
+        release_host_buffers();
+        return;
+    }
+    try {
+        c10::getDeviceAllocator(device.type())->emptyCache();
+    } catch (const c10::Error&) {
+        // A device that is lost; whoever uses it next says so.
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,77 @@
+#include "spng/device/memory/out_of_memory.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+
+namespace spng {
+namespace {
+
+constexpr const char* less_memory =
+    "fewer events in flight, -A memory_budget=..., -A batch=false, or more memory";
+
+[[noreturn]] void out_of_memory(const std::string& what, const std::string& where, const std::string& seen) {
+    throw OutOfMemory({.what = what,
+                       .where = where,
+                       .seen = seen,
+                       .expected = "enough memory for the tensors of an event",
+                       .hint = less_memory});
+}
+
+[[noreturn]] void unexpected(const std::string& where, const std::string& seen) {
+    throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
+                                      .where = where,
+                                      .seen = without_trace(seen),
+                                      .expected = {},
+                                      .hint = "please report this with the command line and the input"});
+}
+
+} // namespace
+
+bool says_out_of_memory(const std::string& text) {
+    static constexpr std::array signs{
+        "DefaultCPUAllocator: ",
+        "out of memory",
+        "can't allocate memory",
+        "std::bad_alloc",
+        "CUFFT_ALLOC_FAILED",
+        "CUBLAS_STATUS_ALLOC_FAILED",
+        "CUDNN_STATUS_ALLOC_FAILED", // and of its engines, each of which found no memory:
+        "unable to find an engine to execute this computation"};
+    return std::any_of(signs.begin(), signs.end(),
+                       [&](const char* sign) { return text.find(sign) != std::string::npos; });
+}
+
+std::string without_trace(const std::string& text) {
+    return text.substr(0, std::min<std::size_t>(text.find("\nException raised from"), 600));
+}
+
+void rethrow_readable(const std::string& where) {
+    try {
+        throw;
+    } catch (Error& error) {
+        if (!where.empty()) {
+            error.add_where(where);
+        }
+        throw;
+    } catch (const c10::OutOfMemoryError& error) {
+        out_of_memory("out of device memory", where, without_trace(error.what_without_backtrace()));
+    } catch (const c10::Error& error) {
+        const std::string text = error.what_without_backtrace();
+        if (says_out_of_memory(text)) {
+            out_of_memory("out of memory", where, without_trace(text));
+        }
+        unexpected(where, text);
+    } catch (const std::bad_alloc&) {
+        out_of_memory("out of memory", where, "the C++ library got no more memory");
+    } catch (const std::exception& error) {
+        unexpected(where, error.what());
+    } catch (...) {
+        unexpected(where, "an exception of unknown kind");
+    }
+}
+
+} // namespace spng

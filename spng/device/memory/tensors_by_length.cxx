@@ -1,0 +1,27 @@
+#include "spng/device/memory/tensors_by_length.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace spng {
+
+at::Tensor TensorsByLength::get(std::int64_t length, c10::Device device,
+                                const std::function<at::Tensor()>& make) {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_tensors.find(length);
+    if (found != m_tensors.end()) {
+        return found->second;
+    }
+    if (device.is_cpu()) {
+        m_tensors.clear();
+    }
+    at::Tensor tensor = make().to(device);
+    if (!device.is_cpu()) {
+        // Once per length; without it, other streams might read what this one has not written yet.
+        const c10::impl::VirtualGuardImpl guard(device.type());
+        guard.synchronizeStream(guard.getStream(device));
+    }
+    m_tensors.emplace(length, tensor);
+    return tensor;
+}
+
+} // namespace spng

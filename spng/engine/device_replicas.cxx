@@ -1,0 +1,101 @@
+#include "spng/engine/device_replicas.h"
+
+#include "spng/core/log/log.h"
+#include "spng/device/device_graph.h"
+#include "spng/engine/warm_up.h"
+#include "spng/instrument/report/state_trace.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+namespace spng {
+namespace {
+
+/// Why events are not launched as one, whatever the graph looks like.
+std::string rejection_of(c10::Device device, const DeviceReplicaOptions& options) {
+    if (make_device_graph(device) == nullptr) {
+        return device.is_cpu() ? "the job runs on the CPU"
+                               : "libWireCellSpngCuda.so is not there, or has none for " + device.str();
+    }
+    if (options.mode.synchronise) {
+        return "--sync-timing waits around each node";
+    }
+    return instrument::tracing_states() ? "--trace-states reads what each node gives" : "";
+}
+
+} // namespace
+
+DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const std::vector<Environment*>& environments,
+                               const DeviceReplicaOptions& options)
+    : m_replicas(std::move(replicas)) {
+    if (options.cuda_graph != "off") {
+        put_sections_in(environments, options);
+    }
+    for (std::size_t i = 0; i < m_replicas.size(); ++i) {
+        const double seconds = warm_up(*m_replicas[i].graph, m_replicas[i].device, options.events_in_flight);
+        m_warm_up += seconds;
+        auto plans = fft_plan_cache(m_replicas[i].device);
+        if (plans == nullptr) {
+            continue;
+        }
+        // Recorded graphs use the plans that they were recorded with, so that none may be dropped.
+        const std::int64_t most = m_sections.empty() ? bound_fft_plans(*plans) : 0;
+        log::info("warm-up", [&] {
+            return m_replicas[i].device.str() + " ready after " + std::to_string(seconds) + " s; " +
+                   (most > 0 ? "keeps " + std::to_string(most) + " plans of transforms"
+                             : std::string("keeps all plans of transforms"));
+        });
+        m_plans.push_back(std::move(plans));
+    }
+}
+
+DeviceReplicas::~DeviceReplicas() {
+    m_sections.clear(); // before the plans that their graphs use
+    for (const auto& plans : m_plans) {
+        try {
+            plans->clear();
+        } catch (const c10::Error&) {
+            // A device that was lost frees nothing any more; the run's own error says so.
+        }
+    }
+}
+
+void DeviceReplicas::put_sections_in(const std::vector<Environment*>& environments,
+                                     const DeviceReplicaOptions& options) {
+    std::string rejection;
+    std::vector<GraphSection> sections;
+    for (const Replica& replica : m_replicas) {
+        sections.push_back(find_device_section(*replica.graph));
+        rejection = rejection.empty() ? rejection_of(replica.device, options) : rejection;
+        rejection = rejection.empty() ? sections.back().rejection : rejection;
+    }
+    if (!rejection.empty()) { // of one replica: all replicas have the same vertices
+        const std::string text = "events are not launched as one: " + rejection;
+        options.cuda_graph == "on" ? log::warn("cuda_graph", text) : log::info("cuda_graph", text);
+        return;
+    }
+    // More than two copies of the memory of an event would overlap no better.
+    const auto slots = static_cast<std::size_t>(std::clamp(options.events_in_flight, 1, 2));
+    for (std::size_t i = 0; i < m_replicas.size(); ++i) {
+        Replica& replica = m_replicas[i];
+        auto node = std::make_unique<DeviceSection>();
+        node->set_name({"SPNGDeviceSection", m_replicas.size() > 1 ? replica.device.str() : ""});
+        node->configure(nlohmann::json::object());
+        node->enclose(*replica.graph, sections[i], options.mode, slots);
+        node->prepare(*environments.at(i));
+        m_graphs.push_back(std::make_unique<Graph>(with_section(*replica.graph, sections[i], *node)));
+        replica.graph = m_graphs.back().get();
+        m_sections.push_back(std::move(node));
+    }
+}
+
+std::vector<instrument::NodeMeter*> DeviceReplicas::meters() const {
+    std::vector<instrument::NodeMeter*> meters;
+    for (const auto& section : m_sections) {
+        meters.push_back(&section->meter());
+    }
+    return meters;
+}
+
+} // namespace spng

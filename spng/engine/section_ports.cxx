@@ -1,0 +1,249 @@
+#include "spng/engine/section_ports.h"
+
+#include <ATen/ops/clone.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace spng {
+namespace {
+
+using Tables = std::vector<std::shared_ptr<const ChannelTable>>;
+
+Tables tables_of(const Ports& ports) {
+    Tables tables;
+    for (const auto& set : ports) {
+        for (const auto& tensor : set->tensors()) {
+            if (tensor.channels && std::find(tables.begin(), tables.end(), tensor.channels) == tables.end()) {
+                tables.push_back(tensor.channels);
+            }
+        }
+    }
+    return tables;
+}
+
+bool is_time(const Axis& axis) {
+    return axis.unit == "ns";
+}
+
+/// Points in time that an axis may start at.
+std::vector<double> times_of(const Ports& inputs) {
+    const EventInfo& event = inputs.front()->event();
+    std::vector<double> times{0, event.start, event.start + event.first_tick * event.tick};
+    for (const auto& set : inputs) {
+        for (const auto& tensor : set->tensors()) {
+            for (const auto& axis : tensor.axes) {
+                if (is_time(axis)) {
+                    times.push_back(axis.start);
+                }
+            }
+        }
+    }
+    return times;
+}
+
+std::size_t first_equal(const std::vector<double>& times, double time) {
+    return static_cast<std::size_t>(std::find(times.begin(), times.end(), time) - times.begin());
+}
+
+/// @param all  the tensors of which it is one
+void describe(std::ostream& out, const at::Tensor& tensor, const std::vector<at::Tensor>& all) {
+    if (tensor.defined()) {
+        out << std::find_if(all.begin(), all.end(), [&](const at::Tensor& other) {
+                   return other.is_same(tensor);
+               }) - all.begin();
+        out << tensor.scalar_type() << tensor.device() << tensor.sizes() << tensor.strides();
+    }
+    out << ';';
+}
+
+void describe(std::ostream& out, const NamedTensor& tensor, const Tables& tables,
+              const std::vector<at::Tensor>& all) {
+    out << tensor.name << '|' << tensor.unit << '|' << static_cast<int>(tensor.domain) << '|';
+    for (const at::Tensor& part : {tensor.data, tensor.summary, tensor.pedestal}) {
+        describe(out, part, all);
+    }
+    for (const auto& axis : tensor.axes) {
+        out << axis.name << ',' << axis.unit << ',' << axis.period << ',';
+        if (!is_time(axis)) {
+            out << axis.start;
+        }
+        out << ';';
+    }
+    for (const auto& [key, note] : tensor.notes) {
+        out << key << '=' << note << ';';
+    }
+    out << std::find(tables.begin(), tables.end(), tensor.channels) - tables.begin() << '\n';
+}
+
+void describe(std::ostream& out, const ChannelTable& table, const std::vector<at::Tensor>& all) {
+    for (const auto& view : table.views) {
+        out << view << ',';
+    }
+    for (const int plane : table.planes) {
+        out << plane << ',';
+    }
+    // Tables of a detector are made once, so that equal ones are the same memory.
+    out << (table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
+    describe(out, table.ids, all);
+    describe(out, table.good, all);
+    out << '\n';
+}
+
+/// The same tensor object gets the same copy.
+class Copies {
+public:
+    at::Tensor of(const at::Tensor& tensor) {
+        if (!tensor.defined()) {
+            return tensor;
+        }
+        at::Tensor& copy = m_copies[tensor.unsafeGetTensorImpl()];
+        if (!copy.defined()) {
+            copy = tensor.clone();
+        }
+        return copy;
+    }
+
+private:
+    std::map<const c10::TensorImpl*, at::Tensor> m_copies;
+};
+
+/// The tensors of a set with memory of their own. table_for: what becomes of their channel tables.
+template <class TableFor>
+std::vector<NamedTensor> copied(const TensorSet& set, Copies& copies, const TableFor& table_for) {
+    std::vector<NamedTensor> tensors = set.tensors();
+    for (auto& tensor : tensors) {
+        tensor.data = copies.of(tensor.data);
+        tensor.summary = copies.of(tensor.summary);
+        tensor.pedestal = copies.of(tensor.pedestal);
+        tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
+    }
+    return tensors;
+}
+
+} // namespace
+
+std::vector<at::Tensor> tensors_of(const Ports& ports) {
+    std::vector<at::Tensor> tensors;
+    const auto add = [&](const at::Tensor& tensor) {
+        const bool known = std::any_of(tensors.begin(), tensors.end(),
+                                       [&](const at::Tensor& other) { return other.is_same(tensor); });
+        if (tensor.defined() && !known) {
+            tensors.push_back(tensor);
+        }
+    };
+    for (const auto& set : ports) {
+        for (const auto& tensor : set->tensors()) {
+            add(tensor.data);
+            add(tensor.summary);
+            add(tensor.pedestal);
+        }
+    }
+    for (const auto& table : tables_of(ports)) {
+        add(table->good);
+    }
+    return tensors;
+}
+
+std::string port_key(const Ports& inputs) {
+    const EventInfo& event = inputs.front()->event();
+    std::ostringstream out;
+    out << std::hexfloat << event.tick << ',' << event.first_tick << ',' << event.ticks << ','
+        << event.window.has_value() << '\n'; // a window comes out with its regions
+    const auto times = times_of(inputs);
+    for (const double time : times) {
+        out << first_equal(times, time) << ',';
+    }
+    const Tables tables = tables_of(inputs);
+    const auto tensors = tensors_of(inputs);
+    for (const auto& set : inputs) {
+        out << "\nset\n";
+        for (const auto& tensor : set->tensors()) {
+            describe(out, tensor, tables, tensors);
+        }
+    }
+    for (const auto& table : tables) {
+        describe(out, *table, tensors);
+    }
+    return out.str();
+}
+
+StaticInputs::StaticInputs(const Ports& inputs) {
+    Copies copies;
+    std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> tables;
+    for (const auto& table : tables_of(inputs)) {
+        auto copy = std::make_shared<ChannelTable>(*table);
+        copy->good = copies.of(table->good);
+        tables[table.get()] = std::move(copy);
+    }
+    const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
+        return tables.at(table.get());
+    };
+    for (const auto& set : inputs) {
+        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
+        m_ports.push_back(std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors)));
+    }
+    m_tensors = tensors_of(m_ports);
+}
+
+void StaticInputs::load(const Ports& inputs) {
+    const auto tensors = tensors_of(inputs);
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        m_tensors[i].copy_(tensors.at(i), /*non_blocking=*/true);
+    }
+}
+
+OutputTemplate::OutputTemplate(const Ports& inputs, Ports outputs)
+    : m_inputs(inputs), m_outputs(std::move(outputs)) {
+    const auto times = times_of(m_inputs);
+    for (const auto& set : m_outputs) {
+        if (set == nullptr || set->event_ptr() != m_inputs.front()->event_ptr()) {
+            m_rejection = "a node gives a set of another event than it got";
+            return;
+        }
+        for (const auto& tensor : set->tensors()) {
+            for (const auto& axis : tensor.axes) {
+                if (is_time(axis) && first_equal(times, axis.start) == times.size()) {
+                    m_rejection = "the tensor " + tensor.name + " starts at a time that is not of the input";
+                }
+            }
+        }
+    }
+}
+
+Ports OutputTemplate::fill(const Ports& inputs) const {
+    const auto old_times = times_of(m_inputs);
+    const auto times = times_of(inputs);
+    const Tables old_tables = tables_of(m_inputs);
+    const Tables tables = tables_of(inputs);
+    Copies copies;
+    std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> new_tables;
+    const auto table_for = [&](const std::shared_ptr<const ChannelTable>& old) {
+        auto& table = new_tables[old.get()];
+        const auto found = std::find(old_tables.begin(), old_tables.end(), old);
+        if (!table && found != old_tables.end()) {
+            table = tables.at(static_cast<std::size_t>(found - old_tables.begin()));
+        } else if (!table) { // made by one of the nodes
+            auto copy = std::make_shared<ChannelTable>(*old);
+            copy->good = copies.of(old->good);
+            table = std::move(copy);
+        }
+        return table;
+    };
+    Ports outputs;
+    for (const auto& set : m_outputs) {
+        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
+        for (auto& tensor : tensors) {
+            for (auto& axis : tensor.axes) {
+                if (is_time(axis)) {
+                    axis.start = times.at(first_equal(old_times, axis.start));
+                }
+            }
+        }
+        outputs.push_back(std::make_shared<const TensorSet>(inputs.front()->event_ptr(), std::move(tensors)));
+    }
+    return outputs;
+}
+
+} // namespace spng

@@ -1,0 +1,356 @@
+#pragma once
+// Ranges and marks for Nsight Systems and every other NVTX tool.
+//
+//   NVTX_SCOPED_RANGE("Decon::inverse_transform");        until the end of the scope
+//   NVTX_RANGE("Decon::divide", spng::nvtx::Kind::Decon); the same with the category and colour of a kind
+//   NVTX_RANGE("Decon::divide", 0xFF4E79A7);              the same with a colour 0xAARRGGBB
+//   NVTX_RANGE("Decon::divide", 0xFF4E79A7, row_count);   ... and a payload: integer or floating point
+//   NVTX_FUNCTION_RANGE();                                named after the function: "Decon::operator()"
+//   NVTX_RANGE_PUSH("Decon::divide"); NVTX_RANGE_POP();   where no scope fits; must balance on each thread
+//   auto upload = NVTX_RANGE_START("Upload", event);      asynchronous work: may end on another thread and
+//   NVTX_RANGE_END(upload);                               need not nest; the payload may be left out
+//   NVTX_MARK("TorchService::model_loaded");              one point in time; NVTX_MARKER is its older name
+//   NVTX_IO_RANGE("FrameReader::next");                   domain spng.io: files are read and written
+//   NVTX_SCHEDULING_RANGE("TbbFlow::feed", event);        domain spng.sched: what engines do between node
+//   NVTX_SCHEDULING_MARK("TbbFlow::end_of_stream");       calls; all payloads may be left out
+//
+// A name is a string literal `Type::step`, so that it is registered once per call site and a range costs a
+// few nanoseconds when no tool listens. Names known only at run time (`Type:instance`, operators of ATen)
+// belong to node_range.h and torch_ranges.h. All go to the domain "spng" where no other is named. They only
+// call NVTX, never CUDA, so they may stand inside a CUDA graph capture; Kind::Capture and Kind::Replay are
+// for the ranges around a capture and around the launch of what was captured.
+//
+// How much is annotated is a level, first that of the variable SPNG_NVTX_LEVEL: 0 nothing, 1 node calls and
+// events, 2 also steps and files (the default), 3 also scheduling, 4 also every operator of ATen. A range
+// that has begun always ends, whatever the level has become.
+//
+// On where SPNG_NVTX (or HAVE_NVTX, the field's older name) is defined non-zero. Otherwise nothing is
+// compiled in: no symbol, no string, no evaluation of an argument. The header then includes nothing at all,
+// and only checks that names are literals, so that a build without NVTX finds what would break a build with
+// it.
+
+#if (defined(SPNG_NVTX) && (SPNG_NVTX + 0)) || (defined(HAVE_NVTX) && (HAVE_NVTX + 0))
+#define SPNG_NVTX_IS_ON 1
+#else
+#define SPNG_NVTX_IS_ON 0
+#endif
+
+#if SPNG_NVTX_IS_ON
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <nvtx3/nvtx3.hpp>
+
+namespace spng::nvtx {
+
+/// Node calls and their steps.
+struct Domain {
+    static constexpr char const* name{"spng"};
+};
+/// Engines: events on their way, waiting, handing over.
+struct SchedulingDomain {
+    static constexpr char const* name{"spng.sched"};
+};
+struct IoDomain {
+    static constexpr char const* name{"spng.io"};
+};
+/// Operators of ATen, also those that run on behalf of a model.
+struct TorchDomain {
+    static constexpr char const* name{"spng.torch"};
+};
+
+/// How much is annotated; each level holds those before it.
+enum class Level : int { Off = 0, Nodes = 1, Steps = 2, Scheduling = 3, Torch = 4 };
+
+/// What SPNG_NVTX_LEVEL says; Steps where it says nothing that is a level.
+inline Level level_of_environment() noexcept {
+    char const* const text = std::getenv("SPNG_NVTX_LEVEL");
+    bool const is_level = text != nullptr && text[0] >= '0' && text[0] <= '4' && text[1] == '\0';
+    return is_level ? static_cast<Level>(text[0] - '0') : Level::Steps;
+}
+
+/// Of the whole process.
+inline std::atomic<Level> level_in_force{level_of_environment()};
+
+inline bool is_on(Level level) noexcept {
+    return level_in_force.load(std::memory_order_relaxed) >= level;
+}
+
+/// Also instrument/nvtx_level.h, which checks what users write and starts the ranges of operators.
+inline void set_level(Level level) noexcept {
+    level_in_force.store(level, std::memory_order_relaxed);
+}
+
+/// What a range is about: the NVTX category, and through `palette` the colour. A node's kind is the folder of
+/// its step; Step is a range inside a node that says nothing else.
+enum class Kind : std::uint32_t {
+    Other = 1, // NVTX reserves category 0 for "none"
+    Step,
+    Source,
+    Sink,
+    Plumbing,
+    Frame,
+    Decon,
+    Filter,
+    Roi,
+    Coincidence,
+    Dnn,
+    Service,
+    Tap,
+    Simulation,
+    Noise,
+    Event,
+    Scheduling,
+    Io,
+    Torch,
+    Capture,
+    Replay
+};
+
+struct KindColour {
+    char const* category;
+    std::uint32_t argb;
+};
+
+/// THE palette, in the order of Kind; profiling/wirecell_profile/palette.py repeats it, and a test compares
+/// them. Hues go along the chain: data movement grey and brown, Fourier space blue, regions of interest warm,
+/// networks violet, simulation green; what lies around node calls is dark, captured graphs are yellow.
+inline constexpr std::array<KindColour, 21> palette{{
+    {"other", 0xFF9E9E9E},       // grey
+    {"step", 0xFFC7C7C7},        // light grey
+    {"source", 0xFF8C6D31},      // brown
+    {"sink", 0xFFBD9E39},        // ochre
+    {"plumbing", 0xFF7F7F7F},    // dark grey
+    {"frame", 0xFFE7CB94},       // sand
+    {"decon", 0xFF1F4E9C},       // dark blue
+    {"filter", 0xFF4EA3D9},      // sky blue
+    {"roi", 0xFFF28E2B},         // orange
+    {"coincidence", 0xFFD62728}, // red
+    {"dnn", 0xFF8E44AD},         // violet
+    {"service", 0xFFC39BD3},     // light violet
+    {"tap", 0xFF17A589},         // teal
+    {"sim", 0xFF2E8B57},         // green
+    {"noise", 0xFF98C379},       // light green
+    {"event", 0xFF34495E},       // slate
+    {"scheduling", 0xFF5D6D7E},  // light slate
+    {"io", 0xFF6E4B2A},          // dark brown
+    {"torch", 0xFFE377C2},       // pink
+    {"capture", 0xFFF1C40F},     // yellow
+    {"replay", 0xFFF7DC6F},      // light yellow
+}};
+
+constexpr KindColour const& colour_of(Kind kind) noexcept {
+    return palette[static_cast<std::size_t>(kind) - 1];
+}
+
+/// The kind whose category has this name, Other where there is none.
+constexpr Kind kind_of(std::string_view name) noexcept {
+    for (std::size_t index = 0; index < palette.size(); ++index) {
+        if (name == palette[index].category) {
+            return static_cast<Kind>(index + 1);
+        }
+    }
+    return Kind::Other;
+}
+
+/// The category of a kind. The first call in a domain names all of them, so that tools show the whole legend.
+template <class InDomain>
+nvtx3::category category_of(Kind kind) noexcept {
+    static bool const named = [] {
+        for (std::size_t index = 0; index < palette.size(); ++index) {
+            nvtxDomainNameCategoryA(nvtx3::domain::get<InDomain>(), static_cast<std::uint32_t>(index + 1),
+                                    palette[index].category);
+        }
+        return true;
+    }();
+    static_cast<void>(named);
+    return nvtx3::category{static_cast<std::uint32_t>(kind)};
+}
+
+/// "Type::step" out of g++'s or clang's spelling of a whole signature, such as
+/// "at::Tensor spng::Decon::operator()(const at::Tensor&) const" -> "Decon::operator()".
+constexpr std::string_view function_name(std::string_view signature) noexcept {
+    constexpr std::string_view call_operator = "operator()";
+    std::size_t end = signature.find(call_operator);
+    end = end == std::string_view::npos ? signature.find('(') : end + call_operator.size();
+    std::string_view name = signature.substr(0, end);
+    int depth = 0; // of template arguments, which may hold spaces
+    for (std::size_t index = name.size(); index-- > 0;) {
+        char const letter = name[index];
+        depth += letter == '>' ? 1 : letter == '<' ? -1 : 0;
+        if (depth == 0 && (letter == ' ' || letter == '*' || letter == '&')) {
+            name.remove_prefix(index + 1);
+            break;
+        }
+    }
+    for (std::string_view scope : {std::string_view{"spng::"}, std::string_view{"{anonymous}::"}}) {
+        if (name.substr(0, scope.size()) == scope) {
+            name.remove_prefix(scope.size());
+        }
+    }
+    return name;
+}
+
+/// Name, category and colour, prepared once: one static object per call site, or one member per node.
+template <class InDomain>
+class LabelIn {
+public:
+    LabelIn(char const* name, Kind kind) noexcept : LabelIn(name, kind, colour_of(kind).argb) {}
+    LabelIn(char const* name, std::uint32_t argb) noexcept : LabelIn(name, Kind::Step, argb) {}
+
+    nvtx3::event_attributes const& attributes() const noexcept { return m_attributes; }
+
+    template <class Payload>
+    nvtx3::event_attributes attributes(Payload payload) const noexcept {
+        return nvtx3::event_attributes{nvtx3::payload{payload}, m_name, m_category, m_colour};
+    }
+
+private:
+    LabelIn(char const* name, Kind kind, std::uint32_t argb) noexcept
+        : m_name{name}, m_category{category_of<InDomain>(kind)}, m_colour{argb},
+          m_attributes{m_name, m_category, m_colour} {}
+
+    nvtx3::registered_string_in<InDomain> m_name;
+    nvtx3::category m_category;
+    nvtx3::color m_colour;
+    nvtx3::event_attributes m_attributes;
+};
+
+/// A range from its construction to the end of the scope; neither copied nor moved, so it ends once.
+template <class InDomain>
+class ScopedRangeIn {
+public:
+    /// No range: the level is too low for it.
+    ScopedRangeIn() noexcept = default;
+    explicit ScopedRangeIn(nvtx3::event_attributes const& attributes) noexcept : m_has_begun{true} {
+        nvtxDomainRangePushEx(nvtx3::domain::get<InDomain>(), attributes.get());
+    }
+    ~ScopedRangeIn() {
+        if (m_has_begun) {
+            nvtxDomainRangePop(nvtx3::domain::get<InDomain>());
+        }
+    }
+    ScopedRangeIn(ScopedRangeIn const&) = delete;
+    ScopedRangeIn& operator=(ScopedRangeIn const&) = delete;
+
+private:
+    bool const m_has_begun = false;
+};
+
+/// Pushes of this thread that the level kept back. What is pushed on top of them is kept back too, so that
+/// pops stay in step with pushes when the level changes between them.
+inline constinit thread_local unsigned pushes_kept_back = 0;
+
+inline void push(LabelIn<Domain> const& label) noexcept {
+    if (pushes_kept_back > 0 || !is_on(Level::Steps)) {
+        ++pushes_kept_back;
+    } else {
+        nvtxDomainRangePushEx(nvtx3::domain::get<Domain>(), label.attributes().get());
+    }
+}
+
+inline void pop() noexcept {
+    if (pushes_kept_back > 0) {
+        --pushes_kept_back;
+    } else {
+        nvtxDomainRangePop(nvtx3::domain::get<Domain>());
+    }
+}
+
+/// Begin a range that is ended by its number. 0: no tool listens.
+template <class InDomain>
+std::uint64_t start(nvtx3::event_attributes const& attributes) noexcept {
+    return nvtxDomainRangeStartEx(nvtx3::domain::get<InDomain>(), attributes.get());
+}
+
+template <class InDomain>
+void end(std::uint64_t range) noexcept {
+    if (range != 0) {
+        nvtxDomainRangeEnd(nvtx3::domain::get<InDomain>(), range);
+    }
+}
+
+} // namespace spng::nvtx
+
+#define SPNG_NVTX_JOIN_TOKENS(left, right) left##right
+#define SPNG_NVTX_JOIN(left, right) SPNG_NVTX_JOIN_TOKENS(left, right)
+
+// The immediately called lambda gives each call site its own static label inside one expression. "" before
+// the name makes anything but a literal a compile error.
+#define SPNG_NVTX_LABEL(domain, name, kind_or_argb)                                                          \
+    ([]() noexcept -> ::spng::nvtx::LabelIn<domain> const& {                                                 \
+        static ::spng::nvtx::LabelIn<domain> const spng_nvtx_label{"" name, kind_or_argb};                   \
+        return spng_nvtx_label;                                                                              \
+    }())
+#define SPNG_NVTX_FUNCTION_LABEL(signature)                                                                  \
+    ([](char const* spng_nvtx_signature) noexcept -> ::spng::nvtx::LabelIn<::spng::nvtx::Domain> const& {    \
+        static ::spng::nvtx::LabelIn<::spng::nvtx::Domain> const spng_nvtx_label{                            \
+            ::std::string{::spng::nvtx::function_name(spng_nvtx_signature)}.c_str(),                         \
+            ::spng::nvtx::Kind::Step};                                                                       \
+        return spng_nvtx_label;                                                                              \
+    }(signature))
+#define SPNG_NVTX_SCOPE(domain, level, label, ...)                                                           \
+    ::spng::nvtx::ScopedRangeIn<domain> const SPNG_NVTX_JOIN(spng_nvtx_range_, __COUNTER__) =                \
+        ::spng::nvtx::is_on(level) ? ::spng::nvtx::ScopedRangeIn<domain>{label.attributes(__VA_ARGS__)}      \
+                                   : ::spng::nvtx::ScopedRangeIn<domain> {}
+#define SPNG_NVTX_MARK(domain, level, name, kind)                                                            \
+    static_cast<void>(::spng::nvtx::is_on(level) &&                                                          \
+                      (::nvtx3::mark_in<domain>(SPNG_NVTX_LABEL(domain, name, kind).attributes()), true))
+
+#define NVTX_RANGE(name, kind_or_argb, ...)                                                                  \
+    SPNG_NVTX_SCOPE(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps,                                        \
+                    SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, kind_or_argb), __VA_ARGS__)
+#define NVTX_SCOPED_RANGE(name) NVTX_RANGE(name, ::spng::nvtx::Kind::Step)
+#define NVTX_FUNCTION_RANGE()                                                                                \
+    SPNG_NVTX_SCOPE(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps,                                        \
+                    SPNG_NVTX_FUNCTION_LABEL(__PRETTY_FUNCTION__))
+#define NVTX_IO_RANGE(name, ...)                                                                             \
+    SPNG_NVTX_SCOPE(::spng::nvtx::IoDomain, ::spng::nvtx::Level::Steps,                                      \
+                    SPNG_NVTX_LABEL(::spng::nvtx::IoDomain, name, ::spng::nvtx::Kind::Io) __VA_OPT__(, )     \
+                        __VA_ARGS__)
+#define NVTX_SCHEDULING_RANGE(name, ...)                                                                     \
+    SPNG_NVTX_SCOPE(::spng::nvtx::SchedulingDomain, ::spng::nvtx::Level::Scheduling,                         \
+                    SPNG_NVTX_LABEL(::spng::nvtx::SchedulingDomain, name, ::spng::nvtx::Kind::Scheduling)    \
+                        __VA_OPT__(, ) __VA_ARGS__)
+#define NVTX_SCHEDULING_MARK(name)                                                                           \
+    SPNG_NVTX_MARK(::spng::nvtx::SchedulingDomain, ::spng::nvtx::Level::Scheduling, name,                    \
+                   ::spng::nvtx::Kind::Scheduling)
+#define NVTX_MARK(name)                                                                                      \
+    SPNG_NVTX_MARK(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps, name, ::spng::nvtx::Kind::Step)
+#define NVTX_RANGE_PUSH(name)                                                                                \
+    ::spng::nvtx::push(SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, ::spng::nvtx::Kind::Step))
+#define NVTX_RANGE_POP() ::spng::nvtx::pop()
+#define NVTX_RANGE_START(name, ...)                                                                          \
+    (::spng::nvtx::is_on(::spng::nvtx::Level::Steps)                                                         \
+         ? ::spng::nvtx::start<::spng::nvtx::Domain>(                                                        \
+               SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, ::spng::nvtx::Kind::Step)                         \
+                   .attributes(__VA_ARGS__))                                                                 \
+         : ::std::uint64_t{0})
+#define NVTX_RANGE_END(range) ::spng::nvtx::end<::spng::nvtx::Domain>(range)
+
+#else
+
+#define SPNG_NVTX_NOTHING(name)                                                                              \
+    static_assert(sizeof("" name) > 1, "a range needs a name that is a string literal")
+
+#define NVTX_RANGE(name, kind_or_argb, ...) SPNG_NVTX_NOTHING(name)
+#define NVTX_SCOPED_RANGE(name) SPNG_NVTX_NOTHING(name)
+#define NVTX_FUNCTION_RANGE() static_assert(true)
+#define NVTX_IO_RANGE(name, ...) SPNG_NVTX_NOTHING(name)
+#define NVTX_SCHEDULING_RANGE(name, ...) SPNG_NVTX_NOTHING(name)
+#define NVTX_SCHEDULING_MARK(name) SPNG_NVTX_NOTHING(name)
+#define NVTX_MARK(name) SPNG_NVTX_NOTHING(name)
+#define NVTX_RANGE_PUSH(name) SPNG_NVTX_NOTHING(name)
+#define NVTX_RANGE_POP() static_cast<void>(0)
+#define NVTX_RANGE_START(name, ...) (0 * sizeof("" name))
+#define NVTX_RANGE_END(range) static_cast<void>(sizeof(range))
+
+#endif
+
+#define NVTX_MARKER(name) NVTX_MARK(name)

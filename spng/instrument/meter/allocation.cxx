@@ -1,0 +1,175 @@
+#include "spng/instrument/meter/allocation.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+
+namespace spng::instrument {
+namespace {
+
+thread_local AllocationScope* t_scope = nullptr;
+std::atomic<std::int64_t> live_bytes{0}; // of all threads
+std::atomic<std::int64_t> peak_bytes{0};
+
+void raise_peak(std::int64_t live) noexcept {
+    std::int64_t peak = peak_bytes.load(std::memory_order_relaxed);
+    while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
+}
+
+} // namespace
+
+/// What allocators may do to the scope of the current thread.
+struct AllocationCounters {
+    static void cpu(std::int64_t bytes) noexcept {
+        raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+        if (t_scope != nullptr) {
+            t_scope->m_cpu.add(bytes);
+        }
+    }
+    static void device(std::int64_t bytes) noexcept {
+        if (t_scope != nullptr) {
+            t_scope->m_device.add(bytes);
+        }
+    }
+};
+
+namespace {
+
+/// Stands before each block, so that its release knows the size and how the inner allocator releases it.
+struct BlockHeader {
+    std::int64_t bytes;
+    void* inner_context;
+    c10::DeleterFnPtr inner_release;
+};
+
+// The room in front keeps the alignment that c10 gives to blocks.
+constexpr std::size_t header_room = c10::gAlignment;
+static_assert(sizeof(BlockHeader) <= header_room);
+
+void release_block(void* data) {
+    if (data == nullptr) {
+        return;
+    }
+    const BlockHeader header = *reinterpret_cast<BlockHeader*>(static_cast<char*>(data) - header_room);
+    AllocationCounters::cpu(-header.bytes);
+    header.inner_release(header.inner_context);
+}
+
+class CountingAllocator final : public c10::Allocator {
+public:
+    explicit CountingAllocator(c10::Allocator* inner) : m_inner(inner) {}
+
+    c10::DataPtr allocate(std::size_t bytes) override {
+        if (bytes == 0) {
+            return {nullptr, nullptr, &release_block, c10::Device(c10::kCPU)};
+        }
+        c10::DataPtr block = m_inner->allocate(bytes + header_room);
+        auto* const start = static_cast<char*>(block.get());
+        const c10::DeleterFnPtr inner_release = block.get_deleter();
+        new (start) BlockHeader{static_cast<std::int64_t>(bytes), block.release_context(), inner_release};
+        AllocationCounters::cpu(static_cast<std::int64_t>(bytes));
+        void* const data = start + header_room;
+        return {data, data, &release_block, c10::Device(c10::kCPU)};
+    }
+
+    c10::DeleterFnPtr raw_deleter() const override { return &release_block; }
+
+    void copy_data(void* to, const void* from, std::size_t bytes) const override {
+        default_copy_data(to, from, bytes);
+    }
+
+private:
+    c10::Allocator* m_inner;
+};
+
+/// Gets the reports of device allocators. It keeps the CPU allocator from reporting, which is counted above.
+/// LibTorch takes whatever is in the slot for a profiler's state, so this is one, which says that it is off.
+class DeviceReports final : public torch::profiler::impl::ProfilerStateBase {
+public:
+    DeviceReports()
+        : ProfilerStateBase(
+              torch::profiler::impl::ProfilerConfig(torch::profiler::impl::ProfilerState::Disabled)) {}
+
+    void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) override {
+        if (!device.is_cpu()) {
+            AllocationCounters::device(bytes);
+        }
+    }
+    torch::profiler::impl::ActiveProfilerType profilerType() override {
+        return torch::profiler::impl::ActiveProfilerType::NONE;
+    }
+
+    /// It has no state of its own, so that one serves all threads.
+    static const std::shared_ptr<DeviceReports>& shared() {
+        static const auto instance = std::make_shared<DeviceReports>();
+        return instance;
+    }
+};
+
+} // namespace
+
+/// Holds the slot for memory reports while it lives.
+class AllocationScope::DeviceListener {
+    c10::DebugInfoGuard m_guard{c10::DebugInfoKind::PROFILER_STATE, DeviceReports::shared()};
+};
+
+void AllocationTally::add(std::int64_t bytes) noexcept {
+    live += bytes;
+    if (bytes > 0) {
+        allocated += bytes;
+        peak = std::max(peak, live);
+    }
+}
+
+void AllocationTally::absorb(const AllocationTally& nested) noexcept {
+    allocated += nested.allocated;
+    peak = std::max(peak, live + nested.peak);
+    live += nested.live;
+}
+
+void count_cpu_allocations() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        auto* const inner = c10::GetAllocator(c10::kCPU);
+        // Never destroyed: tensors may be released after all static objects. Priority 0 is that of LibTorch's
+        // own, so that whoever wants another allocator can still set it.
+        c10::SetAllocator(c10::kCPU, new CountingAllocator(inner), 0);
+    });
+}
+
+std::int64_t live_cpu_bytes() noexcept {
+    return live_bytes.load(std::memory_order_relaxed);
+}
+
+std::int64_t peak_cpu_bytes() noexcept {
+    return peak_bytes.load(std::memory_order_relaxed);
+}
+
+AllocationScope::AllocationScope(bool with_device) : m_outer(t_scope) {
+    if (with_device) {
+        m_counts_device = m_outer != nullptr && m_outer->m_counts_device;
+        if (!m_counts_device &&
+            c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE) == nullptr) {
+            m_device_listener = std::make_unique<DeviceListener>();
+            m_counts_device = true;
+        }
+    }
+    t_scope = this;
+}
+
+AllocationScope::~AllocationScope() {
+    t_scope = m_outer;
+    if (m_outer != nullptr) {
+        m_outer->m_cpu.absorb(m_cpu);
+        m_outer->m_device.absorb(m_device);
+    }
+}
+
+} // namespace spng::instrument

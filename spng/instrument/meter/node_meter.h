@@ -1,0 +1,111 @@
+#pragma once
+// What every call of a node costs, always measured: wall, processor and device time, bytes in and out, ATen
+// leaf operations (operator_traits.h) and memory (allocation.h). A call also is an NVTX range (node_range.h).
+//
+// Times of a nested call (a node that calls another one's service) are in both; leaf operations are credited
+// to the innermost call only.
+
+#include "spng/instrument/clock.h"
+#include "spng/instrument/not_measured.h"
+
+#include <c10/core/Device.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spng::instrument {
+
+struct NodeIdentity {
+    std::string type;     ///< registered type, "SPNGDecon"
+    std::string instance; ///< may be empty
+    std::string kind;     ///< what a node is about: "decon", "filter", ...; category and colour of its ranges
+
+    /// "type:instance", or "type" for a node without instance name.
+    std::string text() const { return instance.empty() ? type : type + ":" + instance; }
+};
+
+/// How a run measures; the same for all its calls.
+struct MeterMode {
+    CpuClock cpu_clock = CpuClock::Process;
+    /// Wait for the device at the begin and end of each call, so that wall time is device time. Changes what
+    /// the device does; reports say so.
+    bool synchronise = false;
+    /// False while a stream is captured into a CUDA graph, where timing events must not be recorded.
+    bool device_events = true;
+};
+
+/// One call. Times in nanoseconds.
+struct CallRecord {
+    std::uint64_t event = 0;
+    int depth = 0;          ///< 0, or how many calls this one is nested in
+    bool failed = false;    ///< left by an exception
+    std::int64_t start = 0; ///< since the process was started
+    std::int64_t wall = 0;
+    std::int64_t nested_wall = 0; ///< the part of wall that was in nested calls
+    std::int64_t cpu = 0;
+    std::int64_t device = not_measured; ///< from first to last work on the current stream
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t leaf_operations = 0;
+    std::int64_t cpu_allocated = 0; ///< tensor memory, bytes; this call's thread only
+    std::int64_t cpu_peak = 0;      ///< highest growth of live tensor memory since the call began
+    std::int64_t device_allocated = not_measured;
+    std::int64_t device_peak = not_measured;
+};
+
+/// One per node of a graph. Thread-safe; calls may overlap. Must outlive its calls.
+class NodeMeter {
+public:
+    explicit NodeMeter(NodeIdentity identity);
+    ~NodeMeter();
+    NodeMeter(const NodeMeter&) = delete;
+    NodeMeter& operator=(const NodeMeter&) = delete;
+
+    const NodeIdentity& identity() const;
+
+    /// All calls that ended, in the order of their ends. Waits for the device to finish them.
+    std::vector<CallRecord> calls();
+
+    /// How often each ATen operator was counted as a leaf operation, over all calls that ended.
+    std::map<std::string, std::uint64_t> operations() const;
+
+    class Call;
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+/// A call, from construction to destruction, both on the same thread. Costs about a microsecond on the CPU.
+/// Measures and never throws for what it cannot measure.
+class NodeMeter::Call {
+public:
+    Call(NodeMeter& meter, std::uint64_t event, c10::Device device, MeterMode mode);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    void count_bytes_in(std::size_t bytes);
+    void count_bytes_out(std::size_t bytes);
+
+    /// Leave no record: this was an idle poll, such as asking a source past its end.
+    void discard();
+
+    struct State;
+
+private:
+    std::unique_ptr<State> m_state;
+};
+
+/// The innermost call that runs on this thread.
+struct CurrentCall {
+    const NodeIdentity* node = nullptr; ///< null outside of calls
+    std::uint64_t event = 0;
+};
+CurrentCall current_call() noexcept;
+
+} // namespace spng::instrument

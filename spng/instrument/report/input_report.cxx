@@ -1,0 +1,160 @@
+#include "spng/instrument/report/input_report.h"
+
+#include "spng/instrument/report/text_table.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+namespace spng::instrument {
+namespace {
+
+using nlohmann::json;
+
+struct CountColumn {
+    const char* title;
+    const char* key;
+    std::uint64_t ChannelCounts::*member;
+};
+
+constexpr std::array<CountColumn, 9> count_columns{{
+    {"channels", "channels", &ChannelCounts::channels},
+    {"absent", "absent", &ChannelCounts::absent},
+    {"NaN", "not_finite", &ChannelCounts::not_finite},
+    {"out of range", "out_of_range", &ChannelCounts::out_of_range},
+    {"dead", "constant", &ChannelCounts::constant},
+    {"masked", "masked", &ChannelCounts::masked},
+    {"partly masked", "partly_masked", &ChannelCounts::partly_masked},
+    {"saturated", "saturated", &ChannelCounts::saturated},
+    {"saturated samples", "saturated_samples", &ChannelCounts::saturated_samples},
+}};
+
+struct FitColumn {
+    const char* title;
+    const char* key;
+    std::optional<FitQuantity> PlaneReport::*member;
+    const char* format;
+    double unit;
+};
+
+constexpr std::array<FitColumn, 4> fit_columns{{
+    {"noise (expected) [ADC]", "noise_adc", &PlaneReport::noise, "%.1f", 1},
+    {"polarity (expected)", "polarity", &PlaneReport::polarity, "%.2f", 1},
+    {"lobe order (expected)", "lobe_order", &PlaneReport::lobes, "%.2f", 1},
+    {"shaping (expected) [us]", "shaping_ns", &PlaneReport::shaping, "%.2f", 1000},
+}};
+
+std::string formatted(const char* format, double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+std::string mean(std::uint64_t sum, std::uint64_t events) {
+    return formatted(sum % events == 0 ? "%.0f" : "%.1f",
+                     static_cast<double>(sum) / static_cast<double>(events));
+}
+
+std::string fit_text(const FitColumn& column, const PlaneReport& plane) {
+    const auto& quantity = plane.*column.member;
+    if (!quantity) {
+        return "-";
+    }
+    return formatted(column.format, quantity->seen / column.unit) + " (" +
+           formatted(column.format, quantity->expected / column.unit) + ")" + (quantity->fits ? "" : " !");
+}
+
+} // namespace
+
+ChannelCounts& ChannelCounts::operator+=(const ChannelCounts& other) {
+    for (const auto& column : count_columns) {
+        this->*column.member += other.*column.member;
+    }
+    return *this;
+}
+
+std::string plane_name(const InputReport::Plane& plane) {
+    return std::string(1, "UVW"[plane.second]) + " of anode " + std::to_string(plane.first);
+}
+
+void InputReport::merge(const InputReport& other) {
+    events += other.events;
+    for (const auto& [key, from] : other.planes) {
+        PlaneReport& plane = planes[key];
+        plane.counts += from.counts;
+        for (const auto& column : fit_columns) {
+            if (!(plane.*column.member)) {
+                plane.*column.member = from.*column.member;
+            }
+        }
+    }
+    warnings.insert(warnings.end(), other.warnings.begin(), other.warnings.end());
+}
+
+std::string InputReport::text() const {
+    if (events == 0) {
+        return {};
+    }
+    std::vector<std::string> header{"input, mean per event"};
+    std::vector<std::function<std::string(const PlaneReport&)>> cells;
+    for (const auto& column : count_columns) {
+        bool any = false;
+        for (const auto& [key, plane] : planes) {
+            any = any || plane.counts.*column.member > 0;
+        }
+        if (any) {
+            header.emplace_back(column.title);
+            cells.emplace_back([this, &column](const PlaneReport& plane) {
+                return mean(plane.counts.*column.member, events);
+            });
+        }
+    }
+    for (const auto& column : fit_columns) {
+        bool any = false;
+        for (const auto& [key, plane] : planes) {
+            any = any || (plane.*column.member).has_value();
+        }
+        if (any) {
+            header.emplace_back(column.title);
+            cells.emplace_back([&column](const PlaneReport& plane) { return fit_text(column, plane); });
+        }
+    }
+    TextTable table(std::move(header));
+    ChannelCounts total;
+    for (const auto& [key, plane] : planes) {
+        total += plane.counts;
+        std::vector<std::string> row{plane_name(key)};
+        for (const auto& cell : cells) {
+            row.push_back(cell(plane));
+        }
+        table.add_row(std::move(row));
+    }
+    const std::string sum = total.unusable() == 0
+                                ? "no channel is absent, NaN, out of range, dead or masked"
+                                : mean(total.unusable(), events) + " of " + mean(total.channels, events) +
+                                      " channels cannot be used";
+    return table.text() + sum + "\n";
+}
+
+nlohmann::json InputReport::json() const {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& [key, plane] : planes) {
+        nlohmann::json entry{{"anode", key.first}, {"plane", std::string(1, "UVW"[key.second])}};
+        for (const auto& column : count_columns) {
+            entry[column.key] = plane.counts.*column.member;
+        }
+        for (const auto& column : fit_columns) {
+            const auto& quantity = plane.*column.member;
+            entry[column.key] = quantity ? nlohmann::json{{"seen", quantity->seen},
+                                                          {"expected", quantity->expected},
+                                                          {"samples", quantity->samples},
+                                                          {"fits", quantity->fits}}
+                                         : nlohmann::json(nullptr);
+        }
+        list.push_back(std::move(entry));
+    }
+    return {{"events", events}, {"planes", std::move(list)}, {"warnings", warnings}};
+}
+
+} // namespace spng::instrument

@@ -1,0 +1,77 @@
+#include "spng/instrument/report/machine.h"
+
+#include "spng/core/proc_files.h"
+#include "spng/instrument/meter/allocation.h"
+#include "spng/instrument/meter/node_meter.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include <fstream>
+#include <optional>
+#include <sys/utsname.h>
+#include <thread>
+#include <unistd.h>
+
+namespace spng::instrument {
+namespace {
+
+std::string cpu_model() {
+    const std::string model = proc_value("/proc/cpuinfo", "model name");
+    return model.empty() ? "unknown" : model;
+}
+
+std::int64_t process_resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t size = 0;
+    std::int64_t resident = 0;
+    return file >> size >> resident ? resident * sysconf(_SC_PAGESIZE) : not_measured;
+}
+
+/// Nothing on the CPU, and where the device's allocator keeps no statistics.
+std::optional<c10::CachingDeviceAllocator::DeviceStats> statistics_of(c10::Device device) {
+    if (device.is_cpu()) {
+        return std::nullopt;
+    }
+    try {
+        auto* const allocator = c10::getDeviceAllocator(device.type());
+        if (allocator->initialized()) {
+            return allocator->getDeviceStats(device.has_index() ? device.index() : 0);
+        }
+    } catch (const c10::Error&) {
+        // An allocator of another kind.
+    }
+    return std::nullopt;
+}
+
+constexpr auto all_pools = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+} // namespace
+
+Machine this_machine() {
+    utsname names{};
+    uname(&names);
+    return {names.nodename, std::string(names.sysname) + " " + names.release, cpu_model(),
+            std::thread::hardware_concurrency()};
+}
+
+std::int64_t process_peak_bytes() {
+    // Not getrusage: its maximum outlives exec, so that a program started by a large one begins with its
+    // size.
+    return proc_bytes("/proc/self/status", "VmHWM");
+}
+
+MemoryInUse memory_in_use(c10::Device device) {
+    if (device.is_cpu()) {
+        return {device, live_cpu_bytes(), process_resident_bytes()};
+    }
+    const auto statistics = statistics_of(device);
+    return {device, statistics ? statistics->allocated_bytes[all_pools].current : not_measured,
+            statistics ? statistics->reserved_bytes[all_pools].current : not_measured};
+}
+
+std::int64_t device_peak_bytes(c10::Device device) {
+    const auto statistics = statistics_of(device);
+    return statistics ? statistics->allocated_bytes[all_pools].peak : not_measured;
+}
+
+} // namespace spng::instrument

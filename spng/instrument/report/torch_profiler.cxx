@@ -1,0 +1,132 @@
+#include "spng/instrument/report/torch_profiler.h"
+
+#include "spng/core/error.h"
+#include "spng/core/files/output_path.h"
+#include "spng/instrument/report/machine.h"
+
+#include <torch/csrc/autograd/profiler_kineto.h>
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+#include <unordered_set>
+
+namespace spng::instrument {
+namespace {
+
+namespace kineto = torch::profiler::impl;
+namespace fs = std::filesystem;
+
+kineto::ProfilerConfig settings() {
+    return kineto::ProfilerConfig(kineto::ProfilerState::KINETO, /*report_input_shapes=*/true,
+                                  /*profile_memory=*/true, /*with_stack=*/true, /*with_flops=*/true,
+                                  /*with_modules=*/false);
+}
+
+} // namespace
+
+struct TorchProfiler::State {
+    fs::path folder;
+    std::set<kineto::ActivityType> activities{kineto::ActivityType::CPU};
+    bool is_prepared = false; ///< for one window; LibTorch crashes without
+    bool is_open = false;
+    int files = 0;
+    std::string failed_file, failure; ///< the first that could not be written, and why
+
+    void save(torch::autograd::profiler::ProfilerResult& result);
+};
+
+/// Kineto only logs that it could not write, so the file is looked at.
+void TorchProfiler::State::save(torch::autograd::profiler::ProfilerResult& result) {
+    const fs::path name = folder / (this_machine().host + "_" + std::to_string(getpid()) + "." +
+                                    std::to_string(files) + ".pt.trace.json");
+    const OutputPath target = output_path(name);
+    std::error_code problem;
+    if (target.in_place || !target.problem.empty()) { // Kineto itself wants a regular file
+        problem = std::make_error_code(std::errc::file_exists);
+    } else {
+        const fs::path partial = partial_path(target.path);
+        result.save(partial);
+        if (fs::file_size(partial, problem) == 0 && !problem) {
+            problem = std::make_error_code(std::errc::no_space_on_device);
+        }
+        if (!problem) {
+            fs::rename(partial, target.path, problem);
+        }
+    }
+    if (problem && failure.empty()) {
+        failed_file = name;
+        failure = problem.message();
+    }
+    files += problem ? 0 : 1;
+}
+
+TorchProfiler::TorchProfiler(const std::string& folder, c10::Device device)
+    : m_state(std::make_unique<State>()) {
+    m_state->folder = folder;
+    if (device.is_cuda()) {
+        m_state->activities.insert(kineto::ActivityType::CUDA);
+    }
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (problem || access(folder.c_str(), W_OK) != 0) {
+        throw Error(ErrorKind::Usage, {.what = "the traces of LibTorch's profiler cannot be written",
+                                       .where = folder,
+                                       .seen = problem ? problem.message() : "no permission to write into it",
+                                       .expected = "a folder that can be made or written into"});
+    }
+}
+
+TorchProfiler::~TorchProfiler() {
+    close_window();
+}
+
+void TorchProfiler::prepare() {
+    if (!m_state->is_prepared) {
+        torch::autograd::profiler::prepareProfiler(settings(), m_state->activities);
+        m_state->is_prepared = true;
+    }
+}
+
+void TorchProfiler::open_window() noexcept {
+    if (m_state->is_open) {
+        return;
+    }
+    try {
+        prepare();
+        m_state->is_prepared = false;
+        torch::autograd::profiler::enableProfiler(settings(), m_state->activities,
+                                                  {at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE});
+        m_state->is_open = true;
+    } catch (const std::exception& error) {
+        m_state->failed_file = m_state->folder;
+        m_state->failure = error.what();
+    }
+}
+
+void TorchProfiler::close_window() noexcept {
+    if (!m_state->is_open) {
+        return;
+    }
+    m_state->is_open = false;
+    try {
+        m_state->save(*torch::autograd::profiler::disableProfiler());
+    } catch (const std::exception& error) {
+        m_state->failed_file = m_state->folder;
+        m_state->failure = error.what();
+    }
+}
+
+int TorchProfiler::finish() {
+    close_window();
+    if (!m_state->failure.empty()) {
+        throw Error(ErrorKind::Output, {.what = "a trace of LibTorch's profiler was not written",
+                                        .where = m_state->failed_file,
+                                        .seen = m_state->failure,
+                                        .expected = "room for it"});
+    }
+    return m_state->files;
+}
+
+} // namespace spng::instrument

@@ -1,0 +1,247 @@
+#include "spng/io/archive/archive_reader.h"
+
+#include "spng/core/error.h"
+#include "spng/io/archive/content_stream.h"
+#include "spng/io/archive/zip_directory.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace spng {
+
+namespace {
+
+constexpr const char* containers = "a .npz (zip), .tar, .tar.gz or .tar.bz2 file";
+
+constexpr int stream_side = -1; // of libarchive's chain of filters
+constexpr std::int64_t tar_block = 512;
+
+std::string base_name(std::string_view path) {
+    return std::string(path.substr(path.rfind('/') + 1)); // npos + 1 is 0
+}
+
+std::string path_of(archive_entry* entry) {
+    const char* name = archive_entry_pathname(entry);
+    if (name == nullptr) { // not expressible in the current locale
+        name = archive_entry_pathname_utf8(entry);
+    }
+    return name != nullptr ? name : "";
+}
+
+bool is_ascii(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+/// libarchive may convert names in other alphabets.
+bool is_same_name(const std::string& left, const std::string& right) {
+    return left == right || (!is_ascii(left) && !is_ascii(right));
+}
+
+/// Without folders; empty for a folder.
+std::vector<std::string> base_names(const std::vector<ZipMember>& members) {
+    std::vector<std::string> names;
+    for (const ZipMember& member : members) {
+        names.push_back(base_name(member.name));
+    }
+    return names;
+}
+
+} // namespace
+
+ArchiveReader::ArchiveReader(std::filesystem::path path) : m_path(std::move(path)) {
+    open();
+}
+
+ArchiveReader::~ArchiveReader() = default;
+
+void ArchiveReader::open() {
+    auto file = std::make_unique<FileStream>(m_path);
+    const auto start = file->peek();
+    if (start.empty()) {
+        throw Error(ErrorKind::Input, {.what = "the input file is empty",
+                                       .where = m_path.string(),
+                                       .seen = "0 bytes",
+                                       .expected = containers,
+                                       .hint = "write the file again"});
+    }
+    const FileStream* const plain = file.get();
+    auto content = content_stream(std::move(file), m_path.string());
+    m_is_compressed = content.get() != plain;
+    m_plain_file = !m_is_compressed && plain->seekable() ? plain : nullptr;
+    m_stream = std::make_unique<TrackedStream>(std::move(content));
+    m_callbacks = std::make_unique<StreamCallbacks>(*m_stream);
+    m_archive.reset(archive_read_new());
+    archive_read_support_format_tar(m_archive.get());
+    archive_read_support_format_zip(m_archive.get());
+    const int status = m_callbacks->open(m_archive.get());
+    if (status != ARCHIVE_OK) {
+        fail(status);
+    }
+}
+
+bool ArchiveReader::next_member() {
+    m_member_open = false;
+    while (m_archive) {
+        if (m_in_entry && archive_read_data_skip(m_archive.get()) < ARCHIVE_WARN) {
+            fail(ARCHIVE_FATAL);
+        }
+        m_in_entry = false;
+        const std::int64_t before = archive_filter_bytes(m_archive.get(), stream_side);
+        archive_entry* entry = nullptr;
+        const int status = archive_read_next_header(m_archive.get(), &entry);
+        if (status == ARCHIVE_EOF) {
+            check_end(before);
+            m_archive.reset();
+            break;
+        }
+        if (status < ARCHIVE_WARN || status == ARCHIVE_RETRY) { // retry: the header of a tar is damaged
+            fail(status);
+        }
+        m_in_entry = true;
+        const bool is_file = archive_entry_filetype(entry) == AE_IFREG;
+        const std::string member = path_of(entry);
+        if (is_zip()) {
+            check_zip_member(base_name(member), is_file);
+        }
+        if (is_file) {
+            m_member_path = member;
+            m_name = base_name(member);
+            m_declared_bytes = archive_entry_size_is_set(entry) != 0
+                                   ? std::optional(static_cast<std::uint64_t>(archive_entry_size(entry)))
+                                   : std::nullopt;
+            m_member_open = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ArchiveReader::is_zip() const {
+    return (archive_format(m_archive.get()) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
+}
+
+/// @param before  bytes of the archive that were used when the last member ended
+void ArchiveReader::check_end(std::int64_t before) {
+    const std::int64_t used = archive_filter_bytes(m_archive.get(), stream_side);
+    if (is_zip()) {
+        check_zip_end(static_cast<std::uint64_t>(used));
+    } else if (used - before < tar_block) {
+        fail_damaged("the end of the file where a member or the end mark of a tar is due");
+    }
+    // What follows the end of a tar in a compressed file carries its checksum.
+    if (!is_zip() && !m_stream->only_zeros_from(static_cast<std::uint64_t>(used))) {
+        fail_damaged("bytes behind the end mark of a tar");
+    }
+    while (!m_stream->next_block().empty()) {
+    }
+}
+
+/// Of a file that can be sought the members come as its directory lists them; of a stream they are noted.
+void ArchiveReader::check_zip_member(const std::string& name, bool is_file) {
+    read_zip_directory();
+    if (m_plain_file == nullptr) {
+        m_zip_names.push_back(is_file ? name : "");
+        return;
+    }
+    const std::string expected = m_zip_position < m_zip_names.size() ? m_zip_names[m_zip_position] : "";
+    ++m_zip_position;
+    if (!is_same_name(is_file ? name : "", expected)) {
+        fail_damaged("member '" + name + "' where its directory lists " +
+                     (expected.empty() ? "no file" : "'" + expected + "'"));
+    }
+}
+
+/// Of a file that is cut, the members that are whole still come out: it is read as a stream, to the error.
+void ArchiveReader::read_zip_directory() {
+    if (m_plain_file != nullptr && !m_zip_is_listed) {
+        m_zip_is_listed = true;
+        try {
+            m_zip_names = base_names(verified_zip_directory(*m_plain_file));
+        } catch (const NoZipDirectory& problem) {
+            m_zip_problem = problem.what();
+            m_plain_file = nullptr;
+        } catch (const std::invalid_argument& problem) {
+            fail_damaged(problem.what());
+        }
+    }
+}
+
+void ArchiveReader::check_zip_end(std::uint64_t position) {
+    read_zip_directory();
+    if (!m_zip_problem.empty()) {
+        fail_damaged(m_zip_problem);
+    }
+    if (m_plain_file != nullptr) {
+        if (m_zip_position != m_zip_names.size()) {
+            fail_damaged("no member where its directory lists '" + m_zip_names[m_zip_position] + "'");
+        }
+        return;
+    }
+    try {
+        const auto listed = base_names(parse_zip_directory(m_stream->rest_from(position), position));
+        if (!std::equal(listed.begin(), listed.end(), m_zip_names.begin(), m_zip_names.end(), is_same_name)) {
+            fail_damaged("members that differ from those that its directory lists");
+        }
+    } catch (const std::invalid_argument& problem) {
+        fail_damaged(problem.what());
+    }
+}
+
+void ArchiveReader::require_whole() const {
+    if (!m_is_compressed) {
+        return;
+    }
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(m_path, problem)) { // also one that is gone by now
+        return;
+    }
+    const auto content = content_stream(std::make_unique<FileStream>(m_path), m_path.string());
+    while (!content->next_block().empty()) {
+    }
+}
+
+std::size_t ArchiveReader::read(void* to, std::size_t bytes) {
+    if (!m_member_open || !m_archive) {
+        return 0;
+    }
+    const la_ssize_t count = archive_read_data(m_archive.get(), to, bytes);
+    if (count < 0) { // a warning is one about a checksum: fatal for data
+        fail(static_cast<int>(count));
+    }
+    return static_cast<std::size_t>(count);
+}
+
+std::string ArchiveReader::where() const {
+    return m_member_open ? m_path.string() + ", member " + m_name : m_path.string();
+}
+
+void ArchiveReader::fail_damaged(const std::string& seen) {
+    m_archive.reset();
+    throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
+                                   .where = where(),
+                                   .seen = seen,
+                                   .expected = "a complete archive",
+                                   .hint = "copy or write the file again"});
+}
+
+void ArchiveReader::fail(int status) {
+    const auto handle = std::move(m_archive);
+    m_callbacks->rethrow();
+    const std::string reason = error_text(handle.get());
+    const bool unknown = archive_format(handle.get()) == 0 && status == ARCHIVE_FATAL;
+    throw Error(ErrorKind::Input,
+                {.what = unknown ? "the input file is not an archive" : "the archive is damaged or cut short",
+                 .where = where(),
+                 .seen = reason,
+                 .expected = unknown ? containers : "a complete archive",
+                 .hint = unknown ? "give a frame file" : "copy or write the file again"});
+}
+
+} // namespace spng

@@ -1,0 +1,109 @@
+#include "spng/io/archive/block_stream.h"
+
+#include "spng/core/error.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace spng {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+[[noreturn]] void fail_file(const std::filesystem::path& path, const std::string& what, int error) {
+    throw Error(ErrorKind::Input, {.what = what,
+                                   .where = path.string(),
+                                   .seen = std::strerror(error),
+                                   .expected = "a readable .npz, .tar, .tar.gz or .tar.bz2 file",
+                                   .hint = "check the path and its permissions"});
+}
+
+} // namespace
+
+std::int64_t BlockStream::seek(std::int64_t, int) {
+    return -1;
+}
+
+FileStream::FileStream(const std::filesystem::path& path) : m_path(path), m_block(block_bytes) {
+    m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (m_descriptor < 0) {
+        fail_file(path, "cannot open the input file", errno);
+    }
+    struct stat status {};
+    const int problem = ::fstat(m_descriptor, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+    if (problem != 0) {
+        ::close(m_descriptor);
+        fail_file(path, "cannot read the input file", problem);
+    }
+    m_seekable = S_ISREG(status.st_mode);
+    m_size = static_cast<std::uint64_t>(status.st_size);
+}
+
+FileStream::~FileStream() {
+    ::close(m_descriptor);
+}
+
+std::size_t FileStream::fill() {
+    std::size_t filled = 0;
+    while (filled < m_block.size()) { // a FIFO gives less than asked for long before its end
+        const ssize_t count = ::read(m_descriptor, m_block.data() + filled, m_block.size() - filled);
+        if (count == 0) {
+            break;
+        }
+        if (count < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            fail_file(m_path, "cannot read the input file", errno);
+        }
+        filled += static_cast<std::size_t>(count);
+    }
+    return filled;
+}
+
+std::span<const std::uint8_t> FileStream::peek() {
+    m_peeked = m_peeked > 0 ? m_peeked : fill();
+    return {m_block.data(), m_peeked};
+}
+
+std::span<const std::uint8_t> FileStream::next_block() {
+    const std::size_t count = m_peeked > 0 ? m_peeked : fill();
+    m_peeked = 0;
+    return {m_block.data(), count};
+}
+
+std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_t bytes) const {
+    if (position > m_size || m_size - position < bytes) {
+        throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
+                                       .where = m_path.string(),
+                                       .seen = "a position behind the end of the file",
+                                       .expected = "a complete archive",
+                                       .hint = "copy or write the file again"});
+    }
+    std::vector<std::uint8_t> found(bytes);
+    for (std::size_t filled = 0; filled < bytes;) {
+        const ssize_t count = ::pread(m_descriptor, found.data() + filled, bytes - filled,
+                                      static_cast<off_t>(position + filled));
+        if (count == 0 || (count < 0 && errno != EINTR)) {
+            fail_file(m_path, "cannot read the input file", count < 0 ? errno : EIO);
+        }
+        filled += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+    return found;
+}
+
+std::int64_t FileStream::seek(std::int64_t offset, int whence) {
+    if (m_peeked > 0 && whence == SEEK_CUR) {
+        offset -= static_cast<std::int64_t>(m_peeked); // the reader has not been given these bytes yet
+    }
+    m_peeked = 0;
+    return ::lseek(m_descriptor, offset, whence);
+}
+
+} // namespace spng

@@ -1,0 +1,63 @@
+#include "spng/io/archive/bzip2_stream.h"
+
+#include "spng/core/error.h"
+
+#include <archive.h>
+
+#include <utility>
+
+namespace spng {
+
+namespace {
+
+constexpr int packed_side = -1; // of libarchive's chain of filters
+
+} // namespace
+
+Bzip2Stream::Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where)
+    : m_where(std::move(where)), m_packed(std::move(packed)), m_callbacks(m_packed),
+      m_archive(archive_read_new()) {
+    // Exactly one filter: left to itself libarchive would unpack a .bz2 inside of a .bz2, too.
+    archive_read_append_filter(m_archive.get(), ARCHIVE_FILTER_BZIP2);
+    archive_read_set_format(m_archive.get(), ARCHIVE_FORMAT_RAW);
+    archive_entry* entry = nullptr;
+    if (m_callbacks.open(m_archive.get()) != ARCHIVE_OK ||
+        archive_read_next_header(m_archive.get(), &entry) != ARCHIVE_OK) {
+        m_callbacks.rethrow();
+        fail(error_text(m_archive.get()));
+    }
+}
+
+std::span<const std::uint8_t> Bzip2Stream::next_block() {
+    if (m_ended) {
+        return {};
+    }
+    const void* bytes = nullptr;
+    std::size_t count = 0;
+    la_int64_t offset = 0;
+    const int status = archive_read_data_block(m_archive.get(), &bytes, &count, &offset);
+    if (status == ARCHIVE_EOF) {
+        m_ended = true;
+        const auto used = archive_filter_bytes(m_archive.get(), packed_side);
+        if (!m_packed.only_zeros_from(static_cast<std::uint64_t>(used))) {
+            fail("bytes behind the compressed data that are no bzip2 stream");
+        }
+        return {};
+    }
+    if (status != ARCHIVE_OK) {
+        m_callbacks.rethrow();
+        fail(error_text(m_archive.get()));
+    }
+    return {static_cast<const std::uint8_t*>(bytes), count};
+}
+
+void Bzip2Stream::fail(const std::string& seen) const {
+    throw Error(ErrorKind::Input, {.what = "the compressed file is damaged or cut short",
+                                   .where = m_where,
+                                   .seen = seen,
+                                   .expected = "a complete bzip2 file, as bzip2 -t checks it",
+                                   .hint = "copy or write the file again; events that were read from it "
+                                           "before may be wrong"});
+}
+
+} // namespace spng

@@ -1,0 +1,220 @@
+#include "spng/nodes/coincidence/coincidence.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/multiversion.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/coincidence/coincidence_composite.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace spng {
+
+namespace {
+
+bool is_packed(const at::Tensor& tensor) {
+    return tensor.defined() && tensor.scalar_type() == at::kLong && tensor.dim() == 2;
+}
+
+/// Four words as one value of the compiler's vector extension, the width at which both AVX2 and AVX-512 keep
+/// the sums of 24 words in registers (eight words are a little faster with AVX-512, three times slower with
+/// AVX2).
+using FourWords = std::uint64_t __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// `Count` consecutive Words of one target, kept in registers over all its cells. The first word of every row
+/// is `first`.
+template <class Words, int Count>
+[[gnu::always_inline]] inline void fold_cells(const std::uint64_t* first, std::int64_t words,
+                                              const std::int32_t* pairs, std::int64_t cells,
+                                              std::uint64_t* result) {
+    Words folded[Count] = {};
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+        const auto* left = reinterpret_cast<const Words*>(first + pairs[2 * cell] * words);
+        const auto* right = reinterpret_cast<const Words*>(first + pairs[2 * cell + 1] * words);
+        for (int part = 0; part < Count; ++part) {
+            folded[part] |= left[part] & right[part];
+        }
+    }
+    std::memcpy(result, folded, sizeof folded);
+}
+
+/// One target, as many words at a time as the registers take: the 24 words of 1500 ticks are one pass over
+/// its cells.
+SPNG_MULTIVERSION
+void fold_target(const std::uint64_t* packed, std::int64_t words, const std::int32_t* pairs,
+                 std::int64_t cells, std::uint64_t* result) {
+    std::int64_t first = 0;
+    for (; first + 24 <= words; first += 24) {
+        fold_cells<FourWords, 6>(packed + first, words, pairs, cells, result + first);
+    }
+    for (; first + 4 <= words; first += 4) {
+        fold_cells<FourWords, 1>(packed + first, words, pairs, cells, result + first);
+    }
+    for (; first < words; ++first) {
+        fold_cells<std::uint64_t, 1>(packed + first, words, pairs, cells, result + first);
+    }
+}
+
+at::Tensor coincidence_cpu(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                           std::int64_t /*max_cells*/) {
+    const auto input = packed.contiguous();
+    const std::int64_t words = packed.size(1);
+    const std::int64_t targets = offsets.size(0) - 1;
+    auto crossing = at::empty({targets, words}, packed.options());
+    const auto* from = reinterpret_cast<const std::uint64_t*>(input.const_data_ptr<std::int64_t>());
+    auto* to = reinterpret_cast<std::uint64_t*>(crossing.mutable_data_ptr<std::int64_t>());
+    const auto* starts = offsets.const_data_ptr<std::int32_t>();
+    const auto* cells = pairs.const_data_ptr<std::int32_t>();
+    at::parallel_for(0, targets, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t target = begin; target < end; ++target) {
+            fold_target(from, words, cells + 2 * std::int64_t{starts[target]},
+                        starts[target + 1] - starts[target], to + target * words);
+        }
+    });
+    return crossing;
+}
+
+at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbours) {
+    const auto input = packed.contiguous();
+    const auto table = neighbours.contiguous();
+    const std::int64_t rows = packed.size(0);
+    const std::int64_t words = packed.size(1);
+    const std::int64_t most = table.size(1);
+    auto widened = at::empty({rows, words}, packed.options());
+    const auto* from = input.const_data_ptr<std::int64_t>();
+    const auto* next = table.const_data_ptr<std::int32_t>();
+    auto* to = widened.mutable_data_ptr<std::int64_t>();
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::int64_t* mine = to + row * words;
+        std::copy_n(from + row * words, words, mine);
+        for (std::int64_t slot = 0; slot < most; ++slot) {
+            const std::int64_t other = next[row * most + slot];
+            for (std::int64_t word = 0; other >= 0 && word < words; ++word) {
+                mine[word] |= from[other * words + word];
+            }
+        }
+    }
+    return widened;
+}
+
+at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                           at::IntArrayRef products) {
+    const auto own = mask.contiguous();
+    const auto others = crossing.contiguous();
+    const std::int64_t rows = mask.size(0);
+    const std::int64_t words = mask.size(1);
+    auto result = at::empty({static_cast<std::int64_t>(products.size()), rows, words}, mask.options());
+    auto* to = reinterpret_cast<std::uint64_t*>(result.mutable_data_ptr<std::int64_t>());
+    for (const std::int64_t product : products) {
+        const auto* left = reinterpret_cast<const std::uint64_t*>(own.const_data_ptr<std::int64_t>());
+        const auto* right = reinterpret_cast<const std::uint64_t*>(others.const_data_ptr<std::int64_t>());
+        // Bit 0 of the product's number asks for the mask, bit 1 for the crossing, each as it is or
+        // complemented.
+        const std::uint64_t flip_mask = product & 1 ? 0 : ~std::uint64_t{0};
+        const std::uint64_t flip_crossing = product & 2 ? 0 : ~std::uint64_t{0};
+        for (std::int64_t row = 0; row < rows && words > 0; ++row) {
+            for (std::int64_t word = 0; word < words; ++word) {
+                *to++ = (*left++ ^ flip_mask) & (*right++ ^ flip_crossing);
+            }
+            to[-1] &= last_word_bits(ticks);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+CoincidenceTable CoincidenceTable::to(at::Device device) const {
+    return {offsets.to(device), pairs.to(device), rows, max_cells};
+}
+
+CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Tensor& pairs,
+                                        std::int64_t rows) {
+    const char* name = "make_coincidence_table";
+    require_tensor(offsets.defined() && offsets.is_cpu() && offsets.scalar_type() == at::kInt &&
+                       offsets.dim() == 1 && offsets.size(0) >= 1,
+                   name, "offsets", offsets, "int32 (target + 1) cpu");
+    require_tensor(pairs.defined() && pairs.is_cpu() && pairs.scalar_type() == at::kInt && pairs.dim() == 2 &&
+                       pairs.size(1) == 2,
+                   name, "pairs", pairs, "int32 (cell, 2) cpu");
+    CoincidenceTable table{offsets.contiguous(), pairs.contiguous(), rows, 0};
+    const auto* starts = table.offsets.const_data_ptr<std::int32_t>();
+    require_argument(starts[0] == 0, name, "first offset", starts[0], "0");
+    for (std::int64_t target = 0; target < table.targets(); ++target) {
+        const std::int64_t cells = std::int64_t{starts[target + 1]} - starts[target];
+        require_argument(cells >= 0, name, "number of cells of a target", cells, "offsets that never fall");
+        table.max_cells = std::max(table.max_cells, cells);
+    }
+    require_argument(starts[table.targets()] == pairs.size(0), name, "last offset", starts[table.targets()],
+                     std::to_string(pairs.size(0)) + ", the number of cells");
+    const auto* row_numbers = table.pairs.const_data_ptr<std::int32_t>();
+    for (std::int64_t index = 0; index < table.pairs.numel(); ++index) {
+        require_argument(row_numbers[index] >= 0 && row_numbers[index] < rows, name, "row of a cell",
+                         row_numbers[index], "0 to " + std::to_string(rows - 1));
+    }
+    return table;
+}
+
+at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table) {
+    require_tensor(is_packed(packed) && packed.size(0) == table.rows, "coincidence", "packed mask", packed,
+                   "int64 (" + std::to_string(table.rows) + ", word)");
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::coincidence", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, std::int64_t)>();
+    return operation.call(packed, table.offsets, table.pairs, table.max_cells);
+}
+
+at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
+    require_tensor(is_packed(packed), "or_neighbours", "packed mask", packed, "int64 (row, word)");
+    require_tensor(neighbours.defined() && neighbours.scalar_type() == at::kInt && neighbours.dim() == 2 &&
+                       neighbours.size(0) == packed.size(0),
+                   "or_neighbours", "table of neighbours", neighbours,
+                   "int32 (" + std::to_string(packed.size(0)) + ", k)");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::or_neighbours", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+    return operation.call(packed, neighbours);
+}
+
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                       const std::vector<std::int64_t>& products) {
+    require_argument(ticks >= 0, "multi_plane", "number of ticks", ticks, "0 or more");
+    require_tensor(is_packed(mask) && mask.size(1) == words_for(ticks), "multi_plane", "packed mask", mask,
+                   "int64 (target, " + std::to_string(words_for(ticks)) + ")");
+    require_tensor(is_packed(crossing) && crossing.sizes() == mask.sizes(), "multi_plane", "crossing",
+                   crossing, "the shape of the mask, " + describe_tensor(mask));
+    for (const std::int64_t product : products) {
+        require_argument(product >= 0 && product <= 3, "multi_plane", "product", product, "0, 1, 2 or 3");
+    }
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::multi_plane", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, at::IntArrayRef)>();
+    return operation.call(mask, crossing, ticks, products);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("coincidence(Tensor packed, Tensor offsets, Tensor pairs, int max_cells) -> Tensor");
+    library.def("or_neighbours(Tensor packed, Tensor neighbours) -> Tensor");
+    library.def("multi_plane(Tensor mask, Tensor crossing, int ticks, int[] products) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("coincidence", coincidence_cpu);
+    library.impl("or_neighbours", or_neighbours_cpu);
+    library.impl("multi_plane", multi_plane_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("coincidence", coincidence_composite);
+    library.impl("or_neighbours", or_neighbours_composite);
+    library.impl("multi_plane", multi_plane_composite);
+}
+
+} // namespace spng

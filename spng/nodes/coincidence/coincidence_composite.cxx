@@ -1,0 +1,101 @@
+#include "spng/nodes/coincidence/coincidence_composite.h"
+
+#include "spng/core/bit_words.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/bitwise_and.h>
+#include <ATen/ops/bitwise_not.h>
+#include <ATen/ops/bitwise_or.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+/// Bound of one gathered block (target, cell, word), of which three live at a time: 64 Mi words are 512 MiB.
+constexpr std::int64_t max_gathered_words = std::int64_t{1} << 26;
+
+/// The masks with a row of zeros behind them, so that an absent cell or neighbour can point to it.
+at::Tensor with_zero_row(const at::Tensor& packed) {
+    return at::constant_pad_nd(packed, {0, 0, 0, 1});
+}
+
+} // namespace
+
+at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                                 std::int64_t max_cells) {
+    const std::int64_t words_of_a_slot = std::max<std::int64_t>(1, (offsets.size(0) - 1) * packed.size(1));
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(max_cells));
+    const auto allowed = std::bit_floor(
+        static_cast<std::uint64_t>(std::max<std::int64_t>(1, max_gathered_words / words_of_a_slot)));
+    return coincidence_by_slots(packed, offsets, pairs, max_cells,
+                                static_cast<std::int64_t>(std::min(wanted, allowed)));
+}
+
+at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                                std::int64_t max_cells, std::int64_t slots) {
+    const std::int64_t targets = offsets.size(0) - 1;
+    const std::int64_t words = packed.size(1);
+    auto crossing = at::zeros({targets, words}, packed.options());
+    if (max_cells == 0 || crossing.numel() == 0) {
+        return crossing;
+    }
+    const auto rows = with_zero_row(packed);
+    const auto begin = offsets.narrow(0, 0, targets).to(at::kLong).unsqueeze(1);
+    const auto end = offsets.narrow(0, 1, targets).unsqueeze(1);
+    for (std::int64_t first = 0; first < max_cells; first += slots) {
+        const auto cell = begin.add(at::arange(first, first + slots, begin.options()));
+        const auto present = cell.lt(end).unsqueeze(-1);
+        const auto known = pairs.index_select(0, cell.clamp_max(pairs.size(0) - 1).flatten());
+        const auto row = at::where(present, known.view({targets, slots, 2}), packed.size(0));
+        const auto gather = [&](std::int64_t side) {
+            return rows.index_select(0, row.select(-1, side).flatten()).view({targets, slots, words});
+        };
+        auto folded = at::bitwise_and(gather(0), gather(1));
+        // Slots are a power of two, so that they fold by halves.
+        for (std::int64_t half = slots / 2; half > 0; half /= 2) {
+            folded = at::bitwise_or(folded.narrow(1, 0, half), folded.narrow(1, half, half));
+        }
+        crossing = at::bitwise_or(crossing, folded.squeeze(1));
+    }
+    return crossing;
+}
+
+at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours) {
+    const auto rows = with_zero_row(packed);
+    const auto row = at::where(neighbours.ge(0), neighbours, packed.size(0));
+    auto widened = packed.clone();
+    for (std::int64_t slot = 0; slot < neighbours.size(1); ++slot) {
+        widened = at::bitwise_or(widened, rows.index_select(0, row.select(1, slot)));
+    }
+    return widened;
+}
+
+at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+                                 at::IntArrayRef products) {
+    if (products.empty()) {
+        return at::zeros({0, mask.size(0), mask.size(1)}, mask.options());
+    }
+    std::vector<at::Tensor> results;
+    for (const std::int64_t product : products) {
+        const auto left = product & 1 ? mask : at::bitwise_not(mask);
+        const auto right = product & 2 ? crossing : at::bitwise_not(crossing);
+        results.push_back(at::bitwise_and(left, right));
+    }
+    auto stacked = at::stack(results);
+    if (ticks % bits_per_word != 0) {
+        // Complements also set the bits past the last tick.
+        stacked.select(-1, -1).bitwise_and_(static_cast<std::int64_t>(last_word_bits(ticks)));
+    }
+    return stacked;
+}
+
+} // namespace spng

@@ -1,0 +1,156 @@
+#include "spng/nodes/decon/baseline.h"
+
+#include "spng/core/multiversion.h"
+#include "spng/core/selection.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+/// int16 is exact in any real type; float64 must not be rounded before the baseline is off.
+template <class Sample, class Result>
+using Difference = std::conditional_t<std::is_integral_v<Sample>, Result, std::common_type_t<Sample, Result>>;
+
+/// One row: `keys` is room for as many keys as ticks where samples are not their own keys.
+template <class Sample, class Result>
+SPNG_MULTIVERSION void subtract_median(const Sample* row, std::int64_t ticks, OrderedKey<Sample>* keys,
+                                       Result* result) {
+    const OrderedKey<Sample>* sorted_as = keys;
+    if constexpr (std::is_same_v<Sample, OrderedKey<Sample>>) {
+        sorted_as = row;
+    } else {
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            keys[tick] = ordered_key(row[tick]);
+        }
+    }
+    const auto key = select_key(sorted_as, ticks, (ticks - 1) / 2, range_of_keys(sorted_as, ticks));
+    using Wide = Difference<Sample, Result>;
+    const auto median = static_cast<Wide>(sample_of_key(key));
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        result[tick] = static_cast<Result>(static_cast<Wide>(row[tick]) - median);
+    }
+}
+
+template <class Sample, class Result>
+void subtract_medians(const at::Tensor& waveforms, const bool* good, at::Tensor& result) {
+    const std::int64_t ticks = waveforms.size(-1);
+    const std::int64_t padded_ticks = result.size(-1);
+    const auto* from = waveforms.const_data_ptr<Sample>();
+    auto* to = result.mutable_data_ptr<Result>();
+    at::parallel_for(0, waveforms.numel() / ticks, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<OrderedKey<Sample>> keys(std::is_same_v<Sample, OrderedKey<Sample>> ? 0 : ticks);
+        for (std::int64_t row = begin; row < end; ++row) {
+            Result* out = to + row * padded_ticks;
+            if (good && !good[row]) {
+                std::fill_n(out, padded_ticks, Result{0});
+                continue;
+            }
+            subtract_median<Sample, Result>(from + row * ticks, ticks, keys.data(), out);
+            std::fill_n(out + ticks, padded_ticks - ticks, Result{0});
+        }
+    });
+}
+
+template <class Sample>
+void subtract_medians(const at::Tensor& waveforms, const bool* good, at::Tensor& result) {
+    if (result.scalar_type() == at::kFloat) {
+        subtract_medians<Sample, float>(waveforms, good, result);
+    } else {
+        subtract_medians<Sample, double>(waveforms, good, result);
+    }
+}
+
+std::vector<std::int64_t> padded_shape(const at::Tensor& waveforms, std::int64_t padded_ticks) {
+    auto shape = waveforms.sizes().vec();
+    shape.back() = padded_ticks;
+    return shape;
+}
+
+at::Tensor subtract_baseline_and_pad_cpu(const at::Tensor& waveforms, std::int64_t padded_ticks,
+                                         at::ScalarType type, const std::optional<at::Tensor>& good) {
+    const auto shape = padded_shape(waveforms, padded_ticks);
+    if (waveforms.numel() == 0) {
+        return at::zeros(shape, waveforms.options().dtype(type));
+    }
+    const auto input = waveforms.contiguous();
+    const auto flags = good ? good->contiguous() : at::Tensor();
+    const bool* good_rows = good ? flags.const_data_ptr<bool>() : nullptr;
+    auto result = at::empty(shape, waveforms.options().dtype(type));
+    switch (waveforms.scalar_type()) {
+    case at::kShort:
+        subtract_medians<std::int16_t>(input, good_rows, result);
+        break;
+    case at::kFloat:
+        subtract_medians<float>(input, good_rows, result);
+        break;
+    default:
+        subtract_medians<double>(input, good_rows, result);
+        break;
+    }
+    return result;
+}
+
+at::Tensor subtract_baseline_and_pad_composite(const at::Tensor& waveforms, std::int64_t padded_ticks,
+                                               at::ScalarType type, const std::optional<at::Tensor>& good) {
+    if (waveforms.numel() == 0) {
+        return at::zeros(padded_shape(waveforms, padded_ticks), waveforms.options().dtype(type));
+    }
+    const auto wide = waveforms.to(waveforms.scalar_type() == at::kDouble ? at::kDouble : type);
+    auto difference = wide.sub(std::get<0>(wide.median(-1, /*keepdim=*/true))).to(type);
+    if (good) {
+        difference = at::where(good->unsqueeze(-1), difference, 0);
+    }
+    return at::constant_pad_nd(difference, {0, padded_ticks - waveforms.size(-1)});
+}
+
+} // namespace
+
+at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
+                                     at::ScalarType type, const std::optional<at::Tensor>& good) {
+    const char* name = "subtract_baseline_and_pad";
+    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
+                       waveforms.dim() >= 1,
+                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
+    require_argument(padded_ticks >= waveforms.size(-1), name, "padded length", padded_ticks,
+                     "at least " + std::to_string(waveforms.size(-1)) + " ticks");
+    require_argument(type == at::kFloat || type == at::kDouble, name, "type of the result",
+                     static_cast<std::int64_t>(type), "float32 (6) or float64 (7)");
+    if (good) {
+        require_tensor(is_mask(*good) && good->sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1),
+                       name, "mask of good channels", *good,
+                       "bool, one for each row of " + describe_tensor(waveforms));
+    }
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::subtract_baseline_and_pad", "")
+                                      .typed<at::Tensor(const at::Tensor&, std::int64_t, at::ScalarType,
+                                                        const std::optional<at::Tensor>&)>();
+    return operation.call(waveforms, padded_ticks, type, good);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("subtract_baseline_and_pad(Tensor waveforms, int padded_ticks, ScalarType type, Tensor? good)"
+                " -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad_composite);
+}
+
+} // namespace spng

@@ -1,0 +1,110 @@
+#include "spng/nodes/decon/decon.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/fft_size.h"
+#include "spng/core/log/log.h"
+#include "spng/core/notes.h"
+#include "spng/device/context.h"
+#include "spng/nodes/decon/baseline.h"
+#include "spng/nodes/decon/deconvolution.h"
+#include "spng/nodes/decon/torch_frer_spectrum.h"
+#include "spng/nodes/filter/torch_1d_spectrum.h"
+
+#include <ATen/ops/stack.h>
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace spng {
+namespace {
+
+const Registration<Decon> registration{
+    {.type = "SPNGDecon",
+     .kind = "decon",
+     .inputs = {"adc"},
+     .outputs = {"spectrum"},
+     .text = "baseline, 2D deconvolution and wire filter; stays in the frequency domain of ticks"}};
+
+} // namespace
+
+void Decon::prepare_node(Environment& environment) {
+    if (config().wire_filter.size() != 1 && config().wire_filter.size() != config().frer_spectrum.size()) {
+        reject("wire_filter", std::to_string(config().wire_filter.size()) + " names",
+               "1, or as many as frer_spectrum has (" + std::to_string(config().frer_spectrum.size()) + ")");
+    }
+    for (std::size_t view = 0; view < config().frer_spectrum.size(); ++view) {
+        const auto& filter = config().wire_filter[config().wire_filter.size() == 1 ? 0 : view];
+        m_responses.push_back(&environment.service<TorchFRERSpectrum>(config().frer_spectrum[view],
+                                                                      name().text() + ", key frer_spectrum"));
+        m_wire_filters.push_back(
+            &environment.service<Torch1DSpectrum>(filter, name().text() + ", key wire_filter"));
+    }
+    m_kernels = m_responses.front()->shared_by(
+        joined(config().frer_spectrum) + "; " + joined(config().wire_filter) + "; " +
+        std::to_string(config().channels) + (config().pad_wire_domain ? " padded; " : "; ") +
+        context().device().str() + " " + c10::toString(context().complex()));
+    kernel_for(m_responses.front()->config().default_nticks);
+}
+
+at::Tensor Decon::kernel_for(std::int64_t ticks) {
+    const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
+    return m_kernels->get(padded, context().device(), [&] {
+        std::vector<at::Tensor> views;
+        // Views of several anodes may be equal.
+        std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> made;
+        for (std::size_t view = 0; view < m_responses.size(); ++view) {
+            const std::int64_t wires = m_responses[view]->kernel().size(0);
+            const std::int64_t channels =
+                config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
+            at::Tensor& kernel = made[{m_responses[view], m_wire_filters[view]}];
+            if (!kernel.defined()) {
+                kernel = deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
+                                              m_wire_filters[view]->full(channels, 1))
+                             .to(context().complex());
+            }
+            views.push_back(kernel);
+        }
+        at::Tensor kernel = at::stack(views);
+        log::debug(name().text(), [&] {
+            return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(kernel.size(1)) +
+                   " x " + std::to_string(padded);
+        });
+        return kernel;
+    });
+}
+
+Ports Decon::process(const Ports& inputs) {
+    const EventInfo& event = inputs[0]->event();
+    const NamedTensor& adc = inputs[0]->only();
+    const double period = m_responses.front()->config().readout_period;
+    if (std::abs(event.tick - period) > 1e-6 * period) {
+        throw Error(ErrorKind::Input, {.what = "the frame is sampled at another period than the response",
+                                       .where = {},
+                                       .seen = std::to_string(event.tick) + " ns",
+                                       .expected = std::to_string(period) + " ns",
+                                       .hint = "resample the frame, or set the detector's tick"});
+    }
+    const at::Tensor kernel = kernel_for(event.ticks);
+    const std::int64_t padded = m_responses.front()->padded_ticks(event.ticks);
+    at::Tensor waveforms;
+    {
+        NVTX_SCOPED_RANGE("Decon::baseline");
+        waveforms = subtract_baseline_and_pad(adc.data, padded, context().real(), adc.channels->good);
+    }
+    NamedTensor spectrum;
+    spectrum.name = "spectrum";
+    spectrum.data = deconvolve(waveforms, kernel);
+    spectrum.axes = {
+        adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
+    spectrum.unit = "electrons";
+    spectrum.domain = Domain::frequency;
+    spectrum.channels = adc.channels;
+    spectrum.notes = adc.notes;
+    for (const auto* response : m_responses) {
+        merge_notes(spectrum.notes, response->notes());
+    }
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(spectrum)})};
+}
+
+} // namespace spng

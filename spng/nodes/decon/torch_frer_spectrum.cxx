@@ -1,0 +1,73 @@
+#include "spng/nodes/decon/torch_frer_spectrum.h"
+
+#include "spng/core/fft_size.h"
+#include "spng/core/registry.h"
+#include "spng/core/units.h"
+#include "spng/detector/response_components.h"
+#include "spng/detector/response_kernel.h"
+#include "spng/detector/wire_average.h"
+
+#include <ATen/ops/fft_fft.h>
+#include <ATen/ops/fft_rfft.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<TorchFRERSpectrum> registration{
+    {.type = "TorchFRERSpectrum",
+     .kind = "service",
+     .inputs = {},
+     .outputs = {},
+     .text = "field response times electronics response of one plane"}};
+
+} // namespace
+
+void TorchFRERSpectrum::prepare(Environment& environment) {
+    const auto& field = environment.service<FieldResponseComponent>(config().field_response,
+                                                                    name().text() + ", key field_response");
+    const FieldResponse& field_response = field.response();
+    m_notes = notes_of(*field.data_file());
+    const auto& electronics =
+        environment.service<ColdElecResponse>(config().elec_response, name().text() + ", key elec_response");
+    const at::Tensor average =
+        average_over_wires(field_response.plane(config().fr_plane_id),
+                           config().average == "compat" ? AverageMode::compat : AverageMode::rounded);
+    const double lsb = 1 / config().adc_per_voltage / units::volt;
+    m_kernel = response_kernel(average, field_response.period, electronics.electronics(),
+                               {config().readout_period, electronics.config().duration, lsb});
+    m_roll = std::llround(field_response.origin / field_response.speed / config().readout_period);
+}
+
+std::int64_t TorchFRERSpectrum::padded_ticks(std::int64_t ticks) const {
+    return fast_fft_size(ticks + m_kernel.size(1) - 1, config().rebin);
+}
+
+at::Tensor TorchFRERSpectrum::spectrum(std::int64_t channels, std::int64_t padded_ticks) const {
+    const std::int64_t wires = m_kernel.size(0);
+    if (channels < wires || padded_ticks < m_kernel.size(1)) {
+        reject("fr_plane_id",
+               std::to_string(wires) + " wires and " + std::to_string(m_kernel.size(1)) +
+                   " ticks of response",
+               "no more than the waveforms have: " + std::to_string(channels) + " channels and " +
+                   std::to_string(padded_ticks) + " ticks");
+    }
+    const std::int64_t below = wires / 2;
+    at::Tensor placed = at::zeros({channels, m_kernel.size(1)}, m_kernel.options());
+    placed.narrow(0, 0, wires - below).copy_(m_kernel.narrow(0, below, wires - below));
+    placed.narrow(0, channels - below, below).copy_(m_kernel.narrow(0, 0, below));
+    return at::fft_fft(at::fft_rfft(placed, padded_ticks), std::nullopt, 0);
+}
+
+std::shared_ptr<TensorsByLength> TorchFRERSpectrum::shared_by(const std::string& settings) const {
+    const std::lock_guard lock(m_mutex);
+    auto& tensors = m_shared[settings];
+    if (!tensors) {
+        tensors = std::make_shared<TensorsByLength>();
+    }
+    return tensors;
+}
+
+} // namespace spng

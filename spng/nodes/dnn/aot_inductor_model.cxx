@@ -1,0 +1,131 @@
+#include "spng/nodes/dnn/aot_inductor_model.h"
+
+#include "spng/core/error.h"
+#include "spng/nodes/dnn/model_archive.h"
+#include "spng/nodes/dnn/model_failure.h"
+
+#include <c10/core/GradMode.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#include <torch/version.h>
+
+#include <dlfcn.h>
+#include <sys/utsname.h>
+
+namespace spng {
+namespace {
+
+using Package = torch::inductor::AOTIModelPackageLoader;
+using PackageMetadata = std::unordered_map<std::string, std::string>;
+
+constexpr const char* network_name = "model"; // the one that aoti_compile_and_package gives
+constexpr const char* whole_package = "a whole AOTInductor package (.pt2) of LibTorch " TORCH_VERSION;
+
+class AotInductorModel : public Model {
+public:
+    AotInductorModel(std::unique_ptr<Package> package, ModelMetadata metadata, std::string file)
+        : m_package(std::move(package)), m_metadata(std::move(metadata)), m_file(std::move(file)) {}
+
+    at::Tensor forward(const at::Tensor& input) const override {
+        const c10::AutoGradMode no_gradients(false);
+        std::vector<at::Tensor> outputs;
+        try {
+            outputs = m_package->run({input.contiguous()});
+        } catch (const std::exception& failure) {
+            throw_forward_failure(failure, m_file, input);
+        }
+        if (outputs.size() != 1) {
+            throw_wrong_output(std::to_string(outputs.size()) + " tensors", m_file);
+        }
+        return outputs[0];
+    }
+
+    const ModelMetadata& metadata() const override { return m_metadata; }
+    const std::string& file() const override { return m_file; }
+
+private:
+    // run() waits for a free runner, of which there are as many as forwards at the same time.
+    std::unique_ptr<Package> m_package;
+    ModelMetadata m_metadata;
+    std::string m_file;
+};
+
+std::string entry(const PackageMetadata& metadata, const char* key) {
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? "" : found->second;
+}
+
+/// @param reason  of which the first paragraph is kept: lists of the archive's entries follow it
+[[noreturn]] void reject_package(const std::filesystem::path& file, std::uintmax_t bytes,
+                                 const std::string& reason) {
+    throw Error(
+        ErrorKind::Model,
+        {.what = "cannot load a model file",
+         .where = file.string(),
+         .seen = std::to_string(bytes) + " bytes; " + reason.substr(0, reason.find("\n\n")),
+         .expected = whole_package,
+         .hint = "compare its size and checksum with the original, or export it again with this release"});
+}
+
+/// A package holds machine code: say in words what it was compiled for where that is not here.
+void require_made_for(const PackageMetadata& metadata, const std::filesystem::path& file,
+                      c10::Device device) {
+    const std::string made_for = entry(metadata, "AOTI_DEVICE_KEY");
+    const std::string wanted = device.is_cuda() ? "cuda" : "cpu";
+    if (!made_for.empty() && made_for != wanted) {
+        throw Error(ErrorKind::Model,
+                    {.what = "the network was compiled for another kind of device",
+                     .where = file.string(),
+                     .seen = made_for,
+                     .expected = wanted,
+                     .hint = "export it for " + wanted + ", or run with -A device=" + made_for});
+    }
+    utsname here{};
+    uname(&here);
+    const std::string machine = entry(metadata, "AOTI_MACHINE");
+    if (!machine.empty() && machine != here.machine) {
+        throw Error(ErrorKind::Model, {.what = "the network was compiled for another processor",
+                                       .where = file.string(),
+                                       .seen = machine,
+                                       .expected = here.machine,
+                                       .hint = "export it on a machine of this kind"});
+    }
+}
+
+/// The code in a package names libtorch.so, which this program does not load and which is not in the loader's
+/// usual places. With a LibTorch for CUDA it brings CUDA's libraries along, also for a network on the CPU.
+void load_what_packages_link(const std::filesystem::path& file) {
+    if (dlopen("libtorch.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+        throw Error(ErrorKind::Model,
+                    {.what = "LibTorch is not complete enough for AOTInductor packages",
+                     .where = file.string(),
+                     .seen = dlerror(),
+                     .expected = "libtorch.so and what it needs beside libtorch_cpu.so",
+                     .hint = "./wcb setup --full, or use the TorchScript file of this network"});
+    }
+}
+
+} // namespace
+
+std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file, c10::Device device,
+                                               std::int64_t runners) {
+    const auto bytes = model_file_size(file, "an AOTInductor package (.pt2)");
+    try {
+        require_whole_archive(file, bytes, whole_package);
+        const c10::AutoGradMode no_gradients(false);
+        const PackageMetadata metadata = Package::load_metadata_from_package(file.string(), network_name);
+        require_made_for(metadata, file, device);
+        load_what_packages_link(file);
+        auto package = std::make_unique<Package>(file.string(), network_name, /*run_single_threaded=*/false,
+                                                 static_cast<std::size_t>(runners),
+                                                 device.is_cuda() ? device.index() : -1);
+        return std::make_unique<AotInductorModel>(
+            std::move(package), parse_model_metadata(entry(metadata, "metadata.json"), file.string()),
+            file.string());
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& failure) {
+        reject_package(file, bytes, failure_reason(failure));
+    }
+}
+
+} // namespace spng

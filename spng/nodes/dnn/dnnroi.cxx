@@ -1,0 +1,139 @@
+#include "spng/nodes/dnn/dnnroi.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/notes.h"
+#include "spng/device/context.h"
+#include "spng/instrument/meter/unmeasured.h"
+#include "spng/nodes/dnn/roi_features.h"
+
+#include <ATen/ops/tensor.h>
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<DNNROI> registration{{.type = "SPNGDNNROI",
+                                         .kind = "dnn",
+                                         .inputs = {"images", "coincidence"},
+                                         .outputs = {"regions"},
+                                         .text = "regions by a trained network"}};
+
+} // namespace
+
+void DNNROI::prepare_node(Environment& environment) {
+    m_service = &environment.service<TorchService>(config().forward, name().text() + ", key forward");
+    const auto scale = m_service->metadata().scale;
+    if (scale && std::abs(*scale - config().input_scale) > 1e-6 * *scale) {
+        throw Error(ErrorKind::Model, {.what = "the network was made for another scale of the charge",
+                                       .where = name().text() + ", key input_scale",
+                                       .seen = std::to_string(config().input_scale),
+                                       .expected = std::to_string(*scale),
+                                       .hint = "set input_scale to what the network expects"});
+    }
+    if (const auto& noise = m_service->metadata().noise) {
+        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), *noise);
+    }
+}
+
+at::Tensor DNNROI::training_noise(const NamedTensor& image) {
+    const auto& planes = image.channels->planes;
+    const auto& of_plane = m_service->metadata().noise->planes;
+    return m_training_noise.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
+        std::vector<double> noise;
+        for (const int plane : planes) {
+            if (plane < 0 || static_cast<std::size_t>(plane) >= of_plane.size()) {
+                throw Error(ErrorKind::Model,
+                            {.what = "the network was not trained on this plane",
+                             .where = "tensor " + image.name,
+                             .seen = "plane " + std::to_string(plane),
+                             .expected = "planes 0 to " + std::to_string(of_plane.size() - 1) +
+                                         ", whose noise the model file gives",
+                             .hint = "use SPNGCoincidenceROIs (-A model=none) for this group"});
+            }
+            noise.push_back(of_plane[plane]);
+        }
+        return at::tensor(noise, at::TensorOptions().dtype(image.summary.scalar_type())).unsqueeze(1);
+    });
+}
+
+at::Tensor DNNROI::divisor_for(const NamedTensor& image) {
+    if (!m_watch) {
+        return {};
+    }
+    if (!image.summary.defined() || !image.channels) {
+        throw Error(ErrorKind::Configuration,
+                    {.what = "the network needs the noise of its charge image",
+                     .where = "tensor " + image.name,
+                     .seen = "no RMS of its channels",
+                     .expected = "its RMS as summary",
+                     .hint = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as "
+                             "cfg/pipeline.jsonnet does"});
+    }
+    const InputNoise noise =
+        input_noise(image.summary, image.channels->good, training_noise(image), config().hot_channel);
+    // Trials before the first event and recordings of a device graph are no events.
+    if (!instrument::Unmeasured::is_on()) {
+        std::vector<NoiseWatch::View> views;
+        for (std::size_t i = 0; i < image.channels->planes.size(); ++i) {
+            views.push_back({image.channels->views.at(i), image.channels->planes[i]});
+        }
+        m_watch->observe(noise.ratio, std::move(views));
+    }
+    return noise.divisor;
+}
+
+void DNNROI::finish() {
+    if (m_watch) {
+        m_watch->report();
+    }
+}
+
+void DNNROI::check_sampling(const TensorSet& images, const NamedTensor& image) const {
+    const auto rebin = m_service->metadata().rebin;
+    const auto ticks = std::llround(image.axes.back().period / images.event().tick);
+    if (rebin && *rebin != ticks) {
+        throw Error(ErrorKind::Model, {.what = "the network was made for another sampling",
+                                       .where = "tensor " + image.name,
+                                       .seen = std::to_string(ticks) + " ticks in a sample",
+                                       .expected = std::to_string(*rebin),
+                                       .hint = "set rebin of the filters before it"});
+    }
+}
+
+Ports DNNROI::process(const Ports& inputs) {
+    const TensorSetPtr both = merge(inputs);
+    const auto& features = m_service->config().features;
+    const NamedTensor& image = both->at(features.front());
+    check_sampling(*both, image);
+    at::Tensor stacked;
+    {
+        NVTX_SCOPED_RANGE("DNNROI::stack");
+        std::vector<at::Tensor> images;
+        for (const auto& feature : features) {
+            images.push_back(both->at(feature).data);
+        }
+        stacked = stack_features(images, config().input_scale, config().input_offset, divisor_for(image));
+    }
+    const at::Tensor probability = m_service->forward(stacked);
+    NamedTensor regions = image;
+    regions.name = config().output;
+    regions.unit.clear();
+    regions.summary.reset(); // the noise of the image is not that of the regions
+    regions.pedestal.reset();
+    merge_notes(regions.notes, m_service->notes());
+    {
+        NVTX_SCOPED_RANGE("DNNROI::threshold");
+        regions.data = probable_regions(probability, config().mask_threshold,
+                                        image.channels ? image.channels->good : at::Tensor{});
+    }
+    std::vector tensors{regions};
+    if (!config().probability.empty()) {
+        regions.name = config().probability;
+        regions.data = probability;
+        tensors.push_back(std::move(regions));
+    }
+    return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors))};
+}
+
+} // namespace spng

@@ -1,0 +1,124 @@
+#include "spng/nodes/dnn/model.h"
+
+#include "spng/core/error.h"
+#include "spng/io/json_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+
+namespace spng {
+namespace {
+
+[[noreturn]] void bad_metadata(const std::string& file, const std::string& seen,
+                               const std::string& expected) {
+    throw Error(ErrorKind::Model,
+                {.what = "a model file describes itself in a way that cannot be read",
+                 .where = file + ", metadata.json",
+                 .seen = seen,
+                 .expected = expected,
+                 .hint = "save the model again with a JSON object in the extra file metadata.json"});
+}
+
+template <class T>
+std::optional<T> value_of(const nlohmann::json& metadata, const char* key,
+                          bool (nlohmann::json::*fits)() const, const char* expected,
+                          const std::string& file) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end()) {
+        return std::nullopt;
+    }
+    if (!((*found).*fits)()) {
+        bad_metadata(file, std::string(key) + " = " + found->dump(), expected);
+    }
+    return found->get<T>();
+}
+
+std::vector<std::string> names_of(const nlohmann::json& metadata, const char* key, const std::string& file) {
+    const auto list =
+        value_of<nlohmann::json>(metadata, key, &nlohmann::json::is_array, "a list of names", file);
+    std::vector<std::string> names;
+    for (const auto& entry : list.value_or(nlohmann::json::array())) {
+        if (!entry.is_string()) {
+            bad_metadata(file, std::string(key) + " = " + list->dump(), "a list of names");
+        }
+        names.push_back(entry.get<std::string>());
+    }
+    return names;
+}
+
+std::vector<double> numbers_of(const nlohmann::json& metadata, const char* key, const std::string& expected,
+                               const std::string& file,
+                               const std::function<bool(const std::vector<double>&)>& fits) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end()) {
+        return {};
+    }
+    std::vector<double> numbers;
+    bool is_list = found->is_array();
+    for (const auto& entry : is_list ? *found : nlohmann::json::array()) {
+        is_list = is_list && entry.is_number();
+        numbers.push_back(entry.is_number() ? entry.get<double>() : 0.0);
+    }
+    if (!is_list || !fits(numbers)) {
+        bad_metadata(file, std::string(key) + " = " + found->dump(), expected);
+    }
+    return numbers;
+}
+
+std::optional<TrainingNoise> noise_of(const nlohmann::json& metadata, const std::string& file) {
+    const auto planes = numbers_of(
+        metadata, "training_noise", "the noise of each plane in electrons, above 0", file,
+        [](const auto& noise) {
+            return !noise.empty() && std::all_of(noise.begin(), noise.end(), [](double x) { return x > 0; });
+        });
+    const auto range = numbers_of(
+        metadata, "noise_range", "two ratios of noise, low and high, around 1", file,
+        [](const auto& ends) { return ends.size() == 2 && ends[0] >= 0 && ends[0] <= 1 && ends[1] >= 1; });
+    if (planes.empty() != range.empty()) {
+        bad_metadata(file, planes.empty() ? "noise_range alone" : "training_noise alone",
+                     "training_noise and noise_range, or neither");
+    }
+    if (planes.empty()) {
+        return std::nullopt;
+    }
+    return TrainingNoise{.planes = planes, .low = range[0], .high = range[1]};
+}
+
+} // namespace
+
+ModelMetadata parse_model_metadata(const std::string& text, const std::string& file) {
+    if (text.empty()) {
+        return {};
+    }
+    using json = nlohmann::json;
+    const json metadata =
+        find_deep_nesting(text) == std::string::npos ? json::parse(text, nullptr, false) : json();
+    if (!metadata.is_object()) {
+        bad_metadata(file, text.substr(0, 80), "a JSON object");
+    }
+    const auto count = [&](const char* key, std::int64_t least) {
+        const auto value =
+            value_of<std::int64_t>(metadata, key, &json::is_number_integer, "a whole number", file);
+        if (value && *value < least) {
+            bad_metadata(file, std::string(key) + " = " + std::to_string(*value),
+                         "a whole number, at least " + std::to_string(least));
+        }
+        return value;
+    };
+    ModelMetadata out;
+    out.inputs = names_of(metadata, "inputs", file);
+    out.scale = value_of<double>(metadata, "scale", &json::is_number, "a number", file);
+    out.rebin = count("rebin", 1);
+    out.multiple = count("multiple", 1);
+    out.halo = count("halo", 0);
+    out.transpose = value_of<bool>(metadata, "transpose", &json::is_boolean, "true or false", file);
+    out.noise = noise_of(metadata, file);
+    out.stand_in =
+        value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
+    out.text = metadata.dump();
+    return out;
+}
+
+} // namespace spng

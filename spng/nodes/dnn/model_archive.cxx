@@ -1,0 +1,105 @@
+#include "spng/nodes/dnn/model_archive.h"
+
+#include "spng/core/error.h"
+#include "spng/io/archive/archive_reader.h"
+
+#include <caffe2/serialize/inline_container.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <span>
+#include <string>
+#include <zlib.h>
+
+namespace spng {
+namespace {
+
+struct Content {
+    std::uint64_t bytes = 0;
+    std::uint32_t crc = 0;
+    bool operator==(const Content&) const = default;
+};
+
+/// @param crc  CRC-32 of the bytes before these; 0 to begin
+std::uint32_t checksum(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return static_cast<std::uint32_t>(crc32_z(crc, bytes.data(), bytes.size()));
+}
+
+std::string to_string(const Content& content) {
+    std::array<char, 16> digits{};
+    std::snprintf(digits.data(), digits.size(), "0x%08x", static_cast<unsigned>(content.crc));
+    return std::to_string(content.bytes) + " bytes with CRC-32 " + digits.data();
+}
+
+[[noreturn]] void reject(const std::filesystem::path& file, const std::string& member,
+                         const std::string& seen) {
+    throw Error(ErrorKind::Input, {.what = "the directory of the archive is damaged",
+                                   .where = file.string() + ", member " + member,
+                                   .seen = seen,
+                                   .expected = {},
+                                   .hint = {}});
+}
+
+/// The members by the names that LibTorch gives them, without the folder that holds them all. The reader
+/// compares each with its checksum.
+std::map<std::string, Content> checked_members(const std::filesystem::path& file) {
+    std::map<std::string, Content> members;
+    ArchiveReader reader(file);
+    std::array<std::uint8_t, 1 << 16> block;
+    while (reader.next_member()) {
+        Content content;
+        while (const std::size_t count = reader.read(block.data(), block.size())) {
+            content.crc = checksum(content.crc, std::span(block).first(count));
+            content.bytes += count;
+        }
+        const std::string& path = reader.member_path();
+        if (!members.emplace(path.substr(path.find('/') + 1), content).second) {
+            reject(file, path, "two members of this name");
+        }
+    }
+    return members;
+}
+
+/// Compare what LibTorch reads with the members that agree with their checksums.
+void compare_with_loader(const std::filesystem::path& file, std::map<std::string, Content> members) {
+    caffe2::serialize::PyTorchStreamReader loader(file.string());
+    for (const std::string& name : loader.getAllRecords()) {
+        const auto found = members.find(name);
+        if (found == members.end()) {
+            reject(file, name, "a name in the archive's directory without a member of this name");
+        }
+        const auto [data, bytes] = loader.getRecord(name);
+        const Content content{bytes,
+                              checksum(0, std::span(static_cast<const std::uint8_t*>(data.get()), bytes))};
+        if (content != found->second) {
+            reject(file, name,
+                   "the archive's directory leads to " + to_string(content) + " instead of " +
+                       to_string(found->second));
+        }
+        members.erase(found);
+    }
+    if (!members.empty()) {
+        reject(file, members.begin()->first, "a member that the archive's directory does not name");
+    }
+}
+
+} // namespace
+
+void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
+                           const std::string& expected) {
+    try {
+        compare_with_loader(file, checked_members(file));
+    } catch (const Error& damage) {
+        throw Error(
+            ErrorKind::Model,
+            {.what = "cannot load a model file",
+             .where = damage.text().where,
+             .seen = std::to_string(bytes) + " bytes; " + damage.text().what + ": " + damage.text().seen,
+             .expected = expected,
+             .hint = "compare its size and checksum with the original, and copy it again"});
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,125 @@
+#include "spng/nodes/dnn/model_runner.h"
+
+#include "spng/core/error.h"
+#include "spng/core/log/log.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/dnn/model_probe.h"
+#include "spng/nodes/dnn/tick_windows.h"
+
+#include <optional>
+
+namespace spng {
+namespace {
+
+constexpr int max_retries = 3;
+
+class Turn {
+public:
+    explicit Turn(std::counting_semaphore<>& free) : m_free(free) { m_free.acquire(); }
+    ~Turn() { m_free.release(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    std::counting_semaphore<>& m_free;
+};
+
+[[noreturn]] void no_memory(const std::string& file, const std::string& seen, const std::string& expected) {
+    throw Error(ErrorKind::Device,
+                {.what = "not enough memory for the network",
+                 .where = file,
+                 .seen = seen,
+                 .expected = expected,
+                 .hint = "raise memory_budget, run fewer events at once, use a device with more memory, or "
+                         "-A device=cpu"});
+}
+
+} // namespace
+
+ModelRunner::ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options)
+    : m_model(std::move(model)), m_options(std::move(options)), m_free(m_options.concurrency) {
+    if (m_options.chunk_ticks > 0) {
+        m_chunk = std::max(rounded_down(m_options.chunk_ticks, m_options.multiple), m_options.multiple);
+    } else if (m_options.memory_budget > 0) {
+        m_chunk = chunk_within_budget();
+    }
+    if (m_chunk > 0) {
+        halo();
+    }
+}
+
+ModelLayout ModelRunner::layout(std::int64_t halo) const {
+    return {.transpose = m_options.transpose, .multiple = m_options.multiple, .halo = halo};
+}
+
+std::int64_t ModelRunner::halo() const {
+    std::call_once(m_halo_is_known, [&] {
+        m_halo = m_options.halo >= 0 ? m_options.halo
+                                     : measured_halo(*m_model, layout(0), m_options.sizes, m_options.device);
+    });
+    return m_halo;
+}
+
+std::int64_t ModelRunner::chunk_within_budget() const {
+    const std::int64_t per_tick =
+        measured_bytes_per_tick(*m_model, layout(0), m_options.sizes, m_options.device);
+    const std::int64_t ticks = rounded_up(m_options.sizes[3], m_options.multiple);
+    if (per_tick == 0) {
+        log::warn(m_options.name, "memory of a forward cannot be measured; memory_budget has no effect");
+        return 0;
+    }
+    log::info(m_options.name, [&] {
+        return "a forward takes about " + std::to_string(per_tick * ticks / 1'000'000) + " MB; budget " +
+               std::to_string(m_options.memory_budget / 1'000'000) + " MB";
+    });
+    if (per_tick * ticks <= m_options.memory_budget) {
+        return 0;
+    }
+    const std::int64_t margins = 2 * rounded_up(halo(), m_options.multiple);
+    const std::int64_t chunk = rounded_down(m_options.memory_budget / per_tick - margins, m_options.multiple);
+    if (chunk < m_options.multiple) {
+        no_memory(m_model->file(), "memory_budget = " + std::to_string(m_options.memory_budget) + " bytes",
+                  "at least " + std::to_string(per_tick * (margins + m_options.multiple)) +
+                      " bytes, what a forward of " + std::to_string(m_options.multiple) +
+                      " ticks and their surroundings takes");
+    }
+    return chunk;
+}
+
+void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std::string& failure) const {
+    const std::int64_t whole = tried == 0 ? rounded_up(ticks, m_options.multiple) : tried;
+    const std::int64_t half = rounded_down(whole / 2, m_options.multiple);
+    if (half == 0) {
+        no_memory(m_model->file(), failure, "memory for " + std::to_string(m_options.multiple) + " ticks");
+    }
+    // Another call may have halved it meanwhile.
+    std::int64_t current = tried;
+    if (m_chunk.compare_exchange_strong(current, half)) {
+        log::warn(m_options.name, "out of memory; from now on " + std::to_string(half) + " ticks at a time");
+    }
+}
+
+at::Tensor ModelRunner::forward(const at::Tensor& features) const {
+    require_tensor(features.defined() && features.dim() == 4 && features.scalar_type() == at::kFloat,
+                   "ModelRunner::forward", "features", features, "float32 (view, feature, channel, tick)");
+    const Turn turn(m_free);
+    for (int retry = 0;; ++retry) {
+        const std::int64_t chunk = m_chunk;
+        std::optional<std::string> failure;
+        try {
+            return windowed_forward(*m_model, features, layout(chunk == 0 ? 0 : halo()), chunk);
+        } catch (const ModelOutOfMemory& error) {
+            failure = error.what();
+        } catch (const c10::OutOfMemoryError& error) {
+            failure = error.what_without_backtrace();
+        }
+        if (retry == max_retries) {
+            no_memory(m_model->file(), *failure,
+                      "enough for " + std::to_string(chunk) + " ticks, after " + std::to_string(max_retries) +
+                          " retries");
+        }
+        halve_chunk(chunk, features.size(3), *failure);
+    }
+}
+
+} // namespace spng

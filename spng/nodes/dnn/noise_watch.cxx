@@ -1,0 +1,96 @@
+#include "spng/nodes/dnn/noise_watch.h"
+
+#include "spng/core/log/log.h"
+#include "spng/device/host_copy.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace spng {
+namespace {
+
+double value_at(const at::Tensor& ratio, std::int64_t view) {
+    const std::int64_t index = view * ratio.stride(0);
+    return ratio.scalar_type() == at::kFloat ? ratio.const_data_ptr<float>()[index]
+                                             : ratio.const_data_ptr<double>()[index];
+}
+
+std::string fixed(double value, int decimals) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+    return text.data();
+}
+
+} // namespace
+
+NoiseWatch::NoiseWatch(std::string logger, std::string model, TrainingNoise training)
+    : m_logger(std::move(logger)), m_model(std::move(model)), m_training(std::move(training)) {}
+
+void NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
+    Arriving arriving{begin_copy_to_host(ratio), std::move(views), std::nullopt};
+    if (!ratio.is_cpu()) {
+        const c10::impl::VirtualGuardImpl guard(ratio.device().type());
+        arriving.copied.emplace(ratio.device().type());
+        arriving.copied->record(guard.getStream(ratio.device()));
+    }
+    const std::lock_guard lock(m_mutex);
+    m_arriving.push_back(std::move(arriving));
+    take_arrived();
+}
+
+void NoiseWatch::take_arrived() {
+    while (!m_arriving.empty() && (!m_arriving.front().copied || m_arriving.front().copied->query())) {
+        take(m_arriving.front());
+        m_arriving.pop_front();
+    }
+}
+
+void NoiseWatch::take(const Arriving& arrived) {
+    for (std::size_t i = 0; i < arrived.views.size(); ++i) {
+        const View& view = arrived.views[i];
+        const double ratio = value_at(arrived.ratio, static_cast<std::int64_t>(i));
+        if (std::isnan(ratio)) {
+            continue;
+        }
+        const auto [found, is_first] = m_extremes.try_emplace(view.name, Extremes{ratio, ratio, 0});
+        Extremes& extremes = found->second;
+        const auto is_tried = [this](double value) {
+            return value >= m_training.low && value <= m_training.high;
+        };
+        const bool was_warned = !is_first && !(is_tried(extremes.low) && is_tried(extremes.high));
+        extremes.low = std::min(extremes.low, ratio);
+        extremes.high = std::max(extremes.high, ratio);
+        ++extremes.events;
+        if (!is_tried(ratio) && !was_warned) {
+            const double training = m_training.planes.at(view.plane);
+            log::warn(m_logger, "view " + view.name + ": the noise is " + fixed(ratio * training, 0) +
+                                    " electrons, " + fixed(ratio, 2) + " times the " + fixed(training, 0) +
+                                    " electrons of the training of " + m_model + "; tried: " +
+                                    fixed(m_training.low, 2) + " to " + fixed(m_training.high, 2) +
+                                    " times. Compare its regions with those of -A model=none");
+        }
+    }
+}
+
+void NoiseWatch::report() {
+    const std::lock_guard lock(m_mutex);
+    take_arrived();
+    for (const auto& [name, extremes] : m_extremes) {
+        log::info(m_logger, [&] {
+            return "view " + name + ": noise " + fixed(extremes.low, 2) + " to " + fixed(extremes.high, 2) +
+                   " times that of the training, events: " + std::to_string(extremes.events);
+        });
+    }
+}
+
+std::map<std::string, NoiseWatch::Extremes> NoiseWatch::extremes() const {
+    const std::lock_guard lock(m_mutex);
+    return m_extremes;
+}
+
+} // namespace spng

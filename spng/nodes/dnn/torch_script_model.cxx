@@ -1,0 +1,81 @@
+#include "spng/nodes/dnn/torch_script_model.h"
+
+#include "spng/core/error.h"
+#include "spng/nodes/dnn/bfloat16.h"
+#include "spng/nodes/dnn/model_archive.h"
+#include "spng/nodes/dnn/model_failure.h"
+
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/version.h>
+
+namespace spng {
+namespace {
+
+class TorchScriptModel : public Model {
+public:
+    TorchScriptModel(torch::jit::Module module, ModelMetadata metadata, std::string file, bool bfloat16)
+        : m_module(std::move(module)), m_metadata(std::move(metadata)), m_file(std::move(file)),
+          m_bfloat16(bfloat16) {}
+
+    at::Tensor forward(const at::Tensor& input) const override {
+        const c10::AutoGradMode no_gradients(false);
+        const torch::jit::GraphOptimizerEnabledGuard no_optimiser(false);
+        c10::IValue output;
+        try {
+            output = m_bfloat16 ? forward_in_bfloat16(input) : m_module.get_method("forward")({input});
+        } catch (const std::exception& failure) {
+            throw_forward_failure(failure, m_file, input);
+        }
+        if (!output.isTensor()) {
+            throw_wrong_output("type " + output.tagKind(), m_file);
+        }
+        return m_bfloat16 ? output.toTensor().to(input.scalar_type()) : output.toTensor();
+    }
+
+    const ModelMetadata& metadata() const override { return m_metadata; }
+    const std::string& file() const override { return m_file; }
+
+private:
+    c10::IValue forward_in_bfloat16(const at::Tensor& input) const {
+        const Bfloat16Scope scope(input.device().type());
+        const auto layout = input.is_cuda() ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+        return m_module.get_method("forward")({input.contiguous(layout)});
+    }
+
+    torch::jit::Module m_module;
+    ModelMetadata m_metadata;
+    std::string m_file;
+    bool m_bfloat16;
+};
+
+} // namespace
+
+std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
+                                               bool bfloat16) {
+    constexpr const char* whole_file = "a whole TorchScript file of a LibTorch not newer than " TORCH_VERSION;
+    const auto bytes = model_file_size(file, "a TorchScript file");
+    torch::jit::ExtraFilesMap extra{{"metadata.json", ""}};
+    try {
+        require_whole_archive(file, bytes, whole_file);
+        const c10::AutoGradMode no_gradients(false);
+        torch::jit::Module module = torch::jit::load(file.string(), device, extra);
+        module.eval();
+        module = torch::jit::freeze(module);
+        return std::make_unique<TorchScriptModel>(std::move(module),
+                                                  parse_model_metadata(extra["metadata.json"], file.string()),
+                                                  file.string(), bfloat16);
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& failure) {
+        throw Error(ErrorKind::Model,
+                    {.what = "cannot load a model file",
+                     .where = file.string(),
+                     .seen = std::to_string(bytes) + " bytes; " + failure_reason(failure),
+                     .expected = whole_file,
+                     .hint = "compare its size and checksum with the original, and copy it again"});
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,140 @@
+#include "spng/nodes/dnn/torch_service.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/log.h"
+#include "spng/core/registry.h"
+#include "spng/device/context.h"
+#include "spng/instrument/report/state_trace.h"
+#include "spng/nodes/dnn/aot_inductor_model.h"
+#include "spng/nodes/dnn/bfloat16.h"
+#include "spng/nodes/dnn/model_probe.h"
+#include "spng/nodes/dnn/torch_script_model.h"
+
+#include <c10/core/InferenceMode.h>
+
+namespace spng {
+namespace {
+
+const Registration<TorchService> registration{{.type = "SPNGTorchService",
+                                               .kind = "service",
+                                               .inputs = {},
+                                               .outputs = {},
+                                               .text = "a trained network, shared by nodes"}};
+
+std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
+                                        std::int64_t concurrency, const std::string& service) {
+    if (file.extension() == ".pt2") {
+        return load_aot_inductor(file, context.device(), concurrency); // of the precision it was compiled in
+    }
+    const bool bfloat16 = context.fast() && has_bfloat16(context.device());
+    if (context.fast()) {
+        log::info(service, bfloat16 ? "precision=fast: in bfloat16"
+                                    : "precision=fast: in float32, since this machine has no instructions "
+                                      "for bfloat16");
+    }
+    return load_torch_script(file, context.device(), bfloat16);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
+} // namespace
+
+void TorchService::configured() {
+    if (config().probe.size() != 3) {
+        reject("probe", std::to_string(config().probe.size()) + " numbers", "three: view, channel, tick");
+    }
+    m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
+               config().probe[2]};
+}
+
+DataFile& TorchService::identify_model() {
+    try {
+        return identify_file("model");
+    } catch (const Error& error) {
+        // A model that is not there, or not as shipped, counts as a failure of the model.
+        Error failure(ErrorKind::Model, error.text());
+        failure.add_where(name().text() + ", key model");
+        throw failure;
+    }
+}
+
+void TorchService::prepare(Environment& environment) {
+    const auto& context = environment.service<Context>(context_name, name().text());
+    DataFile& file = identify_model();
+    auto model = load_model(file.path, context, config().concurrency, name().text());
+    check_features(*model);
+    const ModelMetadata& metadata = model->metadata();
+    file.metadata = metadata.text;
+    m_notes = notes_of(file);
+    if (metadata.stand_in) {
+        m_notes["stand-in"] = "made by hand for tests, not a trained network";
+    }
+    if (metadata.stand_in) {
+        log::warn(name().text(), model->file() +
+                                     " is a stand-in made by hand for tests, not a trained network; "
+                                     "its regions are not for physics");
+    }
+    m_meter = std::make_unique<instrument::NodeMeter>(
+        instrument::NodeIdentity{name().type, name().instance, "service"});
+    const c10::InferenceMode no_gradients;
+    ModelRunnerOptions options{.name = name().text(),
+                               .device = context.device(),
+                               .sizes = m_sizes,
+                               .transpose = metadata.transpose.value_or(config().transpose),
+                               .multiple = metadata.multiple.value_or(config().multiple),
+                               .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
+                               .concurrency = config().concurrency,
+                               .memory_budget = config().memory_budget > 0 ? config().memory_budget
+                                                                           : context.network_budget(),
+                               .chunk_ticks = config().chunk_ticks};
+    m_runner = std::make_unique<const ModelRunner>(std::move(model), std::move(options));
+    try_out(context.device());
+}
+
+void TorchService::check_features(const Model& model) const {
+    const auto& inputs = model.metadata().inputs;
+    if (!inputs.empty() && inputs != config().features) {
+        throw Error(ErrorKind::Model, {.what = "the network was made for other features or another order",
+                                       .where = name().text() + ", key features; " + model.file(),
+                                       .seen = listed(config().features),
+                                       .expected = listed(inputs),
+                                       .hint = "set features to what the network expects"});
+    }
+}
+
+at::Tensor TorchService::forward(const at::Tensor& features) const {
+    instrument::NestedCall call(*m_meter);
+    NVTX_SCOPED_RANGE("TorchService::forward");
+    at::Tensor probability = m_runner->forward(features);
+    call.count_bytes(features.nbytes(), probability.nbytes());
+    if (call.is_measured() && instrument::tracing_states()) {
+        instrument::trace_state(m_meter->identity(), {"features", features}, {"probability", probability});
+    }
+    return probability;
+}
+
+void TorchService::try_out(c10::Device device) const {
+    const at::Tensor features = probe_features(m_sizes, device);
+    m_runner->forward(features); // not as a call: preparing is neither measured nor annotated
+    const at::Tensor probability = m_runner->forward(features);
+    const at::Tensor in_range = probability.ge(0).logical_and_(probability.le(1)).all();
+    if (!in_range.item<bool>()) {
+        log::warn(name().text(), m_runner->model().file() +
+                                     " gives values outside 0 to 1; thresholds are meant for probabilities");
+    }
+}
+
+std::string TorchService::capture_rejection() const {
+    // Its compiled code launches kernels in its own ways, which were never recorded.
+    return std::filesystem::path(m_runner->model().file()).extension() == ".pt2"
+               ? "the network is an AOTInductor package"
+               : "";
+}
+
+} // namespace spng

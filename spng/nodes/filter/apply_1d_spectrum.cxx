@@ -1,0 +1,62 @@
+#include "spng/nodes/filter/apply_1d_spectrum.h"
+
+#include "spng/device/context.h"
+#include "spng/nodes/decon/torch_frer_spectrum.h"
+#include "spng/nodes/filter/time_filter.h"
+#include "spng/nodes/filter/torch_1d_spectrum.h"
+
+#include <ATen/ops/stack.h>
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<Apply1DSpectrum> registration{
+    {.type = "SPNGApply1DSpectrum",
+     .kind = "filter",
+     .inputs = {"spectrum"},
+     .outputs = {"waveform"},
+     .text = "filter along ticks and inverse transform, optionally at a coarser sampling"}};
+
+} // namespace
+
+void Apply1DSpectrum::prepare_node(Environment& environment) {
+    m_response = &environment.service<TorchFRERSpectrum>(config().frer_spectrum,
+                                                         name().text() + ", key frer_spectrum");
+    for (const auto& reference : config().base_spectrum_name) {
+        m_spectra.push_back(
+            &environment.service<Torch1DSpectrum>(reference, name().text() + ", key base_spectrum_name"));
+    }
+    filter_for(m_response->padded_ticks(m_response->config().default_nticks));
+}
+
+at::Tensor Apply1DSpectrum::filter_for(std::int64_t padded_ticks) {
+    return m_filters.get(padded_ticks, context().device(), [&] {
+        std::vector<at::Tensor> views;
+        for (const auto* spectrum : m_spectra) {
+            const at::Tensor values = spectrum->half(padded_ticks, m_response->config().readout_period);
+            views.push_back(time_filter(values, padded_ticks, m_response->roll_ticks(), config().rebin));
+        }
+        return at::stack(views).unsqueeze(1).to(context().complex());
+    });
+}
+
+Ports Apply1DSpectrum::process(const Ports& inputs) {
+    const EventInfo& event = inputs[0]->event();
+    const NamedTensor& spectrum = inputs[0]->only();
+    const auto padded = std::llround(1 / (spectrum.axes[2].period * event.tick));
+    NamedTensor waveform;
+    waveform.name = config().output;
+    waveform.data = apply_time_filter(spectrum.data, filter_for(padded), padded / config().rebin,
+                                      (event.ticks + config().rebin - 1) / config().rebin);
+    waveform.axes = {spectrum.axes[0],
+                     spectrum.axes[1],
+                     {"tick", "ns", event.start, event.tick * static_cast<double>(config().rebin)}};
+    waveform.unit = spectrum.unit;
+    waveform.channels = spectrum.channels;
+    waveform.notes = spectrum.notes;
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveform)})};
+}
+
+} // namespace spng

@@ -1,0 +1,50 @@
+#include "spng/nodes/frame/channel_ranges.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace spng {
+
+std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRange> ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.channel, a.begin, a.end) < std::tie(b.channel, b.begin, b.end);
+    });
+    std::map<int, std::vector<ChannelRange>> merged;
+    for (const auto& range : ranges) {
+        auto& list = merged[range.channel];
+        if (!list.empty() && range.begin <= list.back().end) {
+            list.back().end = std::max(list.back().end, range.end);
+        } else if (range.begin < range.end) {
+            list.push_back(range);
+        }
+    }
+    return merged;
+}
+
+ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::int64_t end) {
+    ChannelMasks within;
+    for (const auto& [name, ranges] : masks) {
+        std::vector<ChannelRange> cut;
+        for (const auto& range : ranges) {
+            const ChannelRange part{range.channel, std::max(range.begin, begin) - begin,
+                                    std::min(range.end, end) - begin};
+            if (part.begin < part.end) {
+                cut.push_back(part);
+            }
+        }
+        for (const auto& [channel, list] : merged_by_channel(std::move(cut))) {
+            within[name].insert(within[name].end(), list.begin(), list.end());
+        }
+    }
+    return within;
+}
+
+void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset) {
+    for (const auto& [name, ranges] : masks) {
+        for (const auto& range : ranges) {
+            all[name].push_back({range.channel, range.begin + offset, range.end + offset});
+        }
+    }
+}
+
+} // namespace spng

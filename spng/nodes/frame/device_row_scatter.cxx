@@ -1,0 +1,50 @@
+#include "spng/nodes/frame/device_row_scatter.h"
+
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+namespace spng {
+
+at::Tensor RowPositions::of(const at::Tensor& ids, c10::Device device) const {
+    require_tensor(ids.defined() && ids.is_cpu() && ids.scalar_type() == at::kInt && ids.is_contiguous(),
+                   "RowPositions", "ids", ids, "contiguous int32 (view, channel) on the host");
+    const std::lock_guard lock(m_mutex);
+    const auto* id = ids.const_data_ptr<std::int32_t>();
+    Kept& kept = m_kept[{id, ids.numel(), device.index()}];
+    if (!kept.ids.defined()) {
+        at::Tensor positions = at::empty({ids.numel()}, at::kLong);
+        auto* position = positions.mutable_data_ptr<std::int64_t>();
+        for (std::int64_t i = 0; i < ids.numel(); ++i) {
+            position[i] = position_in(m_channels, id[i]);
+        }
+        kept.positions = positions.to(device);
+        kept.ids = ids;
+    }
+    return kept.positions;
+}
+
+at::Tensor scatter_rows_on_device(const std::vector<RowBlock>& blocks, const RowPositions& positions,
+                                  std::int64_t ticks, at::ScalarType type) {
+    require_argument(!blocks.empty(), "scatter_rows_on_device", "blocks", 0, "at least one");
+    at::Tensor result = at::zeros({static_cast<std::int64_t>(positions.channels().size()), ticks},
+                                  blocks.front().data.options().dtype(type));
+    for (const auto& [data, ids, repeat] : blocks) {
+        require_tensor(data.dim() == 3 && ids.numel() == data.size(0) * data.size(1),
+                       "scatter_rows_on_device", "block", data,
+                       "(view, channel, sample), one id for each row");
+        at::Tensor rows = data.flatten(0, 1);
+        if (repeat > 1) {
+            rows = rows.unsqueeze(-1).expand({-1, -1, repeat}).flatten(1);
+        }
+        const std::int64_t used = std::min(ticks, rows.size(1));
+        result.narrow(1, 0, used)
+            .index_copy_(0, positions.of(ids, data.device()), rows.narrow(1, 0, used).to(type));
+    }
+    return result;
+}
+
+} // namespace spng

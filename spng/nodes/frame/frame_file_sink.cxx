@@ -1,0 +1,62 @@
+#include "spng/nodes/frame/frame_file_sink.h"
+
+#include "spng/core/notes.h"
+
+namespace spng {
+namespace {
+
+const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
+                                                .kind = "sink",
+                                                .inputs = {"frame"},
+                                                .outputs = {},
+                                                .concurrency = Concurrency::serial,
+                                                .text = "writes events to a frame file"}};
+
+} // namespace
+
+Frame frame_from(const TensorSet& set, bool with_masks) {
+    const EventInfo& event = set.event();
+    Frame frame;
+    frame.ident = event.ident;
+    for (const auto& tensor : set.tensors()) {
+        const at::Tensor ids = tensor.channels->ids.contiguous();
+        const auto* id = ids.const_data_ptr<std::int32_t>();
+        TaggedTraces traces;
+        traces.tag = tensor.name;
+        traces.samples = tensor.data;
+        traces.channels.assign(id, id + ids.numel());
+        traces.start_ns = event.start;
+        traces.tick_ns = event.tick;
+        traces.first_tick = event.first_tick;
+        if (tensor.summary.defined()) {
+            traces.summary = tensor.summary;
+        }
+        frame.traces.push_back(std::move(traces));
+        merge_notes(frame.notes, tensor.notes);
+    }
+    if (with_masks) {
+        frame.channel_masks = event.masks;
+    }
+    return frame;
+}
+
+void FrameFileSink::prepare_node(Environment&) {
+    // Opened before the first event, so that a folder that cannot be written to is known before any work is
+    // done.
+    m_writer = std::make_unique<FramesBehind>(
+        config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),
+        config().write_behind);
+}
+
+Ports FrameFileSink::process(const Ports& inputs) {
+    m_writer->write(frame_from(*inputs[0], config().masks), inputs[0]->event().index);
+    return {};
+}
+
+void FrameFileSink::finish() {
+    if (const auto writer = std::move(m_writer)) {
+        writer->close();
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,117 @@
+#include "spng/nodes/frame/frame_file_source.h"
+
+#include "spng/io/data_path.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace spng {
+namespace {
+
+const Registration<FrameFileSource> registration{{.type = "FrameFileSource",
+                                                  .kind = "source",
+                                                  .inputs = {},
+                                                  .outputs = {"frame"},
+                                                  .concurrency = Concurrency::serial,
+                                                  .text = "reads the events of a frame file"}};
+
+} // namespace
+
+TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWindow> window) {
+    const TaggedTraces& first = frame.traces.front();
+    auto event = std::make_shared<EventInfo>();
+    event->index = index;
+    event->ident = frame.ident;
+    event->start = first.start_ns;
+    event->tick = first.tick_ns;
+    event->first_tick = first.first_tick;
+    event->ticks = first.samples.size(1);
+    event->masks = std::move(frame.channel_masks);
+    event->window = window;
+    std::vector<NamedTensor> tensors;
+    for (auto& traces : frame.traces) {
+        auto channels = std::make_shared<ChannelTable>();
+        channels->ids = at::tensor(traces.channels, at::kInt).unsqueeze(0);
+        channels->good = at::ones(channels->ids.sizes(), at::kBool);
+        NamedTensor tensor;
+        tensor.name = traces.tag;
+        tensor.data = std::move(traces.samples);
+        tensor.axes = {{"channel", "", 0, 1},
+                       {"tick", "ns", traces.start_ns + traces.first_tick * traces.tick_ns, traces.tick_ns}};
+        tensor.channels = std::move(channels);
+        tensor.summary = traces.summary.value_or(at::Tensor{});
+        tensors.push_back(std::move(tensor));
+    }
+    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
+}
+
+void FrameFileSource::configured() {
+    const WindowGrid& grid = config().window;
+    for (const auto& [key, ticks] : {std::pair{"core", grid.core}, std::pair{"before", grid.before}}) {
+        if (ticks % grid.align != 0) {
+            reject("window." + std::string(key), std::to_string(ticks) + " ticks",
+                   "a multiple of " + std::to_string(grid.align) + " ticks, a sample of the images");
+        }
+    }
+    if (grid.core > 0 && grid.after > grid.core) {
+        reject("window.after", std::to_string(grid.after) + " ticks",
+               "at most the " + std::to_string(grid.core) + " ticks of the core");
+    }
+}
+
+std::vector<std::filesystem::path> FrameFileSource::files_read() const {
+    std::vector<std::filesystem::path> files{find_data_file(config().inname)};
+    for (const auto& file : config().further_files) {
+        files.push_back(find_data_file(file));
+    }
+    return files;
+}
+
+void FrameFileSource::prepare_node(Environment&) {
+    m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
+    const auto files = files_read();
+    const bool regular = std::all_of(files.begin(), files.end(),
+                                     [](const auto& file) { return std::filesystem::is_regular_file(file); });
+    m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(
+        std::make_unique<JoinedFrameReader>(files, config().tags), config().read_ahead && regular,
+        config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit
+                             : static_cast<std::uint64_t>(config().nevents));
+}
+
+Ports FrameFileSource::process(const Ports&) {
+    ++m_asked;
+    while (!has_given_enough()) {
+        if (auto event = m_stream->pop()) {
+            return {set_from(std::move(event->frame), m_events++, event->window)};
+        }
+        auto frame = m_reader->next();
+        if (frame) {
+            m_stream->push(std::move(*frame));
+        } else if (!m_stream->empty()) {
+            m_stream->end();
+        } else if (m_reader->frames_read() == 0 && m_asked == 1) {
+            reject_empty_file();
+        } else {
+            break;
+        }
+    }
+    return {nullptr};
+}
+
+/// Only the first question may find the file empty; later ones come after events that were there but could
+/// not be used.
+void FrameFileSource::reject_empty_file() const {
+    throw Error(
+        ErrorKind::Input,
+        {.what = "the file holds no event",
+         .where = config().inname,
+         .seen = m_reader->other_members().empty() ? "an empty archive"
+                                                   : "members " + joined(m_reader->other_members()),
+         .expected = "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+         .hint = "is it a frame file?"});
+}
+
+} // namespace spng

@@ -1,0 +1,226 @@
+#include "spng/nodes/frame/readout_stream.h"
+
+#include "spng/core/error.h"
+#include "spng/core/log/log.h"
+#include "spng/nodes/frame/channel_ranges.h"
+
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spng {
+namespace {
+
+double first_sample_ns(const Frame& frame) {
+    const TaggedTraces& traces = frame.traces.front();
+    return traces.start_ns + traces.first_tick * traces.tick_ns;
+}
+
+/// Tags of one frame are cut at the same ticks.
+void require_equal_ticks(const Frame& frame) {
+    const TaggedTraces& first = frame.traces.front();
+    for (const auto& traces : frame.traces) {
+        if (traces.samples.size(1) != first.samples.size(1) || traces.start_ns != first.start_ns ||
+            traces.tick_ns != first.tick_ns || traces.first_tick != first.first_tick) {
+            const auto text = [](const TaggedTraces& tag) {
+                return std::to_string(tag.samples.size(1)) + " ticks from " + std::to_string(tag.start_ns) +
+                       " ns in tag '" + tag.tag + "'";
+            };
+            throw Error(ErrorKind::Input,
+                        {.what = "the tags of a long readout differ in their ticks",
+                         .where = "event " + std::to_string(frame.ident),
+                         .seen = text(first) + ", " + text(traces),
+                         .expected = "all tags with the same ticks, since they are cut into windows together",
+                         .hint = "give a file with the tag to process only"});
+        }
+    }
+}
+
+} // namespace
+
+double ReadoutStream::Readout::end_ns() const {
+    return first_sample_ns(head) + static_cast<double>(ticks) * head.traces.front().tick_ns;
+}
+
+std::string ReadoutStream::difference(const Readout& readout, const Frame& frame) const {
+    const Frame& head = readout.head;
+    const double tick = head.traces.front().tick_ns;
+    const double gap = (first_sample_ns(frame) - readout.end_ns()) / tick;
+    if (frame.traces.front().tick_ns != tick) {
+        return "another sampling period";
+    }
+    if (gap < -0.5) {
+        throw Error(
+            ErrorKind::Input,
+            {.what = "frames of a series overlap or are out of order",
+             .where = "event " + std::to_string(frame.ident),
+             .seen = "first sample at " + std::to_string(first_sample_ns(frame)) + " ns",
+             .expected = std::to_string(readout.end_ns()) + " ns, where the frame before it ended, or later",
+             .hint = "sort the frames by time; separate events are processed without -A series=true"});
+    }
+    if (gap > 0.5) {
+        return std::to_string(std::llround(gap)) + " ticks are missing";
+    }
+    if (head.traces.size() != frame.traces.size()) {
+        return "other tags";
+    }
+    for (std::size_t i = 0; i < head.traces.size(); ++i) {
+        const auto &before = head.traces[i], &now = frame.traces[i];
+        if (before.tag != now.tag) {
+            return "other tags";
+        }
+        if (before.channels != now.channels) {
+            return "other channels in tag '" + now.tag + "'";
+        }
+        if (before.samples.scalar_type() != now.samples.scalar_type()) {
+            return "another type of samples in tag '" + now.tag + "'";
+        }
+    }
+    return {};
+}
+
+void ReadoutStream::begin_readout(Frame frame) {
+    Readout& readout = m_readouts.emplace_back();
+    readout.is_complete = !m_series;
+    readout.add(frame);
+    readout.head = std::move(frame);
+    for (auto& traces : readout.head.traces) {
+        // Of no ticks: the type of the samples stays known, the samples do not stay in memory.
+        traces.samples = traces.samples.narrow(1, 0, 0).clone();
+    }
+}
+
+void ReadoutStream::Readout::add(const Frame& frame) {
+    Chunk& chunk = chunks.emplace_back(Chunk{ticks, {}});
+    for (const auto& traces : frame.traces) {
+        chunk.samples.push_back(traces.samples);
+    }
+    ticks = chunk.end();
+}
+
+void ReadoutStream::append(Readout& readout, const Frame& frame) const {
+    // A mask of a frame may reach beyond the frame, but says nothing about the next one.
+    ChannelMasks& masks = readout.head.channel_masks;
+    if (readout.is_one_frame) {
+        masks = masks_within(masks, 0, readout.ticks);
+    }
+    add_masks(masks, masks_within(frame.channel_masks, 0, frame.traces.front().samples.size(1)),
+              readout.ticks);
+    readout.is_one_frame = false;
+    readout.add(frame);
+}
+
+void ReadoutStream::push(Frame frame) {
+    if (m_series || (m_grid.core > 0 && frame.traces.front().samples.size(1) > m_grid.length())) {
+        require_equal_ticks(frame);
+    }
+    if (!m_readouts.empty() && !m_readouts.back().is_complete) {
+        Readout& readout = m_readouts.back();
+        const std::string other = difference(readout, frame);
+        if (other.empty()) {
+            append(readout, frame);
+            return;
+        }
+        log::warn(m_name, [&] {
+            return "a new readout begins with event " + std::to_string(frame.ident) + ": " + other;
+        });
+        readout.is_complete = true;
+    }
+    begin_readout(std::move(frame));
+}
+
+void ReadoutStream::end() {
+    if (!m_readouts.empty()) {
+        m_readouts.back().is_complete = true;
+    }
+}
+
+Frame ReadoutStream::cut(const Readout& readout, std::int64_t begin, std::int64_t end) const {
+    Frame frame = readout.head;
+    for (std::size_t tag = 0; tag < frame.traces.size(); ++tag) {
+        std::vector<at::Tensor> parts;
+        for (const auto& chunk : readout.chunks) {
+            const std::int64_t from = std::max(begin, chunk.begin), to = std::min(end, chunk.end());
+            if (from < to) {
+                parts.push_back(chunk.samples[tag].narrow(1, from - chunk.begin, to - from));
+            }
+        }
+        TaggedTraces& traces = frame.traces[tag];
+        traces.samples = parts.size() == 1 ? parts.front().contiguous() : at::cat(parts, 1);
+        traces.start_ns += static_cast<double>(begin) * traces.tick_ns;
+        traces.summary.reset();
+    }
+    frame.channel_masks = masks_within(readout.head.channel_masks, begin, end);
+    return frame;
+}
+
+ReadoutEvent ReadoutStream::whole(Readout& readout) {
+    ReadoutEvent event;
+    if (readout.is_one_frame) {
+        event.frame = std::move(readout.head);
+        for (std::size_t tag = 0; tag < event.frame.traces.size(); ++tag) {
+            event.frame.traces[tag].samples = std::move(readout.chunks.front().samples[tag]);
+        }
+    } else {
+        event.frame = cut(readout, 0, readout.ticks);
+    }
+    if (m_last_window_ident) {
+        event.frame.ident = std::max(event.frame.ident, *m_last_window_ident + 1);
+    }
+    return event;
+}
+
+std::optional<ReadoutEvent> ReadoutStream::pop() {
+    if (m_readouts.empty()) {
+        return std::nullopt;
+    }
+    Readout& readout = m_readouts.front();
+    if (m_grid.core > 0 && readout.ticks > m_grid.length()) {
+        return next_window(readout);
+    }
+    if (!readout.is_complete) {
+        return std::nullopt;
+    }
+    ReadoutEvent event = whole(readout);
+    m_readouts.pop_front();
+    return event;
+}
+
+std::optional<ReadoutEvent> ReadoutStream::next_window(Readout& readout) {
+    const auto place = window_at(m_grid, readout.next_window, readout.ticks, readout.is_complete);
+    if (!place) {
+        return std::nullopt;
+    }
+    ReadoutEvent event;
+    event.frame = cut(readout, place->begin, place->end);
+    if (m_last_window_ident) {
+        event.frame.ident = std::max(event.frame.ident, *m_last_window_ident + 1);
+    }
+    m_last_window_ident = event.frame.ident;
+    m_long_readouts += readout.next_window == 0 ? 1 : 0;
+    event.window = ReadoutWindow{m_long_readouts - 1, readout.next_window++, place->core_begin - place->begin,
+                                 place->core_end - place->begin};
+    if (place->core_end == readout.ticks) {
+        m_readouts.pop_front();
+    } else {
+        // The next window may be the last one, which is moved back, but not to before this one.
+        readout.forget_before(place->begin);
+    }
+    return event;
+}
+
+void ReadoutStream::Readout::forget_before(std::int64_t tick) {
+    while (chunks.front().end() <= tick) {
+        chunks.pop_front();
+    }
+    for (auto& [name, ranges] : head.channel_masks) {
+        std::erase_if(ranges, [tick](const ChannelRange& range) { return range.end <= tick; });
+    }
+}
+
+bool ReadoutStream::empty() const {
+    return m_readouts.empty();
+}
+
+} // namespace spng

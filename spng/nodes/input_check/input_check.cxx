@@ -1,0 +1,141 @@
+#include "spng/nodes/input_check/input_check.h"
+
+#include "spng/core/log/log.h"
+#include "spng/core/registry.h"
+#include "spng/detector/noise_amplitude.h"
+#include "spng/detector/response_components.h"
+#include "spng/detector/wire_average.h"
+#include "spng/nodes/decon/torch_frer_spectrum.h"
+
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
+                                             .kind = "service",
+                                             .inputs = {},
+                                             .outputs = {},
+                                             .text = "noise, polarity and pulse shape that the input should "
+                                                     "have"}};
+
+constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on the length
+
+/// Total length of the wires of each channel in a plane [mm].
+std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
+    std::map<int, double> lengths;
+    for (const WireFace& face : anode.faces) {
+        for (const WirePlane& wires : face.planes) {
+            for (const Wire& wire : wires.wires) {
+                if (wires.ident == plane) {
+                    lengths[wire.channel] += std::hypot(wire.head.y - wire.tail.y, wire.head.z - wire.tail.z);
+                }
+            }
+        }
+    }
+    return lengths;
+}
+
+/// RMS of the measured channels of a view.
+void add_noise(std::map<int, double>& noise, const ChannelView& view, const WireAnode& anode,
+               const std::vector<NoiseSpectrum>& spectra, const TorchFRERSpectrumConfig& response) {
+    const auto lengths = wire_lengths(anode, view.plane);
+    std::map<std::int64_t, double> rms_of_length; // in steps of 50 mm, over which it changes by less than 1 %
+    const auto channels = static_cast<std::int64_t>(view.channels.size());
+    for (std::int64_t row = 0; row < channels; row += measured_stride(channels)) {
+        const int channel = view.channels[static_cast<std::size_t>(row)];
+        const auto steps = std::llround(lengths.at(channel) / 50);
+        auto& rms = rms_of_length[steps];
+        if (rms == 0) {
+            rms = response.adc_per_voltage *
+                  rms_of_amplitude(mean_amplitude(spectra, view.plane, 50.0 * static_cast<double>(steps),
+                                                  noise_ticks, response.readout_period),
+                                   noise_ticks);
+        }
+        noise[channel] = rms;
+    }
+}
+
+} // namespace
+
+std::int64_t measured_stride(std::int64_t channels) {
+    constexpr std::int64_t max_channels = 256;
+    return std::max<std::int64_t>(1, (channels + max_channels - 1) / max_channels);
+}
+
+InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view) {
+    return {group.anodes[view]->config().ident, group.views[view].plane};
+}
+
+InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
+                                                     const TorchFRERSpectrum& response) const {
+    const auto& names = response.config();
+    const std::string asking = name().text() + ", key frer_spectrum";
+    const auto& field = environment.service<FieldResponseComponent>(names.field_response, asking).response();
+    const auto& electronics = environment.service<ColdElecResponse>(names.elec_response, asking);
+    const at::Tensor line = response.kernel().sum(0).contiguous(); // of charge spread evenly
+    const auto* sample = line.const_data_ptr<double>();
+    double area = 0, magnitude = 0;
+    for (std::int64_t tick = 0; tick < line.size(0); ++tick) {
+        area += sample[tick];
+        magnitude += std::abs(sample[tick]);
+    }
+    Expectation expected;
+    expected.unipolarity = magnitude > 0 ? area / magnitude : 0;
+    expected.lobes_in_order =
+        std::max_element(sample, sample + line.size(0)) < std::min_element(sample, sample + line.size(0));
+    expected.shaping = electronics.config().shaping;
+    if (expected.unipolarity > 0.9) {
+        const at::Tensor current = average_over_wires(field.plane(names.fr_plane_id)).sum(0, true);
+        expected.shapes = std::make_shared<const PulseShapes>(
+            current, field.period, electronics.electronics(),
+            ResponseKernelConfig{.tick = names.readout_period,
+                                 .electronics_duration = electronics.config().duration});
+    }
+    return expected;
+}
+
+void InputCheck::prepare(Environment& environment) {
+    const auto& groups = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    std::size_t views = 0;
+    for (const auto& group : groups.groups()) {
+        views += group.views.size();
+    }
+    if (config().frer_spectrum.size() != views) {
+        reject("frer_spectrum", std::to_string(config().frer_spectrum.size()) + " names",
+               "one for each of " + std::to_string(views) + " views");
+    }
+    std::vector<NoiseSpectrum> spectra;
+    if (!files_read().empty()) {
+        spectra = load_noise_spectra(identify_file("noise").path.string());
+    } else {
+        log::debug(name().text(), [&] {
+            return "no noise spectra" + (config().spectra.empty() ? "" : " (" + config().spectra + ")") +
+                   ": noise is not compared";
+        });
+    }
+    std::map<std::string, Expectation> made; // by response: anodes may share them
+    std::size_t index = 0;
+    for (const auto& group : groups.groups()) {
+        for (std::size_t view = 0; view < group.views.size(); ++view) {
+            const std::string& response_name = config().frer_spectrum[index++];
+            const auto& response =
+                environment.service<TorchFRERSpectrum>(response_name, name().text() + ", key frer_spectrum");
+            auto found = made.find(response_name);
+            if (found == made.end()) {
+                found = made.emplace(response_name, make_expectation(environment, response)).first;
+            }
+            const auto& own = group.views[view];
+            auto& expected = m_expectations.emplace(plane_of(group, view), found->second).first->second;
+            if (std::any_of(spectra.begin(), spectra.end(),
+                            [&](const auto& spectrum) { return spectrum.plane == own.plane; })) {
+                add_noise(expected.noise, own, group.anodes[view]->wires(), spectra, response.config());
+            }
+        }
+    }
+}
+
+} // namespace spng

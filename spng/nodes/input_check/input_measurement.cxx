@@ -1,0 +1,243 @@
+// The measurements of InputMeasurement and their comparison with the predictions.
+
+#include "spng/nodes/input_check/input_check.h"
+
+#include "spng/core/log/log.h"
+
+#include <ATen/Dispatch_v2.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace spng {
+namespace {
+
+// In a shorter readout much of the noise is below the lowest frequency.
+constexpr std::int64_t min_ticks = 500;
+constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
+constexpr double noise_free = 0.1; // of the expected noise: a simulation without noise
+
+/// What one channel of a view gave.
+struct ChannelResult {
+    ChannelLevel level;
+    std::vector<Pulse> pulses;
+    std::vector<double> shaping;
+};
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::string number(double value, int digits = 2) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+template <class T>
+ChannelResult measure(const T* samples, std::int64_t ticks, double expected_noise,
+                      const PulseShapes* shapes) {
+    ChannelResult result;
+    result.level = channel_level(samples, ticks);
+    // Without noise, as a simulation may give it, every bump would be a pulse.
+    const double sigma = std::max(result.level.rms, expected_noise > 0 ? expected_noise / 2 : 1.0);
+    result.pulses = find_pulses(samples, ticks, result.level.median, sigma);
+    for (const Pulse& pulse : result.pulses) {
+        if (shapes != nullptr && !pulse.shape.empty()) {
+            if (const auto ratio = shapes->shaping_ratio(pulse.shape)) {
+                result.shaping.push_back(*ratio);
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+InputMeasurement::InputMeasurement(const InputCheck& check) : m_check(check) {
+    for (const auto& [plane, expected] : check.expectations()) {
+        PlaneState& state = m_planes[plane];
+        state.noise_done = expected.noise.empty();
+        state.shaping_done = expected.shapes == nullptr;
+    }
+}
+
+void InputMeasurement::add(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good) {
+    const std::int64_t rows = waveforms.size(1), ticks = waveforms.size(2);
+    const std::int64_t stride = measured_stride(rows);
+    const auto* is_good = good.const_data_ptr<bool>();
+    const auto* id_of = group.ids.const_data_ptr<std::int32_t>();
+    for (std::size_t view = 0; ticks >= min_ticks && view < group.views.size(); ++view) {
+        const auto plane = plane_of(group, view);
+        const auto& expected = m_check.expectation(plane);
+        const std::int64_t first = static_cast<std::int64_t>(view) * rows;
+        const auto noise_of = [&](std::int64_t row) {
+            const auto found = expected.noise.find(id_of[first + row]);
+            return found == expected.noise.end() ? 0.0 : found->second;
+        };
+        std::vector<ChannelResult> results(static_cast<std::size_t>((rows + stride - 1) / stride));
+        AT_DISPATCH_V2(waveforms.scalar_type(), "InputMeasurement", AT_WRAP([&] {
+                           const auto* samples = waveforms.const_data_ptr<scalar_t>();
+                           const auto count = static_cast<std::int64_t>(results.size());
+                           at::parallel_for(0, count, 8, [&](std::int64_t begin, std::int64_t end) {
+                               for (std::int64_t i = begin; i < end; ++i) {
+                                   const std::int64_t row = i * stride;
+                                   if (is_good[first + row]) {
+                                       results[static_cast<std::size_t>(i)] =
+                                           measure(samples + (first + row) * ticks, ticks, noise_of(row),
+                                                   expected.shapes.get());
+                                   }
+                               }
+                           });
+                       }),
+                       at::kShort, at::kFloat, at::kDouble);
+        PlaneState& state = m_planes.at(plane);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const ChannelResult& result = results[i];
+            const double noise = noise_of(static_cast<std::int64_t>(i) * stride);
+            if (noise > 0 && result.level.rms > 0 && !state.noise_done) {
+                state.noise.push_back(result.level.rms);
+                state.noise_ratio.push_back(result.level.rms / noise);
+            }
+            state.channels_with_pulses += result.pulses.empty() ? 0 : 1;
+            for (const Pulse& pulse : result.pulses) {
+                state.polarity.push_back(pulse.polarity);
+                state.lobes += pulse.lobe_distance != 0 ? 1 : 0;
+                state.lobes_in_order +=
+                    pulse.lobe_distance != 0 && (pulse.lobe_distance > 0) == expected.lobes_in_order ? 1 : 0;
+            }
+            state.shaping.insert(state.shaping.end(), result.shaping.begin(), result.shaping.end());
+        }
+    }
+}
+
+std::vector<ErrorText> InputMeasurement::compare() {
+    std::vector<ErrorText> problems;
+    ++m_events;
+    m_finished = true;
+    for (auto& [plane, state] : m_planes) {
+        compare_noise(plane, state, problems);
+        compare_polarity(plane, state, problems);
+        compare_shaping(plane, state, problems);
+        m_finished = m_finished && state.noise_done && state.polarity_done && state.shaping_done;
+    }
+    m_finished = m_finished || m_events >= m_check.config().max_events;
+    if (m_finished) {
+        log::debug(m_check.name().text(), [&] {
+            std::string text = "input compared after " + std::to_string(m_events) + " events";
+            for (const auto& [plane, state] : m_planes) {
+                text += "; " + instrument::plane_name(plane) + ": " + std::to_string(state.polarity.size()) +
+                        " pulses" + (state.polarity_done ? "" : ", not enough") + ", " +
+                        std::to_string(state.shaping.size()) + " for the shape" +
+                        (state.shaping_done ? "" : ", not enough");
+            }
+            return text;
+        });
+    }
+    return problems;
+}
+
+void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState& state,
+                                     std::vector<ErrorText>& problems) {
+    if (state.noise_done || state.noise_ratio.size() < min_channels) {
+        return;
+    }
+    state.noise_done = true;
+    const double ratio = median_of(state.noise_ratio), seen = median_of(state.noise);
+    if (ratio < noise_free) {
+        return;
+    }
+    const auto& config = m_check.config();
+    const bool fits = ratio >= config.min_noise && ratio <= config.max_noise;
+    state.report.noise = {seen, seen / ratio, state.noise_ratio.size(), fits};
+    if (!fits) {
+        problems.push_back(
+            {.what = "the noise is not that of the detector",
+             .where = instrument::plane_name(plane),
+             .seen = number(seen, 1) + " ADC RMS, " + number(ratio) + " times the expected (" +
+                     std::to_string(state.noise_ratio.size()) + " channels)",
+             .expected = number(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
+                         number(config.min_noise) + " to " + number(config.max_noise) + " times",
+             .hint = "compare gain and digitiser of the detector (detname) with the data's; the input must "
+                     "be ADC counts"});
+    }
+}
+
+void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneState& state,
+                                        std::vector<ErrorText>& problems) {
+    if (state.polarity_done || state.polarity.size() < min_pulses ||
+        state.channels_with_pulses < min_channels) {
+        return;
+    }
+    state.polarity_done = true;
+    const auto& expected = m_check.expectation(plane);
+    const double seen = median_of(state.polarity), most = m_check.config().max_polarity_difference;
+    const bool fits = std::abs(seen - expected.unipolarity) <= most;
+    state.report.polarity = {seen, expected.unipolarity, state.polarity.size(), fits};
+    const std::string hint = "is it the right anode (tpcid) and detector (detname), are planes swapped or "
+                             "signs inverted?";
+    if (!fits) {
+        problems.push_back(
+            {.what = "the pulses do not have the polarity of the response",
+             .where = instrument::plane_name(plane),
+             .seen = "polarity " + number(seen) + " (" + std::to_string(state.polarity.size()) + " pulses)",
+             .expected = number(expected.unipolarity) + " within " + number(most) +
+                         "; 1: collected, 0: induced, -1: upside down",
+             .hint = hint});
+        return;
+    }
+    if (std::abs(expected.unipolarity) < 0.5 && state.lobes >= min_pulses) {
+        const double share = static_cast<double>(state.lobes_in_order) / static_cast<double>(state.lobes);
+        const bool in_order = share >= 0.3;
+        state.report.lobes = {share, 1, state.lobes, in_order};
+        if (!in_order) {
+            problems.push_back({.what = "the pulses are upside down",
+                                .where = instrument::plane_name(plane),
+                                .seen = number(100 * share, 0) + " % of " + std::to_string(state.lobes) +
+                                        " pulses have their lobes in the order of the response",
+                                .expected = "all; at least 30 %",
+                                .hint = hint});
+        }
+    }
+}
+
+void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneState& state,
+                                       std::vector<ErrorText>& problems) {
+    if (state.shaping_done || !state.polarity_done || state.shaping.size() < min_shapes) {
+        return;
+    }
+    state.shaping_done = true;
+    if (!state.report.polarity->fits) {
+        return;
+    }
+    const double described = m_check.expectation(plane).shaping,
+                 most = m_check.config().max_shaping_difference;
+    const double ratio = median_of(state.shaping);
+    const bool fits = std::abs(ratio - 1) <= most;
+    state.report.shaping = {ratio * described, described, state.shaping.size(), fits};
+    if (!fits) {
+        problems.push_back(
+            {.what = "the pulses do not have the shape of the response",
+             .where = instrument::plane_name(plane),
+             .seen = "shaping time " + number(ratio * described / 1000) + " us (" +
+                     std::to_string(state.shaping.size()) + " pulses)",
+             .expected = number(described / 1000) + " us within " + number(100 * most, 0) + " %",
+             .hint = "compare shaping time and sampling period of the detector (detname) with the data's"});
+    }
+}
+
+void InputMeasurement::write_to(instrument::InputReport& report) const {
+    for (const auto& [plane, state] : m_planes) {
+        auto& target = report.planes[plane];
+        target.noise = state.report.noise;
+        target.polarity = state.report.polarity;
+        target.lobes = state.report.lobes;
+        target.shaping = state.report.shaping;
+    }
+}
+
+} // namespace spng

@@ -1,0 +1,119 @@
+#include "spng/nodes/input_check/input_tally.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/input_warning.h"
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+namespace spng {
+namespace {
+
+using instrument::ChannelCounts;
+
+std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
+    return text;
+}
+
+/// "1760 absent, 3 masked"
+std::string kinds_of(const ChannelCounts& counts) {
+    std::string text;
+    for (const auto& [kind, count] : {std::pair{"absent", counts.absent},
+                                      {"NaN", counts.not_finite},
+                                      {"out of range", counts.out_of_range},
+                                      {"dead", counts.constant},
+                                      {"masked", counts.masked}}) {
+        if (count > 0) {
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+InputTally::InputTally(std::string logger, double max_bad_share, const InputCheck* check)
+    : m_logger(std::move(logger)), m_max_bad_share(max_bad_share) {
+    if (check != nullptr) {
+        m_measurement.emplace(*check);
+    }
+}
+
+void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
+    const std::lock_guard lock(m_mutex);
+    if (m_counted.size() <= event) {
+        m_counted.resize(event + 1);
+    }
+    const bool is_first_time = !m_counted[event];
+    m_counted[event] = true;
+    std::map<int, ChannelCounts> of_anode;
+    for (const auto& selected : groups) {
+        for (std::size_t view = 0; view < selected.counts.size(); ++view) {
+            const auto& counts = selected.counts[view];
+            const auto plane = plane_of(*selected.group, view);
+            of_anode[plane.first] += counts;
+            if (is_first_time) {
+                m_report.planes[plane].counts += counts;
+            }
+        }
+    }
+    m_report.events += is_first_time ? 1 : 0;
+    if (is_first_time && m_measurement && !m_measurement->finished()) {
+        NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
+        for (const auto& selected : groups) {
+            m_measurement->add(*selected.group, selected.waveforms, selected.good);
+        }
+        const auto misfits = m_measurement->compare();
+        m_measurement->write_to(m_report);
+        m_misfits.insert(m_misfits.end(), misfits.begin(), misfits.end());
+        for (const auto& misfit : misfits) {
+            warn(misfit);
+        }
+    }
+    if (is_strict() && !m_misfits.empty()) {
+        warn(m_misfits.front());
+    }
+    for (const auto& [anode, counts] : of_anode) {
+        warn_about_channels(anode, event, counts);
+    }
+}
+
+void InputTally::warn_about_channels(int anode, std::uint64_t event, const ChannelCounts& counts) {
+    const auto share_of = [&](std::uint64_t channels) {
+        return static_cast<double>(channels) / static_cast<double>(counts.channels);
+    };
+    const std::string where = "anode " + std::to_string(anode) + ", event " + std::to_string(event);
+    const std::string expected = "at most " + percent(m_max_bad_share) + " of the channels";
+    const std::string hint = "a larger share is allowed with -A max_bad_share=SHARE";
+    if (share_of(counts.unusable()) > m_max_bad_share && (is_strict() || m_warned_bad.insert(anode).second)) {
+        warn({.what = "channels that cannot be used",
+              .where = where,
+              .seen = std::to_string(counts.unusable()) + " of " + std::to_string(counts.channels) +
+                      " channels: " + kinds_of(counts),
+              .expected = expected,
+              .hint = hint});
+    }
+    if (share_of(counts.saturated) > m_max_bad_share &&
+        (is_strict() || m_warned_saturated.insert(anode).second)) {
+        warn({.what = "saturated channels",
+              .where = where,
+              .seen = std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) +
+                      " channels, " + std::to_string(counts.saturated_samples) + " samples",
+              .expected = expected,
+              .hint = hint});
+    }
+}
+
+void InputTally::warn(const ErrorText& text) {
+    m_report.warnings.push_back(warn_about_input(m_logger, text));
+}
+
+instrument::InputReport InputTally::report() const {
+    const std::lock_guard lock(m_mutex);
+    return m_report;
+}
+
+} // namespace spng

@@ -1,0 +1,333 @@
+#include "spng/nodes/noise/coherent_noise.h"
+
+#include "spng/core/multiversion.h"
+#include "spng/core/selection.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t sampling = 4; ///< the spread of a row is measured on every so many samples
+
+/// Half the distance of the order statistics 16 % and 84 %: sigma of a Gaussian, hardly moved by signals.
+template <class Real>
+SPNG_MULTIVERSION double spread(const Real* values, std::int64_t ticks, OrderedKey<Real>* keys) {
+    std::int64_t count = 0;
+    for (std::int64_t tick = 0; tick < ticks; tick += sampling) {
+        keys[count++] = ordered_key(values[tick]);
+    }
+    const auto range = range_of_keys(keys, count);
+    const auto last = static_cast<double>(count - 1);
+    const auto low = select_key(keys, count, static_cast<std::int64_t>(0.16 * last), range);
+    const auto high = select_key(keys, count, static_cast<std::int64_t>(0.84 * last), {low, range.high});
+    return (static_cast<double>(sample_of_key(high)) - static_cast<double>(sample_of_key(low))) / 2;
+}
+
+template <class Real>
+SPNG_MULTIVERSION void mark_beyond(const Real* values, std::int64_t ticks, double limit,
+                                   std::uint8_t* signal) {
+    const auto bound = static_cast<Real>(limit);
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        signal[tick] |= static_cast<std::uint8_t>((values[tick] > bound) | (values[tick] < -bound));
+    }
+}
+
+/// Running mean over the ticks of [tick - half, tick + half] that exist.
+template <class Real>
+void smooth(const Real* values, std::int64_t ticks, std::int64_t half, Real* result) {
+    double sum = 0;
+    for (std::int64_t tick = 0; tick < std::min(half, ticks); ++tick) {
+        sum += values[tick];
+    }
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        if (tick + half < ticks) {
+            sum += values[tick + half];
+        }
+        if (tick - half - 1 >= 0) {
+            sum -= values[tick - half - 1];
+        }
+        const std::int64_t count =
+            std::min(tick + half, ticks - 1) - std::max(tick - half, std::int64_t{0}) + 1;
+        result[tick] = static_cast<Real>(sum / static_cast<double>(count));
+    }
+}
+
+/// Mark also the `padding` ticks on both sides of what is marked.
+void widen(std::uint8_t* signal, std::int64_t ticks, std::int64_t padding) {
+    std::int64_t marked_until = 0;
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        if (signal[tick] == 1) {
+            for (std::int64_t other = std::max(marked_until, tick - padding); other < tick; ++other) {
+                signal[other] |= 2;
+            }
+            marked_until = tick + padding + 1;
+        } else if (tick < marked_until) {
+            signal[tick] |= 2;
+        }
+    }
+}
+
+/// Lower median over rows at each tick; bisection on ordered keys with one tick in each vector lane.
+template <class Real>
+SPNG_MULTIVERSION void medians_over_rows(const std::vector<const Real*>& rows, std::int64_t ticks,
+                                         Real* result) {
+    constexpr std::int64_t lanes = 64;
+    using Key = OrderedKey<Real>;
+    const auto members = static_cast<std::int64_t>(rows.size());
+    const Key rank = static_cast<Key>((members - 1) / 2);
+    std::vector<Key> keys(static_cast<std::size_t>(members * lanes));
+    for (std::int64_t begin = 0; begin < ticks; begin += lanes) {
+        const std::int64_t count = std::min(lanes, ticks - begin);
+        std::array<Key, lanes> low{};
+        std::array<Key, lanes> high{};
+        for (std::int64_t member = 0; member < members; ++member) {
+            Key* own = keys.data() + member * lanes;
+            for (std::int64_t lane = 0; lane < count; ++lane) {
+                own[lane] = ordered_key(rows[static_cast<std::size_t>(member)][begin + lane]);
+                low[lane] = member == 0 || own[lane] < low[lane] ? own[lane] : low[lane];
+                high[lane] = member == 0 || own[lane] > high[lane] ? own[lane] : high[lane];
+            }
+        }
+        bool open = true;
+        while (open) {
+            std::array<Key, lanes> middle{};
+            std::array<Key, lanes> found{};
+            for (std::int64_t lane = 0; lane < count; ++lane) {
+                // Half the sum, rounded down, without overflow.
+                middle[lane] = static_cast<Key>((low[lane] & high[lane]) + ((low[lane] ^ high[lane]) >> 1));
+            }
+            for (std::int64_t member = 0; member < members; ++member) {
+                const Key* own = keys.data() + member * lanes;
+                for (std::int64_t lane = 0; lane < count; ++lane) {
+                    found[lane] = static_cast<Key>(found[lane] + (own[lane] <= middle[lane]));
+                }
+            }
+            Key still_open = 0;
+            for (std::int64_t lane = 0; lane < count; ++lane) {
+                const bool below = found[lane] > rank;
+                high[lane] = below ? middle[lane] : high[lane];
+                low[lane] = below || low[lane] == high[lane] ? low[lane] : static_cast<Key>(middle[lane] + 1);
+                still_open |= static_cast<Key>(low[lane] < high[lane]);
+            }
+            open = still_open != 0;
+        }
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+            result[begin + lane] = sample_of_key(low[lane]);
+        }
+    }
+}
+
+template <class Real>
+SPNG_MULTIVERSION void add_trusted(const Real* deviation, const std::uint8_t* signal, std::int64_t ticks,
+                                   Real* sum, std::int32_t* count) {
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        const bool trusted = signal[tick] == 0;
+        sum[tick] += trusted ? deviation[tick] : Real{0};
+        count[tick] += trusted;
+    }
+}
+
+/// What one thread needs for a group.
+template <class Real>
+struct Workspace {
+    std::vector<Real> deviations, difference, smoothed, common, sum, mean;
+    std::vector<std::uint8_t> signal, common_signal, estimated;
+    std::vector<std::int32_t> count;
+    std::vector<OrderedKey<Real>> keys;
+
+    Workspace(std::int64_t members, std::int64_t ticks)
+        : deviations(members * ticks), difference(ticks), smoothed(ticks), common(ticks), sum(ticks),
+          mean(ticks), signal(members * ticks), common_signal(ticks), estimated(ticks), count(ticks),
+          keys(ticks) {}
+};
+
+/// Mark where the values, or their running means, leave their own noise.
+template <class Real>
+void mark_signal(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
+                 Workspace<Real>& work, std::uint8_t* signal) {
+    mark_beyond(values, ticks, threshold * spread(values, ticks, work.keys.data()), signal);
+    if (half > 0) {
+        smooth(values, ticks, half, work.smoothed.data());
+        const double limit = threshold * spread(work.smoothed.data(), ticks, work.keys.data());
+        mark_beyond(work.smoothed.data(), ticks, limit, signal);
+    }
+}
+
+/// Straight lines in time over the ticks without an estimate.
+template <class Real>
+void bridge(const std::vector<std::uint8_t>& estimated, std::vector<Real>& mean) {
+    const auto ticks = static_cast<std::int64_t>(mean.size());
+    std::int64_t before = -1;
+    for (std::int64_t tick = 0; tick <= ticks; ++tick) {
+        if (tick < ticks && !estimated[tick]) {
+            continue;
+        }
+        for (std::int64_t gap = before + 1; gap < tick; ++gap) {
+            if (before < 0 && tick == ticks) {
+                mean[gap] = 0;
+            } else if (before < 0 || tick == ticks) {
+                mean[gap] = before < 0 ? mean[tick] : mean[before];
+            } else {
+                const auto share = static_cast<Real>(gap - before) / static_cast<Real>(tick - before);
+                mean[gap] = mean[before] + share * (mean[tick] - mean[before]);
+            }
+        }
+        before = tick;
+    }
+}
+
+template <class Sample, class Real>
+void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::vector<std::int64_t>& rows,
+                 const CoherentNoiseRule& rule, Workspace<Real>& work) {
+    const auto members = static_cast<std::int64_t>(rows.size());
+    std::vector<const Real*> deviations;
+    for (std::int64_t member = 0; member < members; ++member) {
+        Real* deviation = work.deviations.data() + member * ticks;
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            deviation[tick] = static_cast<Real>(from[rows[member] * ticks + tick]);
+            work.keys[tick] = ordered_key(deviation[tick]);
+        }
+        const auto range = range_of_keys(work.keys.data(), ticks);
+        const Real median = sample_of_key(select_key(work.keys.data(), ticks, (ticks - 1) / 2, range));
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            deviation[tick] -= median;
+        }
+        deviations.push_back(deviation);
+    }
+    medians_over_rows(deviations, ticks, work.common.data());
+    std::fill(work.common_signal.begin(), work.common_signal.end(), 0);
+    mark_signal(work.common.data(), ticks, rule.common_threshold, rule.half_smoothing, work,
+                work.common_signal.data());
+
+    std::fill(work.sum.begin(), work.sum.end(), Real{0});
+    std::fill(work.count.begin(), work.count.end(), 0);
+    for (std::int64_t member = 0; member < members; ++member) {
+        std::uint8_t* signal = work.signal.data() + member * ticks;
+        std::copy(work.common_signal.begin(), work.common_signal.end(), signal);
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            work.difference[tick] = deviations[member][tick] - work.common[tick];
+        }
+        mark_signal(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal);
+        widen(signal, ticks, rule.padding);
+        add_trusted(deviations[member], signal, ticks, work.sum.data(), work.count.data());
+    }
+    const double least = std::max(2.0, rule.min_fraction * static_cast<double>(members));
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        work.estimated[tick] = work.count[tick] >= least;
+        work.mean[tick] =
+            work.estimated[tick] ? work.sum[tick] / static_cast<Real>(work.count[tick]) : Real{0};
+    }
+    bridge(work.estimated, work.mean);
+    for (std::int64_t member = 0; member < members; ++member) {
+        const std::uint8_t* signal = work.signal.data() + member * ticks;
+        const Sample* own = from + rows[member] * ticks;
+        Real* result = to + rows[member] * ticks;
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            const bool in_mean = work.estimated[tick] && signal[tick] == 0;
+            const Real noise = in_mean ? (work.sum[tick] - deviations[member][tick]) /
+                                             static_cast<Real>(work.count[tick] - 1)
+                                       : work.mean[tick];
+            result[tick] = static_cast<Real>(own[tick]) - noise;
+        }
+    }
+}
+
+template <class Sample, class Real>
+void clean_groups(const at::Tensor& waveforms, const bool* good, const at::Tensor& groups,
+                  const CoherentNoiseRule& rule, at::Tensor& result) {
+    const std::int64_t ticks = waveforms.size(-1);
+    const std::int64_t members = groups.size(1);
+    const auto* from = waveforms.const_data_ptr<Sample>();
+    const auto* members_of = groups.const_data_ptr<std::int64_t>();
+    auto* to = result.mutable_data_ptr<Real>();
+    at::parallel_for(0, groups.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+        Workspace<Real> work(members, ticks);
+        std::vector<std::int64_t> rows;
+        for (std::int64_t group = begin; group < end; ++group) {
+            rows.clear();
+            for (std::int64_t member = 0; member < members; ++member) {
+                const std::int64_t row = members_of[group * members + member];
+                if (good[row]) {
+                    rows.push_back(row);
+                } else {
+                    std::copy_n(from + row * ticks, ticks, to + row * ticks);
+                }
+            }
+            if (!rows.empty()) {
+                clean_group(from, to, ticks, rows, rule, work);
+            }
+        }
+    });
+}
+
+at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tensor& good,
+                                     const at::Tensor& groups, double threshold, double common_threshold,
+                                     std::int64_t half_smoothing, std::int64_t padding, double min_fraction) {
+    const CoherentNoiseRule rule{threshold, common_threshold, half_smoothing, padding, min_fraction};
+    const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    auto result = at::empty(waveforms.sizes(), waveforms.options().dtype(type));
+    if (waveforms.numel() == 0) {
+        return result;
+    }
+    const auto input = waveforms.contiguous();
+    const auto flags = good.contiguous();
+    const auto rows = groups.contiguous();
+    const bool* good_rows = flags.const_data_ptr<bool>();
+    switch (waveforms.scalar_type()) {
+    case at::kShort:
+        clean_groups<std::int16_t, float>(input, good_rows, rows, rule, result);
+        break;
+    case at::kFloat:
+        clean_groups<float, float>(input, good_rows, rows, rule, result);
+        break;
+    default:
+        clean_groups<double, double>(input, good_rows, rows, rule, result);
+        break;
+    }
+    return result;
+}
+
+} // namespace
+
+at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& good,
+                                 const at::Tensor& groups, const CoherentNoiseRule& rule) {
+    const char* name = "remove_coherent_noise";
+    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
+                       waveforms.dim() >= 2,
+                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
+    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
+                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_tensor(groups.defined() && groups.scalar_type() == at::kLong && groups.dim() == 2 &&
+                       groups.numel() == good.numel(),
+                   name, "groups", groups,
+                   "int64 (group, member), " + std::to_string(good.numel()) + " rows in all");
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::remove_coherent_noise", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, double, double,
+                              std::int64_t, std::int64_t, double)>();
+    return operation.call(waveforms, good, groups, rule.threshold, rule.common_threshold, rule.half_smoothing,
+                          rule.padding, rule.min_fraction);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, float threshold, "
+                "float common_threshold, int half_smoothing, int padding, float min_fraction) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("remove_coherent_noise", remove_coherent_noise_cpu);
+}
+
+} // namespace spng

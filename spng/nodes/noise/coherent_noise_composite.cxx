@@ -1,0 +1,99 @@
+// remove_coherent_noise() for devices without a kernel of their own, from tensor operations only.
+
+#include "spng/nodes/noise/coherent_noise.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/avg_pool1d.h>
+#include <ATen/ops/cummax.h>
+#include <ATen/ops/cummin.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/max_pool1d.h>
+#include <ATen/ops/nanmedian.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/where.h>
+#include <torch/library.h>
+
+#include <limits>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t sampling = 4; // as in the kernel
+
+at::Tensor spread(const at::Tensor& values) {
+    const auto sorted = std::get<0>(at::sort(values.slice(-1, 0, std::nullopt, sampling), -1));
+    const auto last = static_cast<double>(sorted.size(-1) - 1);
+    const auto at_fraction = [&](double fraction) {
+        return sorted.narrow(-1, static_cast<std::int64_t>(fraction * last), 1);
+    };
+    return (at_fraction(0.84) - at_fraction(0.16)) / 2;
+}
+
+at::Tensor is_signal(const at::Tensor& values, double threshold, std::int64_t half) {
+    auto found = values.abs() > spread(values) * threshold;
+    if (half > 0) {
+        const auto smoothed = at::avg_pool1d(values, {2 * half + 1}, {1}, {half}, /*ceil_mode=*/false,
+                                             /*count_include_pad=*/false);
+        found = found | (smoothed.abs() > spread(smoothed) * threshold);
+    }
+    return found;
+}
+
+/// Straight lines over the ticks without an estimate, (group, 1, tick).
+at::Tensor bridged(const at::Tensor& mean, const at::Tensor& estimated) {
+    const std::int64_t ticks = mean.size(-1);
+    const auto tick = at::arange(ticks, mean.options().dtype(at::kLong)).expand_as(mean);
+    const auto before = std::get<0>(at::cummax(at::where(estimated, tick, -1), -1));
+    const auto after = std::get<0>(at::cummin(at::where(estimated, tick, ticks).flip(-1), -1)).flip(-1);
+    const auto left = before.clamp_min(0);
+    const auto right = after.clamp_max(ticks - 1);
+    const auto from = at::where(before < 0, at::gather(mean, -1, right), at::gather(mean, -1, left));
+    const auto to = at::where(after >= ticks, from, at::gather(mean, -1, right));
+    const auto share = (tick - before).to(mean.scalar_type()) / (after - before).clamp_min(1);
+    return at::where((before < 0) & (after >= ticks), 0,
+                     at::where(estimated, mean, from + share * (to - from)));
+}
+
+at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
+                                           const at::Tensor& groups, double threshold,
+                                           double common_threshold, std::int64_t half_smoothing,
+                                           std::int64_t padding, double min_fraction) {
+    const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    if (waveforms.numel() == 0) {
+        return at::empty_like(waveforms, waveforms.options().dtype(type));
+    }
+    const std::int64_t ticks = waveforms.size(-1);
+    const auto rows = groups.flatten();
+    const auto samples =
+        waveforms.reshape({-1, ticks}).index_select(0, rows).view({groups.size(0), -1, ticks}).to(type);
+    const auto alive = good.flatten().index_select(0, rows).view({groups.size(0), -1, 1});
+    const auto deviation = at::where(alive, samples - std::get<0>(samples.median(-1, /*keepdim=*/true)), 0);
+
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const auto common =
+        std::get<0>(at::nanmedian(at::where(alive, deviation, none), 1, /*keepdim=*/true)).nan_to_num(0);
+    const auto signal = is_signal(deviation - common, threshold, half_smoothing) |
+                        is_signal(common, common_threshold, half_smoothing);
+    const auto widened = at::max_pool1d(signal.to(at::kFloat), {2 * padding + 1}, {1}, {padding}) > 0;
+    const auto trusted = alive & widened.logical_not();
+
+    const auto count = trusted.sum(1, /*keepdim=*/true);
+    const auto sum = at::where(trusted, deviation, 0).sum(1, /*keepdim=*/true);
+    const auto least = (alive.sum(1, /*keepdim=*/true) * min_fraction).clamp_min(2);
+    const auto estimated = count >= least;
+    const auto mean = bridged(at::where(estimated, sum / count.clamp_min(1), 0), estimated);
+    const auto others = (sum - deviation) / (count - 1).clamp_min(1);
+    const auto noise = at::where(estimated & trusted, others, mean);
+    const auto cleaned = at::where(alive, samples - noise, samples).flatten(0, 1);
+    return at::empty_like(cleaned).index_copy_(0, rows, cleaned).view(waveforms.sizes());
+}
+
+} // namespace
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("remove_coherent_noise", remove_coherent_noise_composite);
+}
+
+} // namespace spng

@@ -1,0 +1,45 @@
+#include "spng/nodes/plumbing/tensor_tap.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+
+#include <ATen/ops/view_as_real.h>
+
+namespace spng {
+namespace {
+
+const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
+                                            .kind = "plumbing",
+                                            .inputs = {"set"},
+                                            .outputs = {"set"},
+                                            .concurrency = Concurrency::serial,
+                                            .text = "writes what passes an edge to a file"}};
+
+} // namespace
+
+void TensorTap::prepare_node(Environment&) {
+    m_archive = std::make_unique<ArchiveWriter>(config().filename);
+}
+
+Ports TensorTap::process(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("TensorTap::write");
+    const std::string ending = "_" + std::to_string(inputs[0]->event().ident) + ".npy";
+    for (const auto& tensor : inputs[0]->tensors()) {
+        const at::Tensor data = tensor.data.is_complex() ? at::view_as_real(tensor.data) : tensor.data;
+        m_archive->add(tensor.name + ending, data.cpu().contiguous());
+        if (tensor.channels) {
+            m_archive->add(tensor.name + "_ids" + ending, tensor.channels->ids);
+        }
+    }
+    m_archive->mark_worth_keeping();
+    m_wrote_an_event = true;
+    return inputs;
+}
+
+void TensorTap::finish() {
+    const auto archive = std::move(m_archive);
+    if (archive && m_wrote_an_event) {
+        archive->close();
+    }
+}
+
+} // namespace spng

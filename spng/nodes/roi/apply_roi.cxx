@@ -1,0 +1,50 @@
+#include "spng/nodes/roi/apply_roi.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/nodes/roi/rebaseline.h"
+
+#include <cmath>
+
+namespace spng {
+namespace {
+
+const Registration<ApplyROI> registration{{.type = "SPNGApplyROI",
+                                           .kind = "roi",
+                                           .inputs = {"waveform", "regions", "noise"},
+                                           .outputs = {"signal"},
+                                           .text = "charge inside the regions, rebaselined"}};
+
+} // namespace
+
+std::vector<std::string> ApplyROI::input_ports() const {
+    std::vector<std::string> ports{"waveform", "regions"};
+    if (config().summary) {
+        ports.emplace_back("noise");
+    }
+    return ports;
+}
+
+Ports ApplyROI::process(const Ports& inputs) {
+    const NamedTensor& waveform = inputs[0]->only();
+    const NamedTensor& regions = inputs[1]->at(config().roi);
+    const auto factor = std::llround(regions.axes.back().period / waveform.axes.back().period);
+    NamedTensor signal;
+    signal.name = config().output;
+    if (config().summary) {
+        signal.summary = inputs[2]->only().summary;
+    }
+    NVTX_SCOPED_RANGE("ApplyROI::rebaseline");
+    signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, regions.data, factor)
+                                                : apply_regions_restored(waveform.data, regions.data, factor);
+    signal.axes = waveform.axes;
+    signal.unit = waveform.unit;
+    signal.channels = waveform.channels;
+    signal.notes = regions.notes;
+    std::vector<NamedTensor> tensors{std::move(signal)};
+    if (inputs[0]->event().window) {
+        tensors.push_back(regions);
+    }
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+}
+
+} // namespace spng

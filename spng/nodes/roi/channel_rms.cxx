@@ -1,0 +1,52 @@
+#include "spng/nodes/roi/channel_rms.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/fmin.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/nanmedian.h>
+#include <ATen/ops/where.h>
+
+#include <limits>
+
+namespace spng {
+namespace {
+
+const Registration<ChannelRMS> registration{{.type = "SPNGChannelRMS",
+                                             .kind = "roi",
+                                             .inputs = {"waveforms"},
+                                             .outputs = {"waveforms"},
+                                             .text = "adds the noise RMS of each channel"}};
+
+} // namespace
+
+ChannelNoise capped(const ChannelNoise& noise, double cap) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const at::Tensor typical =
+        std::get<0>(at::nanmedian(at::where(noise.rms > 0, noise.rms, none), -1, /*keepdim=*/true));
+    // A view without any noise has no median; its limit is not a number, which minimum() would spread.
+    const at::Tensor rms = at::fmin(noise.rms, typical * cap);
+    return {noise.low, at::minimum(noise.median, noise.low + rms), rms};
+}
+
+Ports ChannelRMS::process(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("ChannelRMS::rms");
+    std::vector<NamedTensor> tensors = inputs[0]->tensors();
+    for (auto& tensor : tensors) {
+        const at::Tensor measured = tensor.data.slice(-1, 0, std::nullopt, config().stride);
+        if (config().rms == "robust") {
+            ChannelNoise noise = robust_noise(measured, config().cut);
+            if (config().cap > 0) {
+                noise = capped(noise, config().cap);
+            }
+            tensor.summary = noise.rms;
+            tensor.pedestal = noise.median;
+        } else {
+            tensor.summary = plain_rms(measured);
+        }
+    }
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+}
+
+} // namespace spng

@@ -1,0 +1,165 @@
+#include "spng/nodes/roi/long_pulses.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/multiversion.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/roi/neighbours.h"
+#include "spng/nodes/roi/robust_rms.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cumsum.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/where.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace spng {
+namespace {
+
+const Registration<LongPulses> registration{{.type = "SPNGLongPulses",
+                                             .kind = "roi",
+                                             .inputs = {"waveform"},
+                                             .outputs = {"images"},
+                                             .text = "images in which long, weak pulses stand out"}};
+
+/// `scaled` is room for the row with `half` zeros on both sides.
+template <class Sample>
+SPNG_MULTIVERSION void sum_row(const Sample* row, std::int64_t ticks, double pedestal, double rms,
+                               double clip, std::int64_t half, double* scaled, Sample* out) {
+    const double scale = rms > 0 ? 1 / rms : 0;
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        scaled[half + tick] = std::clamp((static_cast<double>(row[tick]) - pedestal) * scale, -clip, clip);
+    }
+    double sum = 0;
+    for (std::int64_t tick = 0; tick < 2 * half; ++tick) {
+        sum += scaled[tick];
+    }
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        sum += scaled[tick + 2 * half];
+        out[tick] = static_cast<Sample>(sum);
+        sum -= scaled[tick];
+    }
+}
+
+template <class Sample>
+void sum_rows(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms, double clip,
+              std::int64_t half, at::Tensor& result) {
+    const std::int64_t ticks = waveform.size(-1);
+    const auto* from = waveform.const_data_ptr<Sample>();
+    const auto* level = pedestal.const_data_ptr<Sample>();
+    const auto* unit = rms.const_data_ptr<Sample>();
+    auto* to = result.mutable_data_ptr<Sample>();
+    at::parallel_for(0, waveform.numel() / ticks, 16, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<double> scaled(ticks + 2 * half, 0.0);
+        for (std::int64_t row = begin; row < end; ++row) {
+            sum_row(from + row * ticks, ticks, level[row], unit[row], clip, half, scaled.data(),
+                    to + row * ticks);
+        }
+    });
+}
+
+at::Tensor clipped_running_sum_cpu(const at::Tensor& waveform, const at::Tensor& pedestal,
+                                   const at::Tensor& rms, double clip, std::int64_t samples) {
+    const at::Tensor input = waveform.contiguous();
+    at::Tensor result = at::empty_like(input);
+    if (result.numel() > 0) {
+        const auto run = input.scalar_type() == at::kFloat ? sum_rows<float> : sum_rows<double>;
+        run(input, pedestal.contiguous(), rms.contiguous(), clip, samples / 2, result);
+    }
+    return result;
+}
+
+at::Tensor clipped_running_sum_composite(const at::Tensor& waveform, const at::Tensor& pedestal,
+                                         const at::Tensor& rms, double clip, std::int64_t samples) {
+    const at::Tensor unit = rms.unsqueeze(-1).to(at::kDouble);
+    const at::Tensor deviation = waveform.to(at::kDouble) - pedestal.unsqueeze(-1);
+    const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
+    const std::int64_t half = samples / 2;
+    const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
+    const std::int64_t ticks = waveform.size(-1);
+    return (total.narrow(-1, samples, ticks) - total.narrow(-1, 0, ticks)).to(waveform.scalar_type());
+}
+
+NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {
+    const ChannelNoise noise = robust_noise(image.data.slice(-1, 0, std::nullopt, stride), cut);
+    image.summary = noise.rms;
+    image.pedestal = noise.median;
+    return image;
+}
+
+} // namespace
+
+at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic) {
+    require_tensor(waveform.dim() == 3 && is_real(waveform), "sum_of_neighbours", "waveform", waveform,
+                   "real (view, channel, tick)");
+    return combined_with_neighbours(waveform, cyclic,
+                                    [](at::Tensor into, const at::Tensor& from) { into.add_(from); });
+}
+
+at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
+                               double clip, std::int64_t samples) {
+    require_tensor(is_real(waveform) && waveform.dim() >= 1, "clipped_running_sum", "waveform", waveform,
+                   "float32 or float64 (..., channel, tick)");
+    for (const auto* each : {&pedestal, &rms}) {
+        require_tensor(each->defined() && each->scalar_type() == waveform.scalar_type() &&
+                           each->sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
+                       "clipped_running_sum", "pedestal or RMS", *each,
+                       "(..., channel), type of the waveform");
+    }
+    require_argument(samples % 2 == 1 && samples > 0, "clipped_running_sum", "samples", samples,
+                     "an odd number");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::clipped_running_sum", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
+                                                        const at::Tensor&, double, std::int64_t)>();
+    return operation.call(waveform, pedestal, rms, clip, samples);
+}
+
+void LongPulses::configured() {
+    for (const auto samples : config().samples) {
+        if (samples % 2 == 0) {
+            reject("samples", std::to_string(samples), "odd numbers, so that the sums are centred");
+        }
+    }
+}
+
+Ports LongPulses::process(const Ports& inputs) {
+    NamedTensor loose = inputs[0]->only();
+    {
+        NVTX_SCOPED_RANGE("LongPulses::neighbours");
+        loose.name = "loose";
+        loose.data = sum_of_neighbours(loose.data, config().cyclic);
+        loose = with_noise(std::move(loose), config().cut, config().stride);
+    }
+    NVTX_SCOPED_RANGE("LongPulses::running_sum");
+    std::vector<NamedTensor> images;
+    for (const auto samples : config().samples) {
+        NamedTensor image = loose;
+        image.name = "long" + std::to_string(samples);
+        image.unit = "sigma";
+        image.data = clipped_running_sum(loose.data, loose.pedestal, loose.summary, config().clip, samples);
+        images.push_back(with_noise(std::move(image), config().cut, config().stride));
+    }
+    images.push_back(std::move(loose));
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(images))};
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("clipped_running_sum(Tensor waveform, Tensor pedestal, Tensor rms, float clip, int samples) "
+                "-> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("clipped_running_sum", clipped_running_sum_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("clipped_running_sum", clipped_running_sum_composite);
+}
+
+} // namespace spng

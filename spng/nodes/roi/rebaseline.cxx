@@ -1,0 +1,234 @@
+#include "spng/nodes/roi/rebaseline.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/lane_sum.h"
+#include "spng/core/multiversion.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/roi/region_growth.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cummax.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+constexpr std::int64_t row_grain = 8;
+
+template <class Sample>
+SPNG_MULTIVERSION void subtract_line(const Sample* signal, std::int64_t count, Sample* result) {
+    if (count == 1) {
+        result[0] = signal[0];
+        return;
+    }
+    const Sample start = signal[0];
+    const Sample slope = (signal[count - 1] - start) / static_cast<Sample>(count - 1);
+    for (std::int64_t tick = 0; tick < count; ++tick) {
+        result[tick] = signal[tick] - (start + slope * static_cast<Sample>(tick));
+    }
+    result[count - 1] = 0;
+}
+
+template <class Sample>
+SPNG_MULTIVERSION void subtract_level(const Sample* signal, std::int64_t count, Sample level,
+                                      Sample* result) {
+    for (std::int64_t tick = 0; tick < count; ++tick) {
+        result[tick] = signal[tick] - level;
+    }
+}
+
+template <class Sample>
+SPNG_MULTIVERSION double sum(const Sample* signal, std::int64_t count) {
+    return lane_sum(signal, count, [](double sample) { return sample; });
+}
+
+/// The runs of one row of the mask, alternating gap, region, gap, ...: outside(begin, end) and inside(begin,
+/// end) get every tick exactly once and in order.
+template <class Outside, class Inside>
+void for_each_run(const std::uint64_t* mask, std::int64_t slices, std::int64_t factor, std::int64_t ticks,
+                  Outside outside, Inside inside) {
+    std::int64_t past = 0;
+    while (past < slices) {
+        const std::int64_t first = find_bit(mask, past, slices, true);
+        outside(past * factor, std::min(first * factor, ticks));
+        past = find_bit(mask, first, slices, false);
+        if (first < past) {
+            inside(first * factor, std::min(past * factor, ticks));
+        }
+    }
+}
+
+/// Both operators: `for_row(row of the signal, packed mask, row of the result)` for all rows.
+template <class Sample, class ForRow>
+void for_each_row(const at::Tensor& signal, const at::Tensor& mask, at::Tensor& result, ForRow for_row) {
+    const std::int64_t ticks = signal.size(-1);
+    const std::int64_t slices = mask.size(-1);
+    const auto* from = signal.const_data_ptr<Sample>();
+    const auto* inside = reinterpret_cast<const std::uint8_t*>(mask.const_data_ptr<bool>());
+    auto* to = result.mutable_data_ptr<Sample>();
+    at::parallel_for(0, signal.numel() / ticks, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::uint64_t> words(words_for(slices));
+        for (std::int64_t row = begin; row < end; ++row) {
+            pack_row(inside + row * slices, slices, words.data());
+            for_row(from + row * ticks, words.data(), to + row * ticks);
+        }
+    });
+}
+
+template <class Sample>
+void apply_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, at::Tensor& result) {
+    const std::int64_t ticks = signal.size(-1);
+    const std::int64_t slices = mask.size(-1);
+    for_each_row<Sample>(
+        signal, mask, result, [=](const Sample* from, const std::uint64_t* words, Sample* to) {
+            for_each_run(
+                words, slices, factor, ticks,
+                [=](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, Sample{0}); },
+                [=](std::int64_t begin, std::int64_t end) {
+                    subtract_line(from + begin, end - begin, to + begin);
+                });
+        });
+}
+
+template <class Sample>
+void apply_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor,
+                    at::Tensor& result) {
+    const std::int64_t ticks = signal.size(-1);
+    const std::int64_t slices = mask.size(-1);
+    for_each_row<Sample>(
+        signal, mask, result, [=](const Sample* from, const std::uint64_t* words, Sample* to) {
+            double outside_sum = 0;
+            std::int64_t outside_ticks = 0;
+            for_each_run(
+                words, slices, factor, ticks,
+                [&](std::int64_t begin, std::int64_t end) {
+                    outside_sum += sum(from + begin, end - begin);
+                    outside_ticks += end - begin;
+                    std::fill(to + begin, to + end, Sample{0});
+                },
+                [](std::int64_t, std::int64_t) {});
+            const auto baseline = outside_ticks > 0
+                                      ? static_cast<Sample>(outside_sum / static_cast<double>(outside_ticks))
+                                      : Sample{0};
+            for_each_run(
+                words, slices, factor, ticks, [](std::int64_t, std::int64_t) {},
+                [=](std::int64_t begin, std::int64_t end) {
+                    subtract_level(from + begin, end - begin, baseline, to + begin);
+                });
+        });
+}
+
+at::Tensor apply_regions_linear_cpu(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    auto result = at::empty(signal.sizes(), signal.options());
+    if (result.numel() > 0) {
+        signal.scalar_type() == at::kFloat
+            ? apply_linear<float>(signal.contiguous(), mask.contiguous(), factor, result)
+            : apply_linear<double>(signal.contiguous(), mask.contiguous(), factor, result);
+    }
+    return result;
+}
+
+at::Tensor apply_regions_restored_cpu(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    auto result = at::empty(signal.sizes(), signal.options());
+    if (result.numel() > 0) {
+        signal.scalar_type() == at::kFloat
+            ? apply_restored<float>(signal.contiguous(), mask.contiguous(), factor, result)
+            : apply_restored<double>(signal.contiguous(), mask.contiguous(), factor, result);
+    }
+    return result;
+}
+
+at::Tensor mask_of_ticks(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return upsample_mask(mask, factor).narrow(-1, 0, signal.size(-1));
+}
+
+/// For every tick inside a region the first tick of its region.
+at::Tensor first_of_run(const at::Tensor& inside, const at::Tensor& tick) {
+    const auto before = at::constant_pad_nd(inside.narrow(-1, 0, inside.size(-1) - 1), {1, 0});
+    const auto starts = inside.logical_and(before.logical_not());
+    return std::get<0>(at::cummax(at::where(starts, tick, 0), -1));
+}
+
+at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
+                                          std::int64_t factor) {
+    if (signal.numel() == 0) {
+        return at::empty(signal.sizes(), signal.options());
+    }
+    const std::int64_t ticks = signal.size(-1);
+    const auto inside = mask_of_ticks(signal, mask, factor);
+    const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
+    const auto first = first_of_run(inside, tick);
+    const auto last = first_of_run(inside.flip(-1), tick).flip(-1).neg().add(ticks - 1);
+    const auto length = last.sub(first);
+    const auto start = signal.gather(-1, first);
+    const auto slope = signal.gather(-1, last).sub(start).div(length.clamp_min(1));
+    const auto line = start.add(slope.mul(tick.sub(first)));
+    const auto single = length.eq(0);
+    const auto rebased = at::where(single, signal, signal.sub(line));
+    const auto kept = inside.logical_and(single.logical_or(tick.ne(last)));
+    return at::where(kept, rebased, 0);
+}
+
+at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::Tensor& mask,
+                                            std::int64_t factor) {
+    if (signal.numel() == 0) {
+        return at::empty(signal.sizes(), signal.options());
+    }
+    const auto inside = mask_of_ticks(signal, mask, factor);
+    const auto outside = inside.logical_not();
+    const auto total = at::where(inside, 0, signal).sum(-1, /*keepdim=*/true);
+    const auto baseline = total.div(outside.sum(-1, /*keepdim=*/true).clamp_min(1));
+    return at::where(inside, signal.sub(baseline), 0);
+}
+
+using Operation = at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t);
+
+at::Tensor call(const char* operation, const char* name, const at::Tensor& signal, const at::Tensor& mask,
+                std::int64_t factor) {
+    require_tensor(is_real(signal) && signal.dim() >= 1, name, "signal", signal,
+                   "float32 or float64 (..., channel, tick)");
+    require_argument(factor > 0, name, "factor", factor, "1 or more ticks of a slice");
+    const std::int64_t slices = (signal.size(-1) + factor - 1) / factor;
+    require_tensor(is_mask(mask) && same_rows(mask, signal) && mask.size(-1) == slices, name, "mask", mask,
+                   "bool, " + std::to_string(slices) + " slices for each row of " + describe_tensor(signal));
+    return c10::Dispatcher::singleton()
+        .findSchemaOrThrow(operation, "")
+        .typed<Operation>()
+        .call(signal, mask, factor);
+}
+
+} // namespace
+
+at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::apply_regions_linear", "apply_regions_linear", signal, mask, factor);
+}
+
+at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::apply_regions_restored", "apply_regions_restored", signal, mask, factor);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("apply_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor");
+    library.def("apply_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("apply_regions_linear", apply_regions_linear_cpu);
+    library.impl("apply_regions_restored", apply_regions_restored_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("apply_regions_linear", apply_regions_linear_composite);
+    library.impl("apply_regions_restored", apply_regions_restored_composite);
+}
+
+} // namespace spng

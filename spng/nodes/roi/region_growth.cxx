@@ -1,0 +1,221 @@
+#include "spng/nodes/roi/region_growth.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cummax.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+constexpr std::int64_t row_grain = 16;
+
+/// The ends of a run are found by counting zeros, and a word of nothing costs one test.
+at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                            std::int64_t pad_before, std::int64_t pad_after) {
+    const auto seed_input = seeds.contiguous();
+    const auto level_input = level.contiguous();
+    auto regions = at::zeros(seeds.sizes(), seeds.options());
+    if (regions.numel() == 0) {
+        return regions;
+    }
+    const std::int64_t words = words_for(ticks);
+    const auto* seed_words =
+        reinterpret_cast<const std::uint64_t*>(seed_input.const_data_ptr<std::int64_t>());
+    const auto* level_words =
+        reinterpret_cast<const std::uint64_t*>(level_input.const_data_ptr<std::int64_t>());
+    auto* region_words = reinterpret_cast<std::uint64_t*>(regions.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, seeds.numel() / words, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::uint64_t> open(words);
+        for (std::int64_t row = begin; row < end; ++row) {
+            const auto* seed = seed_words + row * words;
+            for (std::int64_t word = 0; word < words; ++word) {
+                open[word] = seed[word] | level_words[row * words + word];
+            }
+            // Seeds are rare, so runs are looked up from them rather than looked through.
+            std::int64_t past = 0;
+            for (std::int64_t next = find_bit(seed, 0, ticks, true); next < ticks;
+                 next = find_bit(seed, past, ticks, true)) {
+                const std::int64_t first = find_bit_back(open.data(), past, next, false);
+                past = find_bit(open.data(), next, ticks, false);
+                set_bits(region_words + row * words, std::max<std::int64_t>(0, first - pad_before),
+                         std::min(ticks, past + pad_after));
+            }
+        }
+    });
+    return regions;
+}
+
+/// For every tick the latest one at or before it where `mask` is set; far before the row when there is none.
+at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64_t never) {
+    return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
+}
+
+at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tensor& packed_level,
+                                  std::int64_t ticks, std::int64_t pad_before, std::int64_t pad_after) {
+    if (packed_seeds.numel() == 0) {
+        return at::empty(packed_seeds.sizes(), packed_seeds.options());
+    }
+    const auto seeds = unpack_ticks(packed_seeds, ticks);
+    const auto level = unpack_ticks(packed_level, ticks);
+    const auto tick = at::arange(ticks, seeds.options().dtype(at::kLong));
+    const auto open = seeds.logical_or(level);
+    const auto closed = open.logical_not();
+    const std::int64_t never = -1;
+    // A tick is connected to an earlier seed when no closed tick lies between; the same backwards in time.
+    const auto connected = [&](const at::Tensor& seed, const at::Tensor& gap) {
+        return latest_set(seed, tick, never).gt(latest_set(gap, tick, never));
+    };
+    const auto later = connected(seeds.flip(-1), closed.flip(-1)).flip(-1);
+    const auto grown = open.logical_and(connected(seeds, closed).logical_or(later));
+    // Within reach of a region: the distance back to its latest tick, or forward to its earliest.
+    const std::int64_t out_of_reach = -(ticks + std::max(pad_before, pad_after) + 1);
+    const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
+    const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
+    return pack_ticks(behind.logical_or(ahead));
+}
+
+at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                              std::int64_t ticks, double fraction) {
+    const auto run_input = runs.contiguous();
+    const auto confirmed_input = confirmed.contiguous();
+    const auto lone_input = lone.contiguous();
+    auto kept = at::zeros(runs.sizes(), runs.options());
+    if (kept.numel() == 0) {
+        return kept;
+    }
+    const std::int64_t words = words_for(ticks);
+    const auto row_of = [words](const at::Tensor& mask, std::int64_t row) {
+        return reinterpret_cast<const std::uint64_t*>(mask.const_data_ptr<std::int64_t>()) + row * words;
+    };
+    auto* kept_words = reinterpret_cast<std::uint64_t*>(kept.mutable_data_ptr<std::int64_t>());
+    at::parallel_for(0, runs.numel() / words, row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            const auto* run = row_of(run_input, row);
+            for (std::int64_t first = find_bit(run, 0, ticks, true); first < ticks;) {
+                const std::int64_t past = find_bit(run, first, ticks, false);
+                const auto number =
+                    static_cast<double>(count_bits(row_of(confirmed_input, row), first, past));
+                if (number >= fraction * static_cast<double>(past - first) ||
+                    find_bit(row_of(lone_input, row), first, past, true) < past) {
+                    set_bits(kept_words + row * words, first, past);
+                }
+                first = find_bit(run, past, ticks, true);
+            }
+        }
+    });
+    return kept;
+}
+
+at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
+                                    const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
+    if (packed_runs.numel() == 0) {
+        return at::empty(packed_runs.sizes(), packed_runs.options());
+    }
+    const auto runs = unpack_ticks(packed_runs, ticks);
+    const auto tick = at::arange(ticks, packed_runs.options());
+    const auto gap = runs.logical_not();
+    // The closed ticks on both sides of each tick; -1 and `ticks` where there is none.
+    const auto before = latest_set(gap, tick, -1);
+    const auto past = latest_set(gap.flip(-1), tick, -1).flip(-1).neg().add(ticks - 1);
+    // Entry k counts the first k ticks, so the run (before, past) counts entry past less entry before + 1.
+    const auto in_run = [&](const at::Tensor& mask) {
+        const auto sums = at::constant_pad_nd(mask.to(at::kLong).cumsum(-1), {1, 0});
+        return sums.gather(-1, past).sub(sums.gather(-1, before.add(1)));
+    };
+    const auto number = in_run(unpack_ticks(packed_confirmed, ticks)).to(at::kDouble);
+    const auto length = past.sub(before).sub(1).to(at::kDouble);
+    const auto has_lone = in_run(unpack_ticks(packed_lone, ticks)).gt(0);
+    return pack_ticks(runs.logical_and(number.ge(length.mul(fraction)).logical_or(has_lone)));
+}
+
+void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {
+    require_tensor(mask.defined() && mask.scalar_type() == at::kLong && mask.dim() >= 1 &&
+                       mask.size(-1) == words_for(ticks),
+                   operation, name, mask, "packed, int64 (..., channel, word)");
+}
+
+} // namespace
+
+at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                          std::int64_t ticks, double fraction) {
+    require_argument(ticks >= 0, "confirmed_runs", "number of ticks", ticks, "0 or more");
+    for (const auto* mask : {&runs, &confirmed, &lone}) {
+        require_packed("confirmed_runs", "mask", *mask, ticks);
+        require_tensor(mask->sizes() == runs.sizes(), "confirmed_runs", "mask", *mask,
+                       "the shape of the runs");
+    }
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::confirmed_runs", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
+                                                        const at::Tensor&, std::int64_t, double)>();
+    return operation.call(runs, confirmed, lone, ticks, fraction);
+}
+
+at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                               std::int64_t pad_before, std::int64_t pad_after) {
+    require_argument(ticks >= 0, "grow_packed_regions", "number of ticks", ticks, "0 or more");
+    require_packed("grow_packed_regions", "mask of seeds", seeds, ticks);
+    require_tensor(level.defined() && level.scalar_type() == at::kLong && level.sizes() == seeds.sizes(),
+                   "grow_packed_regions", "mask of the level", level,
+                   "the shape of the seeds, " + describe_tensor(seeds));
+    require_argument(pad_before >= 0, "grow_packed_regions", "padding before", pad_before, "0 or more ticks");
+    require_argument(pad_after >= 0, "grow_packed_regions", "padding after", pad_after, "0 or more ticks");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::grow_regions", "")
+                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t,
+                                                        std::int64_t, std::int64_t)>();
+    return operation.call(seeds, level, ticks, pad_before, pad_after);
+}
+
+at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
+                        std::int64_t pad_after) {
+    require_tensor(is_mask(seeds) && seeds.dim() >= 1, "grow_regions", "mask of seeds", seeds,
+                   "bool (..., channel, tick)");
+    require_tensor(is_mask(level) && level.sizes() == seeds.sizes(), "grow_regions", "mask of the level",
+                   level, "the shape of the seeds, " + describe_tensor(seeds));
+    const std::int64_t ticks = seeds.size(-1);
+    return unpack_ticks(
+        grow_packed_regions(pack_ticks(seeds), pack_ticks(level), ticks, pad_before, pad_after), ticks);
+}
+
+at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
+    require_tensor(is_mask(mask) && mask.dim() >= 1, "upsample_mask", "mask", mask, "bool (..., tick)");
+    require_argument(factor > 0, "upsample_mask", "factor", factor, "1 or more");
+    auto shape = mask.sizes().vec();
+    shape.push_back(factor);
+    return mask.unsqueeze(-1).expand(shape).flatten(-2);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def(
+        "confirmed_runs(Tensor runs, Tensor confirmed, Tensor lone, int ticks, float fraction) -> Tensor");
+    library.def(
+        "grow_regions(Tensor seeds, Tensor level, int ticks, int pad_before, int pad_after) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("confirmed_runs", confirmed_runs_cpu);
+    library.impl("grow_regions", grow_regions_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("confirmed_runs", confirmed_runs_composite);
+    library.impl("grow_regions", grow_regions_composite);
+}
+
+} // namespace spng

@@ -1,0 +1,213 @@
+#include "spng/nodes/roi/robust_rms.h"
+
+#include "spng/core/lane_sum.h"
+#include "spng/core/multiversion.h"
+#include "spng/core/selection.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/std.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <numbers>
+#include <tuple>
+#include <vector>
+
+namespace spng {
+
+namespace {
+
+/// Low level, median and RMS, as operators give several results.
+using Noise = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+constexpr double low_fraction = 0.16;
+constexpr double median_fraction = 0.50;
+constexpr double high_fraction = 0.84;
+
+std::int64_t rank_of(double fraction, std::int64_t ticks) {
+    return static_cast<std::int64_t>(fraction * static_cast<double>(ticks - 1));
+}
+
+template <class Sample>
+struct RowNoise {
+    Sample low, median;
+    double cut_rms; ///< RMS of the samples within the cut, not yet corrected for it
+};
+
+template <class Sample>
+SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t ticks, NoiseRanks ranks,
+                                                double cut, OrderedKey<Sample>* keys) {
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        keys[tick] = ordered_key(row[tick]);
+    }
+    const auto range = range_of_keys(keys, ticks);
+    const auto low = select_key(keys, ticks, ranks.low, range);
+    const auto middle = select_key(keys, ticks, ranks.median, {low, range.high});
+    const auto high = select_key(keys, ticks, ranks.high, {middle, range.high});
+    const double median = sample_of_key(middle);
+    const double above = sample_of_key(high) - median;
+    const double below = median - sample_of_key(low);
+    const double limit = cut * std::sqrt((above * above + below * below) / 2);
+    const auto is_quiet = [=](double sample) {
+        return (sample - median <= limit) & (median - sample <= limit);
+    };
+    const double squares = lane_sum(row, ticks, [=](double sample) {
+        return is_quiet(sample) ? (sample - median) * (sample - median) : 0.0;
+    });
+    const double number = lane_sum(row, ticks, [=](double sample) { return is_quiet(sample) ? 1.0 : 0.0; });
+    return {sample_of_key(low), sample_of_key(middle), std::sqrt(squares / number)};
+}
+
+template <class Sample>
+SPNG_MULTIVERSION double plain_rms_of_row(const Sample* row, std::int64_t ticks) {
+    const double mean =
+        lane_sum(row, ticks, [](double sample) { return sample; }) / static_cast<double>(ticks);
+    const double squares =
+        lane_sum(row, ticks, [=](double sample) { return (sample - mean) * (sample - mean); });
+    return std::sqrt(squares / static_cast<double>(ticks - 1));
+}
+
+at::Tensor zero_of_every_row(const at::Tensor& waveforms) {
+    return at::zeros(waveforms.sizes().slice(0, waveforms.dim() - 1), waveforms.options());
+}
+
+template <class Sample>
+void noise_of_rows(const at::Tensor& waveforms, double cut, Noise& noise) {
+    const std::int64_t ticks = waveforms.size(-1);
+    const NoiseRanks ranks(ticks);
+    const double gaussian = rms_of_cut_gaussian(cut);
+    const auto* from = waveforms.const_data_ptr<Sample>();
+    auto* low = std::get<0>(noise).mutable_data_ptr<Sample>();
+    auto* median = std::get<1>(noise).mutable_data_ptr<Sample>();
+    auto* rms = std::get<2>(noise).mutable_data_ptr<Sample>();
+    at::parallel_for(0, waveforms.numel() / ticks, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<OrderedKey<Sample>> keys(ticks);
+        for (std::int64_t row = begin; row < end; ++row) {
+            const auto found = noise_of_row(from + row * ticks, ticks, ranks, cut, keys.data());
+            low[row] = found.low;
+            median[row] = found.median;
+            rms[row] = static_cast<Sample>(found.cut_rms / gaussian);
+        }
+    });
+}
+
+template <class Sample>
+void plain_rms_of_rows(const at::Tensor& waveforms, at::Tensor& result) {
+    const std::int64_t ticks = waveforms.size(-1);
+    const auto* from = waveforms.const_data_ptr<Sample>();
+    auto* to = result.mutable_data_ptr<Sample>();
+    at::parallel_for(0, result.numel(), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            to[row] = static_cast<Sample>(plain_rms_of_row(from + row * ticks, ticks));
+        }
+    });
+}
+
+Noise robust_noise_cpu(const at::Tensor& waveforms, double cut) {
+    if (waveforms.numel() == 0) {
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
+    }
+    const auto input = waveforms.contiguous();
+    const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
+    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options()),
+                at::empty(shape, waveforms.options())};
+    input.scalar_type() == at::kFloat ? noise_of_rows<float>(input, cut, noise)
+                                      : noise_of_rows<double>(input, cut, noise);
+    return noise;
+}
+
+at::Tensor plain_rms_cpu(const at::Tensor& waveforms) {
+    if (waveforms.numel() == 0 || waveforms.size(-1) < 2) {
+        return zero_of_every_row(waveforms);
+    }
+    const auto input = waveforms.contiguous();
+    auto result = at::empty(waveforms.sizes().slice(0, waveforms.dim() - 1), waveforms.options());
+    input.scalar_type() == at::kFloat ? plain_rms_of_rows<float>(input, result)
+                                      : plain_rms_of_rows<double>(input, result);
+    return result;
+}
+
+Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
+    if (waveforms.numel() == 0) {
+        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
+    }
+    const NoiseRanks ranks(waveforms.size(-1));
+    const auto sorted = std::get<0>(at::sort(waveforms, -1));
+    const auto median = sorted.narrow(-1, ranks.median, 1);
+    const auto low = sorted.narrow(-1, ranks.low, 1);
+    const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
+    const auto below = median.sub(low);
+    const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
+    const auto deviation = waveforms.sub(median);
+    const auto quiet = deviation.abs().le(limit);
+    const auto squares = at::where(quiet, deviation.square(), 0).sum(-1);
+    // Copies, so that the levels do not keep the sorted waveforms in memory.
+    return {low.squeeze(-1).clone(), median.squeeze(-1).clone(),
+            squares.div(quiet.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
+}
+
+at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
+    if (waveforms.numel() == 0 || waveforms.size(-1) < 2) {
+        return zero_of_every_row(waveforms);
+    }
+    return at::std(waveforms, at::IntArrayRef{-1}, /*unbiased=*/true);
+}
+
+void require_waveforms(const char* name, const at::Tensor& waveforms) {
+    require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
+                   "float32 or float64 (..., channel, tick)");
+}
+
+} // namespace
+
+NoiseRanks::NoiseRanks(std::int64_t ticks)
+    : low(rank_of(low_fraction, ticks)), median(rank_of(median_fraction, ticks)),
+      high(rank_of(high_fraction, ticks)) {}
+
+// Integral of x^2 phi(x) by parts over that of phi(x).
+double rms_of_cut_gaussian(double cut) {
+    const double density = std::exp(-cut * cut / 2) / std::sqrt(2 * std::numbers::pi);
+    return std::sqrt(1 - 2 * cut * density / std::erf(cut / std::numbers::sqrt2));
+}
+
+ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
+    require_waveforms("robust_noise", waveforms);
+    require_argument(cut >= 1 && cut <= 10, "robust_noise", "cut in sigma", static_cast<std::int64_t>(cut),
+                     "1 to 10");
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::robust_noise", "")
+                                      .typed<Noise(const at::Tensor&, double)>();
+    auto [low, median, rms] = operation.call(waveforms, cut);
+    return {low, median, rms};
+}
+
+at::Tensor plain_rms(const at::Tensor& waveforms) {
+    require_waveforms("plain_rms", waveforms);
+    static const auto operation = c10::Dispatcher::singleton()
+                                      .findSchemaOrThrow("spng::plain_rms", "")
+                                      .typed<at::Tensor(const at::Tensor&)>();
+    return operation.call(waveforms);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)");
+    library.def("plain_rms(Tensor waveforms) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("robust_noise", robust_noise_cpu);
+    library.impl("plain_rms", plain_rms_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("robust_noise", robust_noise_composite);
+    library.impl("plain_rms", plain_rms_composite);
+}
+
+} // namespace spng

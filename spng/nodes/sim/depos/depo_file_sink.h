@@ -1,0 +1,43 @@
+#pragma once
+// SPNGDepoFileSink: depositions to a file that the field's toolkit and this
+// program read.
+
+#include "spng/graph/node.h"
+#include "spng/io/archive/archive_writer.h"
+#include "spng/io/uses_files.h"
+
+#include <memory>
+#include <string>
+
+namespace spng {
+
+struct DepoFileSinkConfig {
+    std::string outname;
+    int level = -1;
+    static constexpr auto fields() {
+        using C = DepoFileSinkConfig;
+        return std::make_tuple(field(&C::outname, "outname", "", required(),
+                                     "file of depositions: .npz, .tar, .tar.gz or .tar.bz2"),
+                               field(&C::level, "level", "", between(-1, 9),
+                                     "compression, 0 none to 9 smallest; -1: chosen for time"));
+    }
+};
+
+/// In: depositions. Each event becomes depo_data_<ident>.npy, (n, 7) float32,
+/// and depo_info_<ident>.npy, (n, 4) int32, the shapes and types of the field's
+/// own files. The file appears under its name when the job ends.
+class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public UsesFiles {
+public:
+    std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
+    void finish() override;
+
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    std::unique_ptr<ArchiveWriter> m_archive;
+    bool m_wrote_an_event = false;
+};
+
+} // namespace spng

@@ -1,0 +1,74 @@
+#include "spng/nodes/sim/depos/depo_file_source.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/log.h"
+#include "spng/io/data_path.h"
+
+#include <utility>
+
+namespace spng {
+namespace {
+
+const Registration<DepoFileSource> registration{{.type = "SPNGDepoFileSource",
+                                                 .kind = "source",
+                                                 .inputs = {},
+                                                 .outputs = {"depositions"},
+                                                 .concurrency = Concurrency::serial,
+                                                 .text = "reads the events of a file of depositions"}};
+
+void report(const std::string& logger, const DepoEvent& event, const DepositionFaults& faults) {
+    const std::string place = "event " + std::to_string(event.ident) + ": ";
+    if (faults.left_out() != 0) {
+        log::warn(logger, [&] {
+            return place + std::to_string(faults.left_out()) + " of " +
+                   std::to_string(event.depositions.count()) + " depositions are left out: " + faults.text();
+        });
+    }
+    if (faults.turned) {
+        log::warn(logger,
+                  [&] { return place + "charges are positive; they are taken as numbers of electrons"; });
+    }
+    log::debug(logger, [&] {
+        return place + std::to_string(event.depositions.count()) + " depositions, " +
+               std::to_string(event.ancestors) + " more of earlier times passed over";
+    });
+}
+
+} // namespace
+
+std::vector<std::filesystem::path> DepoFileSource::files_read() const {
+    return {find_data_file(config().inname)};
+}
+
+void DepoFileSource::prepare_node(Environment&) {
+    m_reader = std::make_unique<DepoReader>(files_read().front());
+}
+
+Ports DepoFileSource::process(const Ports&) {
+    if (at_end()) {
+        return {nullptr};
+    }
+    NVTX_SCOPED_RANGE("DepoFileSource::read");
+    const bool first = m_asked++ == 0;
+    const auto event = m_reader->next();
+    if (!event) {
+        if (first) {
+            throw Error(ErrorKind::Input, {.what = "the file holds no event",
+                                           .where = config().inname,
+                                           .seen = m_reader->other_members().empty()
+                                                       ? "an empty archive"
+                                                       : "members " + joined(m_reader->other_members()),
+                                           .expected = "depo_data_<ident>.npy and depo_info_<ident>.npy",
+                                           .hint = "is it a file of depositions?"});
+        }
+        return {nullptr};
+    }
+    CheckedDepositions checked = checked_depositions(event->depositions);
+    report(name().text(), *event, checked.faults);
+    auto info = std::make_shared<EventInfo>();
+    info->index = m_events++;
+    info->ident = event->ident;
+    return {deposition_set(std::move(info), std::move(checked.depositions))};
+}
+
+} // namespace spng

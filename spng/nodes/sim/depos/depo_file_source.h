@@ -1,0 +1,49 @@
+#pragma once
+// SPNGDepoFileSource: events of depositions from the field's files.
+
+#include "spng/graph/node.h"
+#include "spng/graph/source.h"
+#include "spng/io/uses_files.h"
+#include "spng/nodes/sim/depos/depo_reader.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace spng {
+
+struct DepoFileSourceConfig {
+    std::string inname;
+    int nevents = -1;
+    static constexpr auto fields() {
+        using C = DepoFileSourceConfig;
+        return std::make_tuple(
+            field(&C::inname, "inname", "", required(),
+                  "file of depositions: .npz, .tar, .tar.gz or .tar.bz2"),
+            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"));
+    }
+};
+
+/// Out: the depositions of gen 0 (depo_reader.h) that can be simulated
+/// (checked_depositions()), on the host. What is left out or turned is one
+/// warning for each event. A file without any event is an error; an event that
+/// cannot be used is an error of that event.
+class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public EndAwareSource, public UsesFiles {
+public:
+    std::vector<std::filesystem::path> files_read() const override;
+    /// The end of the file is only known when it has been read.
+    bool at_end() const override {
+        return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
+    }
+
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    std::unique_ptr<DepoReader> m_reader;
+    std::uint64_t m_asked = 0;
+    std::uint64_t m_events = 0;
+};
+
+} // namespace spng

@@ -1,0 +1,52 @@
+#pragma once
+// SPNGDrifter: depositions to the response planes of an anode.
+
+#include "spng/graph/node.h"
+#include "spng/nodes/sim/depos/drift.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct DrifterConfig {
+    std::string anode = "AnodePlane";
+    std::vector<DriftVolumeConfig> volumes;
+    double drift_speed = 0;
+    double longitudinal_diffusion = 0;
+    double transverse_diffusion = 0;
+    double lifetime = 0;
+    bool fluctuate = true;
+    std::int64_t seed = 1;
+    static constexpr auto fields() {
+        using C = DrifterConfig;
+        return std::make_tuple(
+            field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
+            field(&C::volumes, "volumes", "", required(), "drift volumes of its faces"),
+            field(&C::drift_speed, "drift_speed", "mm/ns",
+                  Range{.low = 0, .low_is_open = true, .required = true}, "of electrons in the field"),
+            field(&C::longitudinal_diffusion, "longitudinal_diffusion", "mm2/ns", at_least(0),
+                  "diffusion constant D_L along the drift"),
+            field(&C::transverse_diffusion, "transverse_diffusion", "mm2/ns", at_least(0),
+                  "diffusion constant D_T across it"),
+            field(&C::lifetime, "lifetime", "ns", at_least(0), "of drifting electrons; 0: none is absorbed"),
+            field(&C::fluctuate, "fluctuate", "", any(), "draw the number of absorbed electrons"),
+            field(&C::seed, "seed", "", at_least(0), "of the random numbers"));
+    }
+};
+
+/// In: depositions (depositions.h). Out: those of this anode, drifted
+/// (drift.h). Depositions outside of its volumes are left out, with one warning
+/// that has their number. Random numbers depend on the seed and the event's
+/// position in the job.
+class Drifter : public NodeWith<DrifterConfig> {
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    std::vector<DriftVolume> m_volumes;
+};
+
+} // namespace spng

@@ -1,0 +1,35 @@
+#pragma once
+// Ideal lines at chosen angles to the pitch direction of a plane.
+
+#include "spng/nodes/sim/depos/drift_volume.h"
+#include "spng/nodes/sim/depos/straight_tracks.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace spng {
+
+struct LineScanConfig {
+    int plane = 0;
+    std::vector<double> angles = {0, 1, 3, 5, 10, 20, 30, 45, 60, 75, 80, 82, 84, 89};
+    double y = 0;
+    double z = 0;
+    static constexpr auto fields() {
+        using C = LineScanConfig;
+        return std::make_tuple(
+            field(&C::plane, "plane", "", between(0, 2), "plane whose pitch direction the lines follow"),
+            field(&C::angles, "angles", "degree", Range{.low = 0, .high = 90, .not_empty = true},
+                  "theta_xz of each line: its angle to the pitch direction; 90 is along the drift"),
+            field(&C::y, "y", "mm", any(), "of the point around which the lines lie"),
+            field(&C::z, "z", "mm", any(), "of the point around which the lines lie"));
+    }
+};
+
+/// One line for each angle, in this order, in the plane of the drift direction and the pitch direction, as
+/// the line scan of the field's simulation defines them: 110 mm / cos(angle) long, at most 1 m; centres
+/// 155 mm apart along the pitch direction around (y, z), in a random order; the whole line between 700 and
+/// 2200 mm from the response plane, at random. Along the pitch direction a line rises away from the wires.
+std::vector<Segment> line_scan(const LineScanConfig& config, const DriftVolume& volume,
+                               const WirePlane& plane, std::uint64_t seed);
+
+} // namespace spng

@@ -1,0 +1,100 @@
+#pragma once
+// SPNGTrackDepos: events of random tracks, muons, blips, or the lines of a line scan.
+
+#include "spng/graph/node.h"
+#include "spng/graph/source.h"
+#include "spng/nodes/sim/depos/depositions.h"
+#include "spng/nodes/sim/depos/line_scan.h"
+#include "spng/nodes/sim/depos/muon_tracks.h"
+#include "spng/nodes/sim/depos/straight_tracks.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+class AnodePlane;
+
+struct BlipConfig {
+    double low_energy = 0.2;
+    double high_energy = 5;
+    double dedx = 0.25;
+    static constexpr auto fields() {
+        using C = BlipConfig;
+        return std::make_tuple(
+            field(&C::low_energy, "low_energy", "MeV", above(0), "energies are uniform in their logarithm"),
+            field(&C::high_energy, "high_energy", "MeV", above(0), "up to this one"),
+            field(&C::dedx, "dedx", "MeV/mm", above(0),
+                  "mean loss of the electron that makes a blip: its recombination follows from it"));
+    }
+};
+
+struct TrackDeposConfig {
+    std::string anode = "AnodePlane";
+    std::vector<DriftVolumeConfig> volumes;
+    std::string kind = "tracks";
+    int count = 10;
+    int nevents = 1;
+    std::int64_t seed = 1;
+    double step = 0.5;
+    double earliest = 0;
+    double latest = 0;
+    double margin = 15;
+    double shortest = 300;
+    double electric_field = 5e-5;
+    ChargeLineConfig charge;
+    LineScanConfig line;
+    MuonConfig muon;
+    BlipConfig blip;
+    static constexpr auto fields() {
+        using C = TrackDeposConfig;
+        return std::make_tuple(
+            field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
+            field(&C::volumes, "volumes", "", required(), "drift volumes of its faces"),
+            field(
+                &C::kind, "kind", "", one_of("tracks", "muons", "blips", "line", "none"),
+                "tracks: isotropic straight lines of charge; muons: with energy loss and scattering; blips: "
+                "points; line: the lines of the line scan; none: empty events"),
+            field(&C::count, "count", "", at_least(0), "tracks, muons or blips in an event"),
+            field(&C::nevents, "nevents", "events", at_least(0), "events to make"),
+            field(&C::seed, "seed", "", at_least(0), "of the random numbers"),
+            field(&C::step, "step", "mm", above(0), "distance of the depositions of a track"),
+            field(&C::earliest, "earliest", "ns", any(), "tracks begin at a random time from here"),
+            field(&C::latest, "latest", "ns", any(), "to here"),
+            field(&C::margin, "margin", "mm", at_least(0),
+                  "tracks and blips keep so far from the borders of the drift volume"),
+            field(&C::shortest, "shortest", "mm", at_least(0), "length of a track, at least"),
+            field(&C::electric_field, "electric_field", "MV/mm", above(0),
+                  "recombination of muons and blips depends on it"),
+            field(&C::charge, "charge", "", any(), "of tracks"),
+            field(&C::line, "line", "", any(), "the lines of kind line, in the first volume"),
+            field(&C::muon, "muon", "", any(), "of kind muons"),
+            field(&C::blip, "blip", "", any(), "of kind blips"));
+    }
+};
+
+/// Out: depositions in order of time; id is the number of the track, blip or line, pdg 13 for muons, 11 for
+/// blips, else 0. Tracks choose among several volumes by their size.
+/// Random numbers depend on the seed and the event's position in the job: the same bytes with any number of
+/// threads.
+class TrackDepos : public NodeWith<TrackDeposConfig>, public EndAwareSource {
+public:
+    bool at_end() const override { return m_events >= static_cast<std::uint64_t>(config().nevents); }
+
+protected:
+    void configured() override;
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    const AnodePlane* m_anode = nullptr;
+    std::vector<DriftVolume> m_volumes;
+    std::uint64_t m_events = 0;
+};
+
+/// The depositions of one event. Throws Error(Configuration) when no track of the wanted length fits.
+Depositions track_depositions(const TrackDeposConfig& config, const WireAnode& anode,
+                              const std::vector<DriftVolume>& volumes, std::uint64_t event);
+
+} // namespace spng

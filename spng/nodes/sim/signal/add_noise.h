@@ -1,0 +1,64 @@
+#pragma once
+// SPNGAddNoise: noise of wires and electronics on the waveforms of a frame.
+
+#include "spng/graph/node.h"
+#include "spng/io/reads_data_file.h"
+#include "spng/nodes/sim/signal/noise_model.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct AddNoiseConfig {
+    std::string anode = "AnodePlane";
+    std::string spectra;
+    double adc_per_voltage = 0;
+    double tick = 500;
+    std::int64_t nticks = 6000;
+    std::int64_t seed = 1;
+    double coherent_rms = 0;
+    double coherent_corner = 3e-5;
+    std::vector<int> coherent_channels = {40, 40, 48};
+    static constexpr auto fields() {
+        using C = AddNoiseConfig;
+        return std::make_tuple(
+            field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
+            field(&C::spectra, "spectra", "", required(),
+                  "file of measured noise spectra, found on the data path"),
+            field(&C::adc_per_voltage, "ADC_mV", "1/MV",
+                  Range{.low = 0, .low_is_open = true, .required = true},
+                  "ADC counts per unit of voltage: 2^bits / full scale"),
+            field(&C::tick, "tick", "ns", above(0), "sampling period"),
+            field(&C::nticks, "nticks", "ticks", at_least(2), "length of the readout"),
+            field(&C::seed, "seed", "", at_least(0), "of the random numbers"),
+            field(&C::coherent_rms, "coherent_rms", "ADC", at_least(0),
+                  "RMS of the waveform that all channels of a front-end board have in common; 0: none"),
+            field(&C::coherent_corner, "coherent_corner", "1/ns", above(0),
+                  "its power falls above this frequency"),
+            field(&C::coherent_channels, "coherent_channels", "channels", at_least(1),
+                  "channels of one front-end board, by plane"));
+    }
+};
+
+/// In: waveforms (channel, tick) [ADC] of an anode, all its channels in ascending order. Out: the same with
+/// noise (noise_model.h), float32. Front-end board b has the b-th so many channels of each plane. Random
+/// numbers depend on the seed and the event's position in the job only.
+class AddNoise : public NodeWith<AddNoiseConfig>, public ReadsDataFile {
+protected:
+    void configured() override;
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    const std::string& data_file_name() const override { return config().spectra; }
+
+    at::Tensor m_amplitude;          ///< (channel, frequency) float32 [ADC]
+    at::Tensor m_board;              ///< int64 (channel)
+    at::Tensor m_coherent_amplitude; ///< (board, frequency) float32 [ADC]
+};
+
+} // namespace spng

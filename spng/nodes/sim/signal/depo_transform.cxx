@@ -1,0 +1,88 @@
+#include "spng/nodes/sim/signal/depo_transform.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/log.h"
+#include "spng/core/units.h"
+#include "spng/detector/response_components.h"
+#include "spng/device/context.h"
+#include "spng/nodes/sim/signal/impact_response.h"
+
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+namespace spng {
+namespace {
+
+const Registration<DepoTransform> registration{{.type = "SPNGDepoTransform",
+                                                .kind = "sim",
+                                                .inputs = {"depos"},
+                                                .outputs = {"signal"},
+                                                .text = "waveforms without noise from drifted charge"}};
+
+} // namespace
+
+void DepoTransform::prepare_node(Environment& environment) {
+    const auto service = [&](const char* key) { return name().text() + ", key " + key; };
+    const auto& response_file =
+        environment.service<FieldResponseComponent>(config().field_response, service("field_response"));
+    const FieldResponse& field = response_file.response();
+    m_notes = notes_of(*response_file.data_file());
+    const auto& electronics =
+        environment.service<ColdElecResponse>(config().elec_response, service("elec_response"));
+    const ResponseKernelConfig sampling{config().tick, electronics.config().duration,
+                                        1 / config().adc_per_voltage / units::volt};
+    // More places than any response reaches, and than diffusion carries charge beyond the last wire.
+    constexpr std::int64_t gap = 64;
+    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, service("anode")), gap);
+    for (const ReadoutPlane& plane : m_readout.planes()) {
+        const ImpactResponse response =
+            impact_response(field, plane.plane, electronics.electronics(), sampling);
+        if (response.kernel.size(0) / 2 >= gap) {
+            reject("field_response", std::to_string(response.kernel.size(0)) + " wire regions",
+                   "fewer than " + std::to_string(2 * gap));
+        }
+        constexpr double negligible =
+            1e-6; // of the largest sample: less than 1e-4 ADC for a million electrons
+        const std::int64_t length = response.kernel.size(2);
+        m_planes.push_back(
+            {.rows = at::tensor(std::vector<std::int64_t>(plane.rows.begin(), plane.rows.end())),
+             .convolution = make_impact_convolution(plane, response.kernel, negligible, context().device(),
+                                                    context().real()),
+             .binning = {.bins = response.bins,
+                         .interpolate = true,
+                         .nsigma = config().nsigma,
+                         .first_tick = -length,
+                         .ticks = config().nticks + length}});
+    }
+}
+
+Ports DepoTransform::process(const Ports& inputs) {
+    const at::Tensor& depositions = depositions_of(*inputs[0]);
+    if (const std::int64_t left_out = m_readout.left_out(depositions); left_out > 0) {
+        log::warn(name().text(), [&] {
+            return std::to_string(left_out) + " of " + std::to_string(depositions.size(1)) +
+                   " depositions are at no response plane, not finite or of negative spread: left out";
+        });
+    }
+    at::Tensor waveforms = at::zeros(
+        {static_cast<std::int64_t>(m_readout.channels().size()), config().nticks}, context().real());
+    for (std::size_t index = 0; index < m_planes.size(); ++index) {
+        const Plane& plane = m_planes[index];
+        const ReadoutPlane& wires = m_readout.planes()[index];
+        ChargeImage image;
+        {
+            NVTX_SCOPED_RANGE("DepoTransform::bin");
+            image = bin_charge(m_readout.spots(depositions, wires), wires.exists(), plane.binning);
+        }
+        NVTX_SCOPED_RANGE("DepoTransform::convolve");
+        const at::Tensor seen =
+            impact_convolution(image, plane.convolution, plane.binning.first_tick, config().nticks);
+        waveforms.index_copy_(0, plane.rows, seen.cpu());
+    }
+    NamedTensor signal = m_readout.frame_tensor(config().output, std::move(waveforms), "ADC");
+    merge_notes(signal.notes, m_notes);
+    return {std::make_shared<const TensorSet>(m_readout.event(inputs[0]->event()),
+                                              std::vector{std::move(signal)})};
+}
+
+} // namespace spng

@@ -1,0 +1,57 @@
+#pragma once
+// SPNGDepoTransform: the waveforms, without noise, that drifted charge leaves on the channels of an anode.
+
+#include "spng/graph/node.h"
+#include "spng/nodes/sim/signal/depo_readout.h"
+#include "spng/nodes/sim/signal/impact_convolution.h"
+
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct DepoTransformConfig : DepoReadoutConfig {
+    std::string field_response = "FieldResponse";
+    std::string elec_response = "ColdElecResponse";
+    double adc_per_voltage = 0;
+    std::string output = "signal";
+    static constexpr auto fields() {
+        using C = DepoTransformConfig;
+        return std::tuple_cat(DepoReadoutConfig::fields(),
+                              std::make_tuple(field(&C::field_response, "field_response", "", not_empty(),
+                                                    "name of the FieldResponse component"),
+                                              field(&C::elec_response, "elec_response", "", not_empty(),
+                                                    "name of the ColdElecResponse component"),
+                                              field(&C::adc_per_voltage, "ADC_mV", "1/MV",
+                                                    Range{.low = 0, .low_is_open = true, .required = true},
+                                                    "ADC counts per unit of voltage: 2^bits / full scale"),
+                                              field(&C::output, "output", "", not_empty(),
+                                                    "name of the result, the tag in a frame file")));
+    }
+};
+
+/// In: depositions at the response planes (DepoReadout). Out: (channel, tick) ADC counts above the baseline
+/// on the host, all channels of the anode in ascending order.
+///
+/// Sample n of a channel is the sum over impact positions p and ticks m of charge(p, m) kernel(p, n - m):
+/// charge(p, m) arrives at the response plane in [m, m + 1) ticks after the start, and the kernel is that of
+/// the deconvolution (response_kernel.h) before its average over positions. Charge up to the length of the
+/// response before the start counts. Depositions that cannot be used are counted in a warning.
+class DepoTransform : public NodeWith<DepoTransformConfig> {
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    struct Plane {
+        at::Tensor rows; ///< int64 (channel): rows of the frame
+        ImpactConvolution convolution;
+        ChargeBinningConfig binning;
+    };
+
+    DepoReadout m_readout;
+    std::vector<Plane> m_planes;
+    Notes m_notes; ///< the file of the field response
+};
+
+} // namespace spng

@@ -1,0 +1,206 @@
+#include "spng/nodes/sim/signal/impact_convolution.h"
+
+#include "spng/core/multiversion.h"
+#include "spng/core/tensor_checks.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace spng {
+namespace {
+
+/// Charges of a run that are convolved at once; the response has this many zeros less one on both sides.
+constexpr std::int64_t charges_at_once = 4;
+
+/// out[i + j] += charge[i] response[j] for all i < charges, j < length. `response` is readable, and 0, for
+/// charges_at_once - 1 samples before and after.
+template <class Real>
+[[gnu::always_inline]] inline void convolve(Real* __restrict__ out, const float* charge, std::int64_t charges,
+                                            const Real* __restrict__ response, std::int64_t length) {
+    std::int64_t first = 0;
+    for (; first + charges_at_once <= charges; first += charges_at_once) {
+        const Real a = charge[first], b = charge[first + 1], c = charge[first + 2], d = charge[first + 3];
+        Real* const to = out + first;
+        for (std::int64_t j = 0; j < length + charges_at_once - 1; ++j) {
+            to[j] += a * response[j] + b * response[j - 1] + c * response[j - 2] + d * response[j - 3];
+        }
+    }
+    for (; first < charges; ++first) {
+        const Real a = charge[first];
+        Real* const to = out + first;
+        for (std::int64_t j = 0; j < length; ++j) {
+            to[j] += a * response[j];
+        }
+    }
+}
+
+/// One response with its zeros around it.
+template <class Real>
+struct PaddedResponse {
+    std::vector<Real> samples;
+    std::int64_t begin = 0; ///< first tick that is not 0
+    std::int64_t length = 0;
+
+    const Real* data() const { return samples.data() + charges_at_once - 1; }
+};
+
+template <class Real>
+std::vector<PaddedResponse<Real>> padded_responses(const at::Tensor& kernel) {
+    const std::int64_t ticks = kernel.size(2);
+    const Real* row = kernel.const_data_ptr<Real>();
+    std::vector<PaddedResponse<Real>> responses(static_cast<std::size_t>(kernel.size(0) * kernel.size(1)));
+    for (auto& response : responses) {
+        const auto is_set = [](Real sample) { return sample != 0; };
+        const Real* const begin = std::find_if(row, row + ticks, is_set);
+        const Real* end = row + ticks;
+        while (end > begin && !is_set(end[-1])) {
+            --end;
+        }
+        response.begin = begin - row;
+        response.length = end - begin;
+        response.samples.assign(static_cast<std::size_t>(response.length + 2 * (charges_at_once - 1)), 0);
+        std::copy(begin, end, response.samples.begin() + charges_at_once - 1);
+        row += ticks;
+    }
+    return responses;
+}
+
+/// Everything that one wire sees. `out` starts at the image's first tick and has room for the last response.
+template <class Real>
+[[gnu::always_inline]] inline void
+convolve_wire(std::int64_t wire, std::int64_t places, const std::int32_t* first_run, const ChargeRun* runs,
+              const float* electrons, const PaddedResponse<Real>* responses, std::int64_t regions,
+              std::int64_t rows, Real* out) {
+    for (std::int64_t region = 0; region < regions; ++region) {
+        const std::int64_t place = wire + region - regions / 2;
+        if (place < 0 || place >= places) {
+            continue;
+        }
+        for (std::int32_t at = first_run[place]; at < first_run[place + 1]; ++at) {
+            const ChargeRun& run = runs[at];
+            const PaddedResponse<Real>& response = responses[region * rows + run.row];
+            convolve(out + run.tick + response.begin, electrons + run.offset, run.length, response.data(),
+                     response.length);
+        }
+    }
+}
+
+SPNG_MULTIVERSION
+void convolve_wire_float(std::int64_t wire, std::int64_t places, const std::int32_t* first_run,
+                         const ChargeRun* runs, const float* electrons,
+                         const PaddedResponse<float>* responses, std::int64_t regions, std::int64_t rows,
+                         float* out) {
+    convolve_wire(wire, places, first_run, runs, electrons, responses, regions, rows, out);
+}
+
+SPNG_MULTIVERSION
+void convolve_wire_double(std::int64_t wire, std::int64_t places, const std::int32_t* first_run,
+                          const ChargeRun* runs, const float* electrons,
+                          const PaddedResponse<double>* responses, std::int64_t regions, std::int64_t rows,
+                          double* out) {
+    convolve_wire(wire, places, first_run, runs, electrons, responses, regions, rows, out);
+}
+
+template <class Real, class ConvolveWire>
+at::Tensor convolve_channels(const at::Tensor& electrons, const at::Tensor& runs, const at::Tensor& first_run,
+                             const at::Tensor& kernel, const at::Tensor& first_wire, const at::Tensor& wires,
+                             std::int64_t first_tick, std::int64_t ticks, ConvolveWire convolve_wire_of) {
+    const auto contiguous = kernel.contiguous();
+    const auto responses = padded_responses<Real>(contiguous);
+    const std::int64_t channels = first_wire.size(0) - 1;
+    const std::int64_t places = first_run.size(0) - 1;
+    at::Tensor result = at::empty({channels, ticks}, kernel.options());
+    auto* to = result.mutable_data_ptr<Real>();
+    const auto* run = reinterpret_cast<const ChargeRun*>(runs.const_data_ptr<std::int32_t>());
+    const auto* run_of = first_run.const_data_ptr<std::int32_t>();
+    const auto* charge = electrons.const_data_ptr<float>();
+    const auto* wire_of = first_wire.const_data_ptr<std::int32_t>();
+    const auto* wire = wires.const_data_ptr<std::int32_t>();
+    // The image starts before the readout, at first_tick <= 0, and ends with it.
+    const std::int64_t image_ticks = ticks - first_tick;
+    at::parallel_for(0, channels, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<Real> out(static_cast<std::size_t>(image_ticks + kernel.size(2) + 2 * charges_at_once));
+        for (std::int64_t channel = begin; channel < end; ++channel) {
+            std::fill(out.begin(), out.end(), Real{0});
+            for (std::int32_t at = wire_of[channel]; at < wire_of[channel + 1]; ++at) {
+                convolve_wire_of(wire[at], places, run_of, run, charge, responses.data(), kernel.size(0),
+                                 kernel.size(1), out.data());
+            }
+            std::copy_n(out.begin() - first_tick, ticks, to + channel * ticks);
+        }
+    });
+    return result;
+}
+
+at::Tensor impact_convolution_cpu(const at::Tensor& electrons, const at::Tensor& runs,
+                                  const at::Tensor& first_run, const at::Tensor& kernel,
+                                  const at::Tensor& first_wire, const at::Tensor& wires,
+                                  std::int64_t first_tick, std::int64_t ticks) {
+    if (kernel.scalar_type() == at::kDouble) {
+        return convolve_channels<double>(electrons, runs, first_run, kernel, first_wire, wires, first_tick,
+                                         ticks, convolve_wire_double);
+    }
+    return convolve_channels<float>(electrons, runs, first_run, kernel, first_wire, wires, first_tick, ticks,
+                                    convolve_wire_float);
+}
+
+at::Tensor viewed(const std::vector<std::int32_t>& list) {
+    return at::from_blob(const_cast<std::int32_t*>(list.data()), {static_cast<std::int64_t>(list.size())},
+                         at::kInt);
+}
+
+} // namespace
+
+ImpactConvolution make_impact_convolution(const ReadoutPlane& plane, const at::Tensor& kernel,
+                                          double negligible, at::Device device, at::ScalarType type) {
+    require_tensor(is_real(kernel) && kernel.dim() == 3 && kernel.size(0) % 2 == 1, "make_impact_convolution",
+                   "kernel", kernel, "real (region, row, tick), an odd number of regions");
+    const at::Tensor size = kernel.abs();
+    const at::Tensor kept = at::where(size >= size.max() * negligible, kernel, 0.0);
+    return {kept.to(device, type), viewed(plane.first_wire).clone(), viewed(plane.wires).clone()};
+}
+
+at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution& plane,
+                              std::int64_t first_tick, std::int64_t ticks) {
+    require_argument(first_tick <= 0, "impact_convolution", "first tick", first_tick, "0 or earlier");
+    const at::Tensor electrons =
+        at::from_blob(const_cast<float*>(image.electrons.data()),
+                      {static_cast<std::int64_t>(image.electrons.size())}, at::kFloat);
+    static_assert(sizeof(ChargeRun) == 4 * sizeof(std::int32_t));
+    const at::Tensor runs = at::from_blob(const_cast<ChargeRun*>(image.runs.data()),
+                                          {static_cast<std::int64_t>(image.runs.size()), 4}, at::kInt);
+    static const auto operation =
+        c10::Dispatcher::singleton()
+            .findSchemaOrThrow("spng::impact_convolution", "")
+            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                              const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
+    return operation.call(electrons, runs, viewed(image.first_run), plane.kernel, plane.first_wire,
+                          plane.wires, first_tick, ticks);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("impact_convolution(Tensor electrons, Tensor runs, Tensor first_run, Tensor kernel, "
+                "Tensor first_wire, Tensor wires, int first_tick, int ticks) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("impact_convolution", impact_convolution_cpu);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("impact_convolution", impact_convolution_composite);
+}
+
+} // namespace spng
