@@ -40,9 +40,18 @@ class Image:
 
 def with_nvcc(nvcc: str, image: Image, output: Path, source: Path = SOURCE) -> str:
     """Compiles; returns the messages."""
-    command = [nvcc, *LANGUAGE_FLAGS, "-I.", f"--gpu-architecture={image.architecture}",
-               "--ptx" if image.is_ptx else "--cubin", *(["--generate-line-info"] if image.line_information else []),
-               *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else []), "-o", str(output.absolute()), str(source)]
+    command = [
+        nvcc,
+        *LANGUAGE_FLAGS,
+        "-I.",
+        f"--gpu-architecture={image.architecture}",
+        "--ptx" if image.is_ptx else "--cubin",
+        *(["--generate-line-info"] if image.line_information else []),
+        *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else []),
+        "-o",
+        str(output.absolute()),
+        str(source),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CompileError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -66,11 +75,19 @@ def with_nvrtc(library: str, image: Image, output: Path, source: Path = SOURCE) 
         return data.raw
 
     program = ctypes.c_void_p()
-    require(nvrtc.nvrtcCreateProgram(ctypes.byref(program), (ROOT / source).read_bytes(), str(source).encode(), 0, None, None),
-            "nvrtcCreateProgram")
-    options = [*LANGUAGE_FLAGS, f"-I{ROOT}", f"--gpu-architecture={image.architecture}",
-               *(["--generate-line-info"] if image.line_information else []),
-               *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else [])]
+    require(
+        nvrtc.nvrtcCreateProgram(
+            ctypes.byref(program), (ROOT / source).read_bytes(), str(source).encode(), 0, None, None
+        ),
+        "nvrtcCreateProgram",
+    )
+    options = [
+        *LANGUAGE_FLAGS,
+        f"-I{ROOT}",
+        f"--gpu-architecture={image.architecture}",
+        *(["--generate-line-info"] if image.line_information else []),
+        *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else []),
+    ]
     encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = nvrtc.nvrtcCompileProgram(program, len(options), encoded)
     messages = read("ProgramLog", program).rstrip(b"\0").decode()
@@ -81,11 +98,15 @@ def with_nvrtc(library: str, image: Image, output: Path, source: Path = SOURCE) 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--compiler", choices=("nvcc", "nvrtc"), required=True)
     parser.add_argument("--path", required=True, help="the program nvcc, or libnvrtc.so")
     parser.add_argument("--architecture", required=True, help="sm_NN: machine code; compute_NN: PTX")
-    parser.add_argument("--lineinfo", action="store_true", help="which line of the source each instruction is from")
+    parser.add_argument(
+        "--lineinfo", action="store_true", help="which line of the source each instruction is from"
+    )
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     compile_image = with_nvcc if arguments.compiler == "nvcc" else with_nvrtc

@@ -83,9 +83,15 @@ def measure(program: Program, folder: Path, count: int, **simulated: object) -> 
                     frame = truth_file.frame("truth", ident)
                     for view, plane in enumerate(planes_of(group, len(spectrum))):
                         charged = (frame.rows(channels[view]) > TRUE_CHARGE).sum(axis=1)
-                        hit = charged > 0 if simulated["kind"] != "none" else np.ones(len(charged), dtype=bool)
+                        hit = (
+                            charged > 0 if simulated["kind"] != "none" else np.ones(len(charged), dtype=bool)
+                        )
                         power = (spectrum[view][hit].astype(np.float64) ** 2).sum(axis=(0, 2))
-                        counted = charged[hit].sum() if simulated["kind"] != "none" else len(hit) * frame.samples.shape[1]
+                        counted = (
+                            charged[hit].sum()
+                            if simulated["kind"] != "none"
+                            else len(hit) * frame.samples.shape[1]
+                        )
                         total[plane] = total.get(plane, 0) + power
                         ticks[plane] = ticks.get(plane, 0) + float(counted)
     return Power(total, ticks)
@@ -126,8 +132,13 @@ def draw(path: Path, frequency: np.ndarray, wanted: dict[str, np.ndarray], fits:
 
     figure, axes = pyplot.subplots(1, 3, figsize=(13, 4), sharey=True, layout="constrained")
     for axis, plane in zip(axes, PLANES):
-        axis.semilogx(frequency[1:] * 1e3, wanted[plane][1:] / wanted[plane][1:].max(), color="0.65", lw=0.8,
-                      label="S / (S + N), simulated")
+        axis.semilogx(
+            frequency[1:] * 1e3,
+            wanted[plane][1:] / wanted[plane][1:].max(),
+            color="0.65",
+            lw=0.8,
+            label="S / (S + N), simulated",
+        )
         axis.semilogx(frequency[1:] * 1e3, fits[plane].value(frequency[1:]), color="C0", label="fit")
         axis.set(title=f"plane {plane}", xlabel="frequency [kHz]", xlim=(0.3, 1000), ylim=(0, 1.1))
         axis.grid(alpha=0.3)
@@ -138,9 +149,13 @@ def draw(path: Path, frequency: np.ndarray, wanted: dict[str, np.ndarray], fits:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--detname", default="pdhd", help="detector (default: pdhd)")
-    parser.add_argument("--events", type=int, default=3, help="events with signal, and as many with noise (default: 3)")
+    parser.add_argument(
+        "--events", type=int, default=3, help="events with signal, and as many with noise (default: 3)"
+    )
     parser.add_argument("--tracks", type=int, default=20, help="tracks in an event (default: 20)")
     parser.add_argument("--seed", type=int, default=800_000, help="default: 800000")
     parser.add_argument("--threads", type=int, default=2, help="default: 2")
@@ -150,8 +165,15 @@ def main() -> int:
     common = {"detname": arguments.detname, "seed": arguments.seed}
     try:
         with tempfile.TemporaryDirectory() as folder:
-            signal = measure(program, Path(folder), arguments.events, kind="tracks", tracks=arguments.tracks, noise="false",
-                             **common)
+            signal = measure(
+                program,
+                Path(folder),
+                arguments.events,
+                kind="tracks",
+                tracks=arguments.tracks,
+                noise="false",
+                **common,
+            )
             noise = measure(program, Path(folder), arguments.events, kind="none", noise="true", **common)
     except JobFailed as error:
         print(error, file=sys.stderr)
@@ -164,7 +186,9 @@ def main() -> int:
     print("high passes [kHz]: " + ", ".join(f"{plane} {1e3 * fits[plane].tau:.2f}" for plane in PLANES[:2]))
     for plane in PLANES:
         used = frequency < FIT_MHZ
-        misfit = np.sqrt(np.mean((wanted[plane][used] / wanted[plane].max() - fits[plane].value(frequency[used])) ** 2))
+        misfit = np.sqrt(
+            np.mean((wanted[plane][used] / wanted[plane].max() - fits[plane].value(frequency[used])) ** 2)
+        )
         print(f"{plane}: largest S / (S + N) {wanted[plane].max():.3f}, RMS misfit {misfit:.3f}")
     if arguments.plot:
         draw(arguments.plot, frequency, wanted, fits)

@@ -67,7 +67,9 @@ def main() -> None:
     """Write the file named on the command line, else the one in data/."""
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("data/dnnroi-standin.ts")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # TorchScript goes out of use; the product still reads it
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # TorchScript goes out of use; the product still reads it
         model = StandIn().eval()
         text = json.dumps(METADATA, indent=2, sort_keys=True)
         # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".

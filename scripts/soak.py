@@ -35,34 +35,52 @@ def has_grown(growth: tuple[float, float], limit: float) -> bool:
 
 def main() -> int:
     """Run, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ticks", type=int, default=20_000_000, help="length of the readout (default 20 million, 10 s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--ticks", type=int, default=20_000_000, help="length of the readout (default 20 million, 10 s)"
+    )
     parser.add_argument("--frame-ticks", type=int, default=6000, help="of each input frame (default 6000)")
-    parser.add_argument("--window", default="0", help="the job's argument `window` (default 0, the detector's)")
+    parser.add_argument(
+        "--window", default="0", help="the job's argument `window` (default 0, the detector's)"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="spng-soak-") as name:
         folder = Path(name)
         flags = write_description(folder)
-        readout = Readout(small_detector(folder), simulated(folder, flags, EVENTS, SEED), given.ticks, given.frame_ticks)
+        readout = Readout(
+            small_detector(folder), simulated(folder, flags, EVENTS, SEED), given.ticks, given.frame_ticks
+        )
         cost = run.process_readout(folder, flags, readout, "signal.tar.gz", SAMPLE_S, window=given.window)
         found, ticks = check.charges(folder / "signal.tar.gz", readout)
         size = (folder / "signal.tar.gz").stat().st_size / 1e6
-    print(f"{ticks} of {given.ticks} ticks, {len(readout.anode.channels)} channels, {len(cost.cpu_s)} windows, "
-          f"{len(found.true)} events; {cost.wall_s:.0f} s wall, {cost.cpu_s.sum():.0f} s processor in nodes; output {size:.0f} MB")
-    steady = cost.memory_mb[int(WARM_UP_S / SAMPLE_S):]
+    print(
+        f"{ticks} of {given.ticks} ticks, {len(readout.anode.channels)} channels, {len(cost.cpu_s)} windows, "
+        f"{len(found.true)} events; {cost.wall_s:.0f} s wall, {cost.cpu_s.sum():.0f} s processor in nodes; output {size:.0f} MB"
+    )
+    steady = cost.memory_mb[int(WARM_UP_S / SAMPLE_S) :]
     is_long = len(steady) > 2 * WARM_UP_S / SAMPLE_S
     # The first window makes plans and kernels, and the last is made of what is left.
     time_growth = run.slope(cost.cpu_s[1:-1])
     memory_growth = run.slope(steady) if is_long else (0.0, 0.0)
-    grown = f"growth {memory_growth[0]:+.2%} +- {memory_growth[1]:.2%} of it" if is_long else "too short a run to see it grow"
+    grown = (
+        f"growth {memory_growth[0]:+.2%} +- {memory_growth[1]:.2%} of it"
+        if is_long
+        else "too short a run to see it grow"
+    )
     print(f"memory: {cost.memory_mb[-10:].mean():.0f} MB, peak {cost.peak_mb:.0f} MB, {grown}")
-    print(f"time per window: {np.median(cost.cpu_s) * 1e3:.1f} ms of processor, growth {time_growth[0]:+.2%} +- "
-          f"{time_growth[1]:.2%} of it")
+    print(
+        f"time per window: {np.median(cost.cpu_s) * 1e3:.1f} ms of processor, growth {time_growth[0]:+.2%} +- "
+        f"{time_growth[1]:.2%} of it"
+    )
     without, with_seam, error = found.ratios()
     print("signal / true charge, events without a seam in them and with one:")
     for plane, letter in enumerate("UVW"):
-        print(f"  {letter}  {without[plane]:.4f}  {with_seam[plane]:.4f}  difference {with_seam[plane] - without[plane]:+.4f} "
-              f"+- {error[plane]:.4f}")
+        print(
+            f"  {letter}  {without[plane]:.4f}  {with_seam[plane]:.4f}  difference {with_seam[plane] - without[plane]:+.4f} "
+            f"+- {error[plane]:.4f}"
+        )
     faults = []
     if ticks != given.ticks:
         faults.append("ticks are missing")

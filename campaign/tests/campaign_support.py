@@ -64,7 +64,8 @@ class Bench:
         self.inputs.mkdir()
         self.program.parent.mkdir()
         self.program.write_text(
-            f"#!{sys.executable} -IS\n" + (HERE / "fake_wire_cell.py").read_text(encoding="utf-8"), encoding="utf-8"
+            f"#!{sys.executable} -IS\n" + (HERE / "fake_wire_cell.py").read_text(encoding="utf-8"),
+            encoding="utf-8",
         )
         self.program.chmod(0o755)
         self.config.write_text("{}\n", encoding="utf-8")
@@ -112,7 +113,9 @@ class Bench:
         """Outputs in the folder."""
         return sorted(path.name for path in self.output.glob("*.npz"))
 
-    def wait_for_outputs(self, count: int, process: subprocess.Popen | None = None, limit: float = 240.0) -> None:
+    def wait_for_outputs(
+        self, count: int, process: subprocess.Popen | None = None, limit: float = 240.0
+    ) -> None:
         """Until so many outputs are there."""
         deadline = time.monotonic() + limit
         while len(self.done()) < count:
@@ -126,9 +129,14 @@ class Bench:
         sums = {}
         for name in names:
             content = (self.output / name).read_bytes()
-            assert content == fake_wire_cell.output_of((self.inputs / name).read_bytes()), f"{name} is not what its input makes"
+            assert content == fake_wire_cell.output_of((self.inputs / name).read_bytes()), (
+                f"{name} is not what its input makes"
+            )
             sums[name] = hashlib.sha256(content).hexdigest()
-        records = {path.name: json.loads(path.read_text()) for path in (self.output / ".campaign" / "records").iterdir()}
+        records = {
+            path.name: json.loads(path.read_text())
+            for path in (self.output / ".campaign" / "records").iterdir()
+        }
         assert sorted(records) == [f"{name}.json" for name in sorted(names)]
         manifest = json.loads((self.output / "manifest.json").read_text())
         assert {entry["path"]: entry["sha256"] for entry in manifest["files"]} == sums
@@ -163,7 +171,10 @@ class Servers:
     def scheduler(self, port: int = 0, **variables: str) -> str:
         """Start one; returns its address, once it listens."""
         port = port or free_port()
-        self._start(["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], variables)
+        self._start(
+            ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+            variables,
+        )
         deadline = time.monotonic() + 240
         while not listens(port):
             assert time.monotonic() < deadline
@@ -198,8 +209,13 @@ class Servers:
         with Client(address, set_as_default=False) as client:
             client.wait_for_workers(count, timeout=240)
 
-    def _start(self, words: list[str], variables: dict[str, str], prefix: list[str] | None = None) -> subprocess.Popen:
-        quiet = {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]", "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]"}
+    def _start(
+        self, words: list[str], variables: dict[str, str], prefix: list[str] | None = None
+    ) -> subprocess.Popen:
+        quiet = {
+            "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]",
+            "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
+        }
         process = subprocess.Popen(
             [*(prefix or []), sys.executable, "-m", *words],
             env=environment() | quiet | variables,

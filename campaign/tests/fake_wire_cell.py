@@ -50,7 +50,9 @@ def output_of(content: bytes) -> bytes:
             if line.startswith("big "):
                 noise = zlib.crc32(content)
                 item = zipfile.ZipInfo("more_0.npy", (1980, 1, 1, 0, 0, 0))
-                archive.writestr(item, array(bytes((noise * i) % 251 for i in range(997)) * (int(line.split()[1]) // 997)))
+                archive.writestr(
+                    item, array(bytes((noise * i) % 251 for i in range(997)) * (int(line.split()[1]) // 997))
+                )
     return buffer.getvalue()
 
 
@@ -62,7 +64,9 @@ def fail(status: int, text: str) -> None:
 
 def write_partial(path: str, content: bytes) -> str:
     """As wire-cell writes: under a temporary name first, which stays when the process is killed. Returns that name."""
-    partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.partial")
+    partial = os.path.join(
+        os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.partial"
+    )
     try:
         with open(partial, "wb") as file:
             file.write(content)
@@ -141,13 +145,19 @@ def main() -> None:
         with open(words[words.index("--record") + 1], "w") as file:
             file.write("profile")
     nodes = [
-        {"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]} for name, walls in NODES.items()
+        {"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]}
+        for name, walls in NODES.items()
     ]
     timing = {
         "schema": "spng-timing-1",
         "program": {"commit": os.environ.get("FAKE_COMMIT", COMMIT)},
         "nodes": nodes,
-        "run": {"wall_seconds": 0.008, "startup_seconds": 0.001, "process_peak_bytes": 5_000_000, "device": "cpu"},
+        "run": {
+            "wall_seconds": 0.008,
+            "startup_seconds": 0.001,
+            "process_peak_bytes": 5_000_000,
+            "device": "cpu",
+        },
     }
     with open(words[words.index("--timing") + 1], "w") as file:
         json.dump(timing, file)

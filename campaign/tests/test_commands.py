@@ -42,7 +42,14 @@ def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--workers", "0"], ["--retries", "-1"], ["--timeout", "0"], ["--on-error", "pray"], ["--patience", "nan"]]
+    "words",
+    [
+        ["--workers", "0"],
+        ["--retries", "-1"],
+        ["--timeout", "0"],
+        ["--on-error", "pray"],
+        ["--patience", "nan"],
+    ],
 )
 def test_bad_values(bench: Bench, words: list[str]) -> None:
     bench.make(1)
@@ -63,13 +70,19 @@ def test_a_program_that_is_none(bench: Bench, capsys) -> None:
 def test_without_the_engine(bench: Bench) -> None:
     """As in a bundle, on a machine without dask: a readable error, and the commands that need no engine work."""
     bench.make(1)
-    blocked = (
-        "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
+    blocked = "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
-        [sys.executable, "-c", blocked, *bench.words()], env=environment(), capture_output=True, text=True, check=False
+        [sys.executable, "-c", blocked, *bench.words()],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.returncode == 2 and "error: the engine is not installed" in done.stderr and "pip install" in done.stderr
+    assert (
+        done.returncode == 2
+        and "error: the engine is not installed" in done.stderr
+        and "pip install" in done.stderr
+    )
     done = subprocess.run(
         [sys.executable, "-c", blocked, "status", str(bench.folder)],
         env=environment(),
@@ -85,7 +98,16 @@ def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
     (bench.folder / "bundle" / "bin").mkdir(parents=True)
     shutil.copy(bench.program, bench.folder / "bundle" / "bin" / "wire-cell")
     bench.program.unlink()
-    words = ["run", str(bench.list), "--output", str(bench.output), "--config", str(bench.config), "--bundle", "bundle"]
+    words = [
+        "run",
+        str(bench.list),
+        "--output",
+        str(bench.output),
+        "--config",
+        str(bench.config),
+        "--bundle",
+        "bundle",
+    ]
     assert cli.main([*words, "--cluster", cluster_address]) == 0
     bench.check(names)
 
@@ -134,7 +156,10 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
     assert "the script of each of 7 jobs" in shown
     worker = script.strip().splitlines()[-1]
     assert worker.startswith(f"{sys.executable} -m distributed.cli.dask_worker tcp://127.0.0.1:")
-    assert re.findall(r"--nthreads (\d+)", worker)[-1] == "1" and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"
+    assert (
+        re.findall(r"--nthreads (\d+)", worker)[-1] == "1"
+        and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"
+    )
     assert "--no-dashboard" in worker and "--interface lo" in worker
     assert not bench.output.exists(), "a dry run writes nothing"
 
@@ -192,22 +217,32 @@ def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsy
 
 
 BOOKKEEPING = {
-    "manifest.json": ['{"schema": "spng-campaign-manifest-1"}', '{"schema": "spng-campaign-manifest-1", "files": [{}]}', "torn"],
+    "manifest.json": [
+        '{"schema": "spng-campaign-manifest-1"}',
+        '{"schema": "spng-campaign-manifest-1", "files": [{}]}',
+        "torn",
+    ],
     ".campaign/failures/f001.npz.json": ["{}", "[]", "torn"],
     ".campaign/names.json": ["[{}]", "{}", "torn"],
     ".campaign/settings.json": ["{}"],
 }
 
 
-@pytest.mark.parametrize("path, content", [(path, content) for path, contents in BOOKKEEPING.items() for content in contents])
-def test_files_of_the_campaign_that_are_not_whole(bench: Bench, cluster_address: str, capsys, path: str, content: str) -> None:
-    """Without its manifest the folder cannot be verified; all else is told as far as it is known, and the next run mends it."""
+@pytest.mark.parametrize(
+    "path, content", [(path, content) for path, contents in BOOKKEEPING.items() for content in contents]
+)
+def test_files_of_the_campaign_that_are_not_whole(
+    bench: Bench, cluster_address: str, capsys, path: str, content: str
+) -> None:
+    """Without its manifest the folder cannot be verified; all else is told as far as it is known, and the next run corrects it."""
     names = bench.make(2)
     assert bench.run("--cluster", cluster_address) == 0
     (bench.output / path).write_text(content)
     capsys.readouterr()
     assert cli.main(["verify", str(bench.output)]) == (2 if path == "manifest.json" else 0)
-    assert ("error: the folder has no manifest, or none that is whole" in capsys.readouterr().err) == (path == "manifest.json")
+    assert ("error: the folder has no manifest, or none that is whole" in capsys.readouterr().err) == (
+        path == "manifest.json"
+    )
     assert cli.main(["status", str(bench.output)]) == 0 == cli.main(["summary", str(bench.output)])
     assert "2 of 2 done, 0 failed, 0 left" in capsys.readouterr().out
     assert bench.run("--cluster", cluster_address) == 0
@@ -240,7 +275,11 @@ def listening(pid: int) -> set[str]:
     """Addresses on which a process accepts connections."""
     import psutil
 
-    return {one.laddr.ip for one in psutil.Process(pid).net_connections("inet") if one.status == psutil.CONN_LISTEN}
+    return {
+        one.laddr.ip
+        for one in psutil.Process(pid).net_connections("inet")
+        if one.status == psutil.CONN_LISTEN
+    }
 
 
 def test_a_local_cluster_is_open_to_this_machine_only(bench: Bench) -> None:

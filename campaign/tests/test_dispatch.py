@@ -94,7 +94,10 @@ def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
     Layout(bench.output).make()
 
     def make(
-        engine: ScriptedEngine, retries: int = 3, stop: bool = False, interrupts: Callable[[], int] = lambda: 0
+        engine: ScriptedEngine,
+        retries: int = 3,
+        stop: bool = False,
+        interrupts: Callable[[], int] = lambda: 0,
     ) -> Dispatcher:
         def prepare(name: str, identity: str, number: int) -> Task:
             return Task(**(vars(task_of(bench, name, identity)) | {"number": number}))
@@ -156,11 +159,17 @@ def test_the_last_worker_is_not_retired_but_ends_the_run(bench: Bench, dispatche
     names = bench.make(9)
     engine = ScriptedEngine({name: [failed(Fault.WORKER, "w1")] * 9 for name in names}, workers=("w1",))
     outcomes = dispatcher(engine).run(names, {})
-    assert not engine.retired and "no worker is left" in outcomes.stopped_by and "told to fail" in outcomes.stopped_by
+    assert (
+        not engine.retired
+        and "no worker is left" in outcomes.stopped_by
+        and "told to fail" in outcomes.stopped_by
+    )
     assert not outcomes.failed, "it was no fault of the files"
 
 
-def test_replacements_that_are_no_better_end_the_run(bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replacements_that_are_no_better_end_the_run(
+    bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A farm on which all machines lack something: not every file is failed five times over."""
     monkeypatch.setattr("wirecell_campaign.dispatch.LOOK", 0.0)
     names = bench.make(30)
@@ -199,20 +208,29 @@ def test_a_forgotten_attempt_with_other_settings_does_not_count(bench: Bench, di
     names = bench.make(1)
 
     def overtaken(task: Task) -> Ended:
-        assert attempt.run_attempt(Task(**(vars(task) | {"settings": "old", "attempt": "zombie"}))).outcome is Outcome.PUBLISHED
+        assert (
+            attempt.run_attempt(Task(**(vars(task) | {"settings": "old", "attempt": "zombie"}))).outcome
+            is Outcome.PUBLISHED
+        )
         return Ended(task, attempt.run_attempt(task, "w1"))
 
     engine = ScriptedEngine({names[0]: [overtaken]})
     outcomes = dispatcher(engine).run(names, {})
     assert outcomes.done[names[0]]["settings"] == "s"
     assert [number for _, number, _ in engine.submitted] == [1, 2]
-    assert (bench.output / names[0]).read_bytes() == fake_wire_cell.output_of((bench.inputs / names[0]).read_bytes())
+    assert (bench.output / names[0]).read_bytes() == fake_wire_cell.output_of(
+        (bench.inputs / names[0]).read_bytes()
+    )
 
 
-def test_a_success_without_anything_to_show_is_not_believed(bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_success_without_anything_to_show_is_not_believed(
+    bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("wirecell_campaign.dispatch.VISIBLE_AFTER", 0.3)
     names = bench.make(1)
-    engine = ScriptedEngine({names[0]: [lambda task: Ended(task, Result(Outcome.PUBLISHED, "host", "w1", 0.1))]})
+    engine = ScriptedEngine(
+        {names[0]: [lambda task: Ended(task, Result(Outcome.PUBLISHED, "host", "w1", 0.1))]}
+    )
     outcomes = dispatcher(engine).run(names, {})
     assert len(engine.submitted) == 2 and outcomes.done[names[0]]["number"] == 2
 
@@ -233,7 +251,9 @@ def test_an_interrupt_starts_nothing_more(bench: Bench, dispatcher) -> None:
         return Ended(task, attempt.run_attempt(task, "w1"))
 
     names = bench.make(12)
-    outcomes = dispatcher(ScriptedEngine({names[0]: [interrupting]}), interrupts=lambda: level[0]).run(names, {})
+    outcomes = dispatcher(ScriptedEngine({names[0]: [interrupting]}), interrupts=lambda: level[0]).run(
+        names, {}
+    )
     assert outcomes.stopped_by == "stopped" and 1 <= len(outcomes.done) <= 4
 
 

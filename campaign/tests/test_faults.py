@@ -13,14 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import COMMAND, Bench, Servers, children, environment, free_port, is_alive, small_file_system
+from campaign_support import (
+    COMMAND,
+    Bench,
+    Servers,
+    children,
+    environment,
+    free_port,
+    is_alive,
+    small_file_system,
+)
 from wirecell_campaign import cli
 from wirecell_campaign.process import die_with_parent
 
 WORKER = "multiprocessing.spawn"
 SEED = 6
 LONG = 240  # s; a machine with other things to do takes its time
-root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system or become another user")
+root_only = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can mount a file system or become another user"
+)
 
 
 def test_workers_killed_at_random(bench: Bench) -> None:
@@ -58,7 +69,9 @@ def test_workers_killed_while_they_start(bench: Bench, monkeypatch: pytest.Monke
     bench.check(names)
 
 
-def test_a_file_that_kills_its_workers_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_file_that_kills_its_workers_is_given_up(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     # A file that waits on the same worker is lost with it each time, so that few losses say little about a file.
     monkeypatch.setattr("wirecell_campaign.retries.LOSSES_MOST", 5)
     names = bench.make(4, f001="killworker")
@@ -109,7 +122,10 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     os.killpg(process.pid, signal.SIGINT)
     said, complained = process.communicate(timeout=LONG)
     assert process.returncode == 130
-    assert "files that are running are finished first" in complained and "the same command goes on from here" in complained
+    assert (
+        "files that are running are finished first" in complained
+        and "the same command goes on from here" in complained
+    )
     assert "Traceback" not in complained
     done = bench.done()
     assert 2 <= len(done) < 40
@@ -120,8 +136,15 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     assert bench.run("--workers", "2") == 0
 
 
-@pytest.mark.parametrize("signals, status", [([signal.SIGINT, signal.SIGINT], 130), ([signal.SIGTERM], 143), ([signal.SIGUSR1], 138),
-                                              ([signal.SIGHUP, signal.SIGHUP], 129)])
+@pytest.mark.parametrize(
+    "signals, status",
+    [
+        ([signal.SIGINT, signal.SIGINT], 130),
+        ([signal.SIGTERM], 143),
+        ([signal.SIGUSR1], 138),
+        ([signal.SIGHUP, signal.SIGHUP], 129),
+    ],
+)
 def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None:
     bench.make(6, "sleep 0.05", f001="sleep 300")
     process = bench.start("--workers", "2")
@@ -197,7 +220,9 @@ def test_scheduler_that_stays_away(bench: Bench, servers: Servers, capsys) -> No
     servers.kill_scheduler()
     _, complained = process.communicate(timeout=LONG)
     assert process.returncode == 1
-    assert "error: the scheduler is gone and did not come back" in complained and "Traceback" not in complained
+    assert (
+        "error: the scheduler is gone and did not come back" in complained and "Traceback" not in complained
+    )
     assert bench.run("--cluster", address, "--patience", "0.5") == 1
     assert "no scheduler answers" in capsys.readouterr().err
     assert bench.run("--workers", "2") == 0
@@ -263,7 +288,11 @@ def test_disk_full_everywhere_stops_readably(bench: Bench, capsys) -> None:
     with small_file_system(bench.output, "300k"):
         assert bench.run("--workers", "2") == 1
         said = capsys.readouterr().err
-        assert "no worker is left that can work" in said and "No space left on device" in said and "Traceback" not in said
+        assert (
+            "no worker is left that can work" in said
+            and "No space left on device" in said
+            and "Traceback" not in said
+        )
         bench.check(bench.done())
 
 
@@ -281,7 +310,9 @@ def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
         pytest.skip("no mount namespaces here")
     address = servers.scheduler()
     blind = [
-        servers.worker(address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)])
+        servers.worker(
+            address, prefix=["unshare", "-m", "sh", "-c", HIDING, "sh", str(bench.folder / hidden)]
+        )
         for hidden in ("bin", "models", "inputs")
     ]
     servers.worker(address)
@@ -300,7 +331,10 @@ def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
 def runs_this_python(user: int) -> bool:
     """Whether another user may run the interpreter of the tests, which may lie in somebody's home."""
     try:
-        return subprocess.run([sys.executable, "-c", ""], user=user, check=False, capture_output=True).returncode == 0
+        return (
+            subprocess.run([sys.executable, "-c", ""], user=user, check=False, capture_output=True).returncode
+            == 0
+        )
     except PermissionError:
         return False
 
@@ -371,9 +405,15 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     (tools / "scancel").write_text('#!/bin/sh\nkill -TERM -- "-$1" 2>/dev/null || true\n')
     for tool in ("sbatch", "scancel"):
         (tools / tool).chmod(0o755)
-    variables = environment() | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s", "PATH": f"{tools}:{os.environ['PATH']}"}
+    variables = environment() | {
+        "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s",
+        "PATH": f"{tools}:{os.environ['PATH']}",
+    }
     process = subprocess.Popen(
-        [*COMMAND, *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60")],
+        [
+            *COMMAND,
+            *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60"),
+        ],
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -383,7 +423,9 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     try:
         bench.wait_for_outputs(3, process)
         script = next(tools.glob("script.*"))
-        victim = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_job(pid, script))
+        victim = next(
+            pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_job(pid, script)
+        )
         os.killpg(victim, signal.SIGKILL)
         _, complained = process.communicate(timeout=LONG)
         assert process.returncode == 0, complained

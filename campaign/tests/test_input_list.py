@@ -25,7 +25,8 @@ def entries(folder: Path, text: str, suffix: str = ".npz") -> list[tuple[str, st
     """Inputs relative to the folder, and outputs, of a list with this text."""
     (folder / "list.txt").write_text(text)
     return [
-        (entry.input.relative_to(folder).as_posix(), entry.name) for entry in read_entries(str(folder / "list.txt"), suffix)
+        (entry.input.relative_to(folder).as_posix(), entry.name)
+        for entry in read_entries(str(folder / "list.txt"), suffix)
     ]
 
 
@@ -48,7 +49,10 @@ def test_relative_paths_start_at_the_list(folder: Path, monkeypatch: pytest.Monk
 def test_standard_input_starts_at_the_working_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "a")
     monkeypatch.setattr("sys.stdin", io.StringIO("one.npz\n../b/three.tar\n"))
-    assert [entry.input for entry in read_entries("-", ".npz")] == [folder / "a/one.npz", folder / "b/three.tar"]
+    assert [entry.input for entry in read_entries("-", ".npz")] == [
+        folder / "a/one.npz",
+        folder / "b/three.tar",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,10 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
         ("a/one.npz\nloop/*.npz\n", "links of a path go in a circle\n  where:    .*list.txt, line 2"),
         ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),
         ("b/four\nrun%d/one.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 2"),
-        ("bad/*.tar\n", r"the path of an input is not UTF-8\n  where:    .*list.txt, line 1\n  seen:     .*/bad/a\\xff.tar"),
+        (
+            "bad/*.tar\n",
+            r"the path of an input is not UTF-8\n  where:    .*list.txt, line 1\n  seen:     .*/bad/a\\xff.tar",
+        ),
         ("y" * 300 + "[1].npz\n", "no file fits the pattern"),
     ],
 )
@@ -95,19 +102,26 @@ def test_paths_that_no_run_can_use(folder: Path, text: str, said: str) -> None:
 def test_a_link_leads_around_a_name_that_cannot_be_used(folder: Path) -> None:
     (folder / "50%data.npz").write_text("x")
     (folder / "half-data.npz").symlink_to("50%data.npz")
-    assert entries(folder, "half-data.npz\n100%.npz\n") == [("half-data.npz", "half-data.npz"), ("100%.npz", "100%.npz")]
+    assert entries(folder, "half-data.npz\n100%.npz\n") == [
+        ("half-data.npz", "half-data.npz"),
+        ("100%.npz", "100%.npz"),
+    ]
 
 
 def test_an_input_that_is_a_link_in_a_circle_may_be_skipped(folder: Path) -> None:
     (folder / "loop.npz").symlink_to("loop.npz")
     (folder / "list.txt").write_text("loop.npz\n")
-    assert unreadable(read_entries(str(folder / "list.txt"), ".npz")) == {"loop.npz": "Too many levels of symbolic links"}
+    assert unreadable(read_entries(str(folder / "list.txt"), ".npz")) == {
+        "loop.npz": "Too many levels of symbolic links"
+    }
 
 
 def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
     (folder / "list.txt").write_text("é" * 8 + ".npz\n")
     assert len(read_entries(str(folder / "list.txt"), ".npz", longest=20)) == 1
-    with pytest.raises(WrongUse, match="too long a name\n  where:    .*list.txt, line 1\n  seen:     é{8}.npz, 20 bytes"):
+    with pytest.raises(
+        WrongUse, match="too long a name\n  where:    .*list.txt, line 1\n  seen:     é{8}.npz, 20 bytes"
+    ):
         read_entries(str(folder / "list.txt"), ".npz", longest=19)
 
 

@@ -31,7 +31,13 @@ def fixture_default_signals() -> Iterator[None]:
 @pytest.mark.usefixtures("default_signals")
 def test_every_stop_signal_is_handled_while_files_run() -> None:
     assert (interrupted_by(signal.SIGINT).level, interrupted_by(signal.SIGINT).exit_status) == (1, 130)
-    for number, status in ((signal.SIGTERM, 143), (signal.SIGQUIT, 131), (signal.SIGHUP, 129), (signal.SIGUSR1, 138), (signal.SIGXCPU, 152)):
+    for number, status in (
+        (signal.SIGTERM, 143),
+        (signal.SIGQUIT, 131),
+        (signal.SIGHUP, 129),
+        (signal.SIGUSR1, 138),
+        (signal.SIGXCPU, 152),
+    ):
         seen = interrupted_by(number)
         assert (seen.level, seen.exit_status) == (2, status)
     assert interrupted_by(signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU).exit_status == 143
@@ -46,7 +52,10 @@ def test_ignored_signals_stay_ignored() -> None:
 
 
 @pytest.mark.usefixtures("default_signals")
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGUSR1, 138)])
+@pytest.mark.parametrize(
+    "number, status",
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGUSR1, 138)],
+)
 def test_a_signal_outside_of_a_run(bench: Bench, monkeypatch, capsys, number: int, status: int) -> None:
     """While the list is read, for example."""
     bench.make(1)

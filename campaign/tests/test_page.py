@@ -18,7 +18,9 @@ COMMANDS = sorted(
     {
         line
         for page in PAGES
-        for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for block in re.findall(
+            r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        )
         for line in block.splitlines()
         if re.match(r"(\S*/)?wirecell-campaign ", line)
     }

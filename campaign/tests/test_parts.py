@@ -112,9 +112,9 @@ def test_retries_are_further_attempts() -> None:
 
 def test_faults_of_workers_are_not_retries_of_the_file() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [True] * (
-        WORKER_FAULTS_MOST - 1
-    ) + [False]
+    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [
+        True
+    ] * (WORKER_FAULTS_MOST - 1) + [False]
     assert history.avoided == {f"w{i}" for i in range(WORKER_FAULTS_MOST)}
     assert [History().is_loss_tried_again() for _ in range(3)] == [True] * 3
     lost = History()
@@ -148,7 +148,10 @@ def test_progress_says_rate_and_time_left() -> None:
     progress = Progress(1000, 100, io.StringIO(), lambda: now[0])
     assert progress.text(100, 0, 0, 0) == "100 of 1000 done, waiting for workers"
     now[0] += 60
-    assert progress.text(145, 5, 8, 8) == "145 of 1000 done, 5 failed, 8 running on 8 workers, 50 files/min, 17 min left"
+    assert (
+        progress.text(145, 5, 8, 8)
+        == "145 of 1000 done, 5 failed, 8 running on 8 workers, 50 files/min, 17 min left"
+    )
 
 
 def test_progress_is_quiet_where_there_is_no_terminal() -> None:
@@ -165,7 +168,9 @@ def test_a_clock_that_stands_still_is_no_division_by_zero() -> None:
     assert "files/min" not in Progress(9, 0, io.StringIO(), lambda: 5.0).text(3, 0, 1, 1)
 
 
-@pytest.mark.parametrize("seconds, text", [(0, "0 s"), (89, "89 s"), (90, "2 min"), (5400, "1.5 h"), (180000, "2.1 days")])
+@pytest.mark.parametrize(
+    "seconds, text", [(0, "0 s"), (89, "89 s"), (90, "2 min"), (5400, "1.5 h"), (180000, "2.1 days")]
+)
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
@@ -196,7 +201,13 @@ def test_statistics_are_over_all_calls_of_all_files() -> None:
     }
     made = summary.make(records, [{"name": "d", "block": "error: x"}])
     node = made["nodes"]["Decon"]
-    assert (node["calls"], node["mean"], node["p50"], node["total"], node["cpu_ns"]) == (4, 4e6, 2.5e6, 16e6, 32_000_000)
+    assert (node["calls"], node["mean"], node["p50"], node["total"], node["cpu_ns"]) == (
+        4,
+        4e6,
+        2.5e6,
+        16e6,
+        32_000_000,
+    )
     assert node["p95"] == pytest.approx(3e6 + 0.85 * 7e6)
     assert made["hosts"] == {
         "h1": {"files": 2, "events": 2, "busy_seconds": 4.0, "peak_bytes": 7_000_000},
@@ -219,12 +230,24 @@ def test_a_timing_file_that_is_foreign_or_torn(tmp_path: Path) -> None:
 
 
 def test_checksum_lines_are_those_of_sha256sum(tmp_path: Path) -> None:
-    names = ("plain.npz", "with space.npz", "back\\slash.npz", "two\nlines.npz", "re\rturn.npz", "all\\\r\n\\n.npz")
+    names = (
+        "plain.npz",
+        "with space.npz",
+        "back\\slash.npz",
+        "two\nlines.npz",
+        "re\rturn.npz",
+        "all\\\r\n\\n.npz",
+    )
     lines = []
     for name in names:
         (tmp_path / name).write_text(name)
         lines.append(manifest.checksum_line(hashlib.sha256(name.encode()).hexdigest(), name))
-        assert lines[-1] == subprocess.run(["sha256sum", name], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert (
+            lines[-1]
+            == subprocess.run(
+                ["sha256sum", name], cwd=tmp_path, capture_output=True, text=True, check=True
+            ).stdout
+        )
     write_whole(tmp_path / "SHA256SUMS", "".join(lines))
     subprocess.run(["sha256sum", "--quiet", "--strict", "-c", "SHA256SUMS"], cwd=tmp_path, check=True)
 
@@ -283,7 +306,9 @@ with lock.held(Path(sys.argv[1])):
 
 def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True, env=environment())
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True, env=environment()
+    )
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(CampaignError, match=f"process {holder.pid} on"), lock.held(path):
         pass
@@ -323,5 +348,7 @@ def test_json_of_a_manifest_is_the_same_for_any_order(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     full = {name: record(name, "h", [1], 1.0) | {"attempt": "a", "settings": "s"} for name in ("b", "a", "c")}
     turned = dict(reversed(full.items()))
-    assert json.dumps(manifest.make({}, full, ["y", "x"], [])) == json.dumps(manifest.make({}, turned, ["x", "y"], []))
+    assert json.dumps(manifest.make({}, full, ["y", "x"], [])) == json.dumps(
+        manifest.make({}, turned, ["x", "y"], [])
+    )
     assert layout.record("x").name == "x.json"

@@ -174,7 +174,9 @@ def leave_unplaced(bench: Bench, name: str) -> None:
     process.start()
     process.join()
     layout = Layout(bench.output)
-    assert layout.record(name).exists() and not (bench.output / name).exists() and list(layout.scratch.iterdir())
+    assert (
+        layout.record(name).exists() and not (bench.output / name).exists() and list(layout.scratch.iterdir())
+    )
 
 
 def test_cleaning_scratch_finishes_publications_first(bench: Bench) -> None:
@@ -185,7 +187,9 @@ def test_cleaning_scratch_finishes_publications_first(bench: Bench) -> None:
     leave_unplaced(bench, "f000.npz")
     resume.clean_scratch(layout)
     expected = fake_wire_cell.output_of((bench.inputs / "f000.npz").read_bytes())
-    assert [(bench.output / name).read_bytes() for name in ("f000.npz", "f000-decon-induction.npz")] == [expected] * 2
+    assert [(bench.output / name).read_bytes() for name in ("f000.npz", "f000-decon-induction.npz")] == [
+        expected
+    ] * 2
     assert not list(layout.scratch.iterdir())
 
 
@@ -266,7 +270,11 @@ def test_a_worker_without_the_program(bench: Bench) -> None:
     bench.make(1)
     bench.program.unlink()
     result = failing(bench)
-    assert result.fault.value == "worker" and "the worker has no program" in result.block and str(bench.program) in result.block
+    assert (
+        result.fault.value == "worker"
+        and "the worker has no program" in result.block
+        and str(bench.program) in result.block
+    )
 
 
 def test_a_program_whose_interpreter_is_missing(bench: Bench) -> None:
@@ -286,7 +294,9 @@ def test_a_worker_with_another_program(bench: Bench, monkeypatch: pytest.MonkeyP
     bench.make(1)
     monkeypatch.setenv("FAKE_COMMIT", "older")
     result = failing(bench)
-    assert result.fault.value == "worker" and "older" in result.block and fake_wire_cell.COMMIT in result.block
+    assert (
+        result.fault.value == "worker" and "older" in result.block and fake_wire_cell.COMMIT in result.block
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,7 +339,10 @@ def test_scratch_on_the_workers_own_disk(bench: Bench, monkeypatch: pytest.Monke
     bench.make(1)
     Layout(bench.output).make()
     monkeypatch.setenv("OWN_DISK", str(bench.folder / "disk"))
-    assert attempt.run_attempt(task_of(bench, "f000.npz", "a", local_scratch="$OWN_DISK/x")).outcome is Outcome.PUBLISHED
+    assert (
+        attempt.run_attempt(task_of(bench, "f000.npz", "a", local_scratch="$OWN_DISK/x")).outcome
+        is Outcome.PUBLISHED
+    )
     assert list((bench.folder / "disk" / "x").iterdir()) == []
     shutil.rmtree(bench.output)
     assert "no place" in failing(bench, local_scratch="$NOT_SET/x").block
@@ -351,5 +364,9 @@ def test_the_record_says_what_was_done(bench: Bench) -> None:
     Layout(bench.output).make()
     attempt.run_attempt(task_of(bench, "f000.npz", "a"), "tcp://worker:1")
     known = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
-    assert known["host"] == socket.gethostname() and known["worker"] == "tcp://worker:1" and known["settings"] == "s"
+    assert (
+        known["host"] == socket.gethostname()
+        and known["worker"] == "tcp://worker:1"
+        and known["settings"] == "s"
+    )
     assert 0.1 <= known["seconds"] < 5 and known["start"] < known["stop"]

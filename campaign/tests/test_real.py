@@ -34,7 +34,16 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     words = ["run", "list.txt", "--output", "out", "--program", str(PROGRAM), *arguments, "--workers", "2"]
     assert cli.main([*words, "--record"]) == 0, capsys.readouterr().err
 
-    alone = [PROGRAM, "-c", "cfg/pipeline.jsonnet", "-A", "input=ev1.npz", "-A", "output=alone.npz", *arguments]
+    alone = [
+        PROGRAM,
+        "-c",
+        "cfg/pipeline.jsonnet",
+        "-A",
+        "input=ev1.npz",
+        "-A",
+        "output=alone.npz",
+        *arguments,
+    ]
     subprocess.run(alone, check=True, capture_output=True)
     assert (tmp_path / "out/ev1.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
 
@@ -49,7 +58,10 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert {file["role"] for file in provenance["files"]} == {"wires", "field", "noise"}
     assert summary["files_with_timing"] == 2
     shown = subprocess.run(
-        [sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "wirecell_profile", "summary", "out/profile.sqlite"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "SPNGDecon" in shown.stdout
     assert cli.main(["verify", "out"]) == 0

@@ -20,7 +20,9 @@ def test_every_file_is_done_once(bench: Bench, cluster_address: str, monkeypatch
     bench.check(names)
     assert "20 of 20 done, 0 failed, 0 not done" in capsys.readouterr().out
     record = json.loads((bench.output / ".campaign/records/f003.npz.json").read_text())
-    assert record["input"]["path"] == str(bench.inputs / "f003.npz") and record["input"]["size"] == len("\n# f003.npz\n")
+    assert record["input"]["path"] == str(bench.inputs / "f003.npz") and record["input"]["size"] == len(
+        "\n# f003.npz\n"
+    )
     assert (record["events"], record["status"], record["number"]) == (2, 0, 1)
     assert record["timing"]["nodes"]["FrameFileSource"]["wall_ns"] == [3_000_000, 1_000_000]
 
@@ -72,8 +74,8 @@ def test_failures_are_listed_with_the_programs_block(bench: Bench, cluster_addre
     shown = capsys.readouterr().out
     assert shown.startswith("8 of 10 done, 2 failed, 0 left\nnot running\n") and "upside down" in shown
 
-    for name in ("f004.npz", "f007.npz"):  # mended: the same command does just these
-        (bench.inputs / name).write_text("# mended\n")
+    for name in ("f004.npz", "f007.npz"):  # corrected: the same command does just these
+        (bench.inputs / name).write_text("# corrected\n")
     assert bench.run("--cluster", cluster_address, "--on-error", "skip", "--retries", "2") == 0
     bench.check(names)
     assert json.loads((bench.output / "manifest.json").read_text())["complete"]
@@ -91,7 +93,9 @@ def test_stop_at_the_first_failure(bench: Bench, cluster_address: str, capsys) -
     assert len(manifest["files"]) + len(manifest["failed"]) + len(manifest["left"]) == 40
 
 
-@pytest.mark.parametrize("fault", ["once fail 1 no luck", "once half", "once nothing", "once die", "once touch"])
+@pytest.mark.parametrize(
+    "fault", ["once fail 1 no luck", "once half", "once nothing", "once die", "once touch"]
+)
 def test_a_second_attempt_is_made(bench: Bench, cluster_address: str, fault: str) -> None:
     names = bench.make(3, f001=fault)
     assert bench.run("--cluster", cluster_address) == 0
@@ -110,7 +114,10 @@ def test_an_unreadable_file_among_many(bench: Bench, cluster_address: str, capsy
     assert "2 inputs cannot be read" in capsys.readouterr().err and bench.done() == []
     assert bench.run("--cluster", cluster_address, "--on-error", "skip") == 1
     said = capsys.readouterr().err
-    assert f"f011.npz failed, attempts: 1\nerror: the input cannot be read\n  where:    {bench.inputs}/f011.npz" in said
+    assert (
+        f"f011.npz failed, attempts: 1\nerror: the input cannot be read\n  where:    {bench.inputs}/f011.npz"
+        in said
+    )
     assert "Is a directory" in said
     bench.check([name for name in names if name not in ("f011.npz", "f012.npz")])
 
@@ -131,8 +138,12 @@ def test_changed_settings_are_refused(bench: Bench, cluster_address: str, capsys
     bench.check(names)
 
 
-@pytest.mark.parametrize("content", ["{}", '{"digest": "x"}', '{"digest": "x", "settings": null}', "[]", "torn"])
-def test_settings_that_are_not_whole_are_as_none(bench: Bench, cluster_address: str, capsys, content: str) -> None:
+@pytest.mark.parametrize(
+    "content", ["{}", '{"digest": "x"}', '{"digest": "x", "settings": null}', "[]", "torn"]
+)
+def test_settings_that_are_not_whole_are_as_none(
+    bench: Bench, cluster_address: str, capsys, content: str
+) -> None:
     """The records still know with which settings their outputs were made."""
     names = bench.make(2)
     words = ("--cluster", cluster_address, "-A", "filters=pdhd")
@@ -183,7 +194,9 @@ def test_an_input_that_keeps_changing_fails_readably(bench: Bench, cluster_addre
     assert bench.done() == ["f000.npz", "f002.npz"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "gone", "torn record", "empty record", "record of something else"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "flip", "gone", "torn record", "empty record", "record of something else"]
+)
 def test_damage_between_runs_is_found_and_mended(bench: Bench, cluster_address: str, damage: str) -> None:
     names = bench.make(3)
     assert bench.run("--cluster", cluster_address) == 0
@@ -205,7 +218,9 @@ def test_damage_between_runs_is_found_and_mended(bench: Bench, cluster_address: 
         record.write_text('{"schema": "spng-campaign-record-1", "products": []}')
     assert bench.run("--cluster", cluster_address) == 0
     aside = list((bench.output / ".campaign/aside").rglob("f001.npz*"))
-    assert len([one for one in aside if one.is_file()]) == (1 if damage == "gone" else 2), "nothing is thrown away"
+    assert len([one for one in aside if one.is_file()]) == (1 if damage == "gone" else 2), (
+        "nothing is thrown away"
+    )
     bench.check(names)
 
 
@@ -222,7 +237,11 @@ def test_dumped_edges_are_products_too(bench: Bench, cluster_address: str) -> No
     bench.make(2, f000="dump")
     assert bench.run("--cluster", cluster_address) == 0
     manifest = json.loads((bench.output / "manifest.json").read_text())
-    assert [entry["path"] for entry in manifest["files"]] == ["f000-decon-induction.npz", "f000.npz", "f001.npz"]
+    assert [entry["path"] for entry in manifest["files"]] == [
+        "f000-decon-induction.npz",
+        "f000.npz",
+        "f001.npz",
+    ]
     assert cli.main(["verify", str(bench.output)]) == 0
 
 
@@ -278,14 +297,16 @@ def test_a_name_that_is_too_long_is_refused_before_the_start(bench: Bench, capsy
 
 
 @pytest.mark.parametrize("on_own_disk", [False, True])
-def test_the_longest_name_goes_through_everything(bench: Bench, cluster_address: str, on_own_disk: bool) -> None:
+def test_the_longest_name_goes_through_everything(
+    bench: Bench, cluster_address: str, on_own_disk: bool
+) -> None:
     """Its failure is kept, its damaged output is set aside, it is done."""
     names = [*bench.make(1), with_long_name(bench, longest_name(on_own_disk))]
     scratch = ("--scratch", str(bench.folder)) if on_own_disk else ()
     words = ("--cluster", cluster_address, "--on-error", "skip", "--retries", "11", *scratch)
     assert bench.run(*words) == 1
     assert json.loads((bench.output / f".campaign/failures/{names[1]}.json").read_text())["attempts"] == 12
-    (bench.inputs / names[1]).write_text("# mended\n")
+    (bench.inputs / names[1]).write_text("# corrected\n")
     assert bench.run(*words) == 0
     (bench.output / names[1]).write_bytes(b"damage")
     assert bench.run(*words) == 0

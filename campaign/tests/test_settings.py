@@ -38,7 +38,14 @@ def digest(job: Path, *words: str, program: dict = PROGRAM, suffix: str = ".npz"
 
 
 @pytest.mark.parametrize(
-    "file", ["cfg/jobs/job.jsonnet", "cfg/jobs/a.jsonnet", "cfg/lib/b.jsonnet", "cfg/lib/c.jsonnet", "cfg/jobs/text.txt"]
+    "file",
+    [
+        "cfg/jobs/job.jsonnet",
+        "cfg/jobs/a.jsonnet",
+        "cfg/lib/b.jsonnet",
+        "cfg/lib/c.jsonnet",
+        "cfg/jobs/text.txt",
+    ],
 )
 def test_every_imported_file_counts(job: Path, file: str) -> None:
     before = digest(job)
@@ -56,7 +63,9 @@ def test_arguments_program_and_ending_count(job: Path) -> None:
         digest(job, suffix=".tar"),
     }
     assert len(seen) == 6
-    assert digest(job, "model=none", "tpcid=1") == digest(job, "tpcid=1", "model=none"), "their order does not"
+    assert digest(job, "model=none", "tpcid=1") == digest(job, "tpcid=1", "model=none"), (
+        "their order does not"
+    )
 
 
 def test_a_file_is_its_content_and_not_its_place(job: Path) -> None:
@@ -108,10 +117,14 @@ def test_a_difference_is_named(job: Path) -> None:
         "program: {'version': '1', 'commit': 'abc'} -> {'version': '1', 'commit': 'new'}" in block
         and "arguments" not in block.split("expected")[0]
     )
-    assert "another version" in str(settings.changed({"arguments": {"filters": "pdhd"}} | vars(old), old, Path("/out")))
+    assert "another version" in str(
+        settings.changed({"arguments": {"filters": "pdhd"}} | vars(old), old, Path("/out"))
+    )
 
 
-def test_the_projects_own_configuration_is_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_projects_own_configuration_is_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert settings.find_config("cfg/pipeline.jsonnet", None).name == "pipeline.jsonnet"
     assert settings.find_config("pipeline.jsonnet", None).is_file()

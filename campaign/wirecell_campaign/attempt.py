@@ -51,7 +51,11 @@ def run_attempt(task: Task, worker: str = "") -> Result:
         outcome, fault, block = Outcome.FAILED, failure.fault, failure.block
     except FileExistsError as error:
         outcome, fault = Outcome.FAILED, Fault.FINAL
-        block = str(CampaignError("the output cannot get its name", str(error.filename2 or error.filename), error.strerror))
+        block = str(
+            CampaignError(
+                "the output cannot get its name", str(error.filename2 or error.filename), error.strerror
+            )
+        )
     except OSError as error:
         outcome, fault = Outcome.FAILED, Fault.WORKER
         block = str(
@@ -59,7 +63,7 @@ def run_attempt(task: Task, worker: str = "") -> Result:
                 "a worker cannot write",
                 f"worker {host}, {error.filename or shared}",
                 error.strerror or str(error),
-                mend="make room or give the right, or leave the machine out",
+                hint="make room or give the right, or leave the machine out",
             )
         )
     finally:
@@ -76,7 +80,11 @@ def make_local(task: Task) -> Path:
     if not folder.is_absolute():
         raise AttemptFailed(
             Fault.WORKER,
-            str(CampaignError("the worker's scratch folder has no place", str(folder), expected="an absolute path")),
+            str(
+                CampaignError(
+                    "the worker's scratch folder has no place", str(folder), expected="an absolute path"
+                )
+            ),
         )
     folder = folder / f"{OWN_DISK}{task.scratch}"
     folder.mkdir(parents=True)
@@ -94,7 +102,8 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
     seconds, stop = time.monotonic() - begin, datetime.now(timezone.utc)
     if not is_unchanged(task, source):
         raise AttemptFailed(
-            Fault.FILE, str(CampaignError("the input changed while it was read", task.input, mend="it is tried again"))
+            Fault.FILE,
+            str(CampaignError("the input changed while it was read", task.input, hint="it is tried again")),
         )
     events = check_output(out / task.name)
     measured = timing.read(work / "timing.json")
@@ -124,7 +133,9 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
 def check_worker(task: Task, host: str) -> None:
     """The program and the files that arguments name are on this machine."""
     if not os.access(task.program, os.X_OK):
-        raise AttemptFailed(Fault.WORKER, str(CampaignError("the worker has no program", f"worker {host}", task.program)))
+        raise AttemptFailed(
+            Fault.WORKER, str(CampaignError("the worker has no program", f"worker {host}", task.program))
+        )
     for path in [task.config, *task.files]:
         if not os.access(path, os.R_OK):
             raise AttemptFailed(
@@ -149,7 +160,9 @@ def read_input(task: Task) -> dict:
         fault = Fault.FILE
         if error.errno in MISSING or error.errno == errno.EISDIR:
             fault = Fault.WORKER if task.input_seen else Fault.FINAL
-        raise AttemptFailed(fault, str(CampaignError("the input cannot be read", task.input, error.strerror))) from None
+        raise AttemptFailed(
+            fault, str(CampaignError("the input cannot be read", task.input, error.strerror))
+        ) from None
 
 
 def is_unchanged(task: Task, source: dict) -> bool:
@@ -177,7 +190,8 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> None:
         status, timed_out = process.run(command(task, work, out), work, task.timeout)
     except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
         raise AttemptFailed(
-            Fault.WORKER, str(CampaignError("the program cannot be started", f"worker {host}, {task.program}", str(error)))
+            Fault.WORKER,
+            str(CampaignError("the program cannot be started", f"worker {host}, {task.program}", str(error))),
         ) from None
     if status == 0 and not timed_out:
         return
@@ -190,7 +204,10 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> None:
         what, fault = f"the program was ended by signal {-status}", Fault.FILE
         said = said or "nothing; signal 9 often means that the machine ran out of memory"
     else:
-        what, fault = f"the program failed with exit status {status}", Fault.FINAL if status == WRONG_USE else Fault.FILE
+        what, fault = (
+            f"the program failed with exit status {status}",
+            Fault.FINAL if status == WRONG_USE else Fault.FILE,
+        )
     raise AttemptFailed(fault, str(CampaignError(what, seen=indented(said))))
 
 
@@ -216,14 +233,22 @@ def check_commit(task: Task, commit: str, host: str) -> None:
     if commit != task.commit:
         raise AttemptFailed(
             Fault.WORKER,
-            str(CampaignError("the worker has another program", f"worker {host}, {task.program}", commit, task.commit)),
+            str(
+                CampaignError(
+                    "the worker has another program", f"worker {host}, {task.program}", commit, task.commit
+                )
+            ),
         )
 
 
 def collect_products(task: Task, shared: Path, work: Path) -> list[dict]:
     """All files that the program wrote, the output first, in the scratch folder of the output folder and with the checksums that
     they have there."""
-    found = [(path, path.name) for path in sorted((work / "out").iterdir()) if path.is_file() and not path.name.startswith(".")]
+    found = [
+        (path, path.name)
+        for path in sorted((work / "out").iterdir())
+        if path.is_file() and not path.name.startswith(".")
+    ]
     found.sort(key=lambda item: item[1] != task.name)
     if task.record_profile and (work / "profile.sqlite").exists():
         found.append((work / "profile.sqlite", f"{PROFILES}/{task.name}.sqlite"))

@@ -33,7 +33,9 @@ class Plan:
     entries: dict[str, Entry]
     settings: Settings
     program: Path
-    threads: dict[str, str]  # the argument `threads`, which does not decide what outputs hold; empty: not given
+    threads: dict[
+        str, str
+    ]  # the argument `threads`, which does not decide what outputs hold; empty: not given
     unreadable: dict[str, str]
 
 
@@ -55,7 +57,9 @@ def make_plan(options: RunOptions) -> Plan:
     for name, value in (arguments | threads).items():
         words += ["-A", f"{name}={value}"]
     program.check_job(path, words)
-    return Plan({entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries))
+    return Plan(
+        {entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries)
+    )
 
 
 def run_campaign(options: RunOptions) -> int:
@@ -69,7 +73,9 @@ def run_campaign(options: RunOptions) -> int:
         require_links(layout)
     except OSError as error:
         raise disk_error(
-            "the output folder cannot be written", error, "choose another with --output, or give the right to write"
+            "the output folder cannot be written",
+            error,
+            "choose another with --output, or give the right to write",
         ) from None
     with lock.held(layout.lock):
         return run_locked(options, plan, layout)
@@ -87,10 +93,14 @@ def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
     if plan.unreadable:
         print(f"{len(plan.unreadable)} inputs cannot be read here: {shortened(list(plan.unreadable))}")
     shown = [f"{name}={value}" for name, value in (plan.settings.arguments | plan.threads).items()]
-    print(f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip())
+    print(
+        f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip()
+    )
     print(f"output: {layout.root}")
     if options.cluster.where in BATCH:
-        print(f"\nthe script of each of {options.cluster.workers} jobs:\n\n{job_script(options.cluster, layout)}")
+        print(
+            f"\nthe script of each of {options.cluster.workers} jobs:\n\n{job_script(options.cluster, layout)}"
+        )
     return 0
 
 
@@ -104,17 +114,25 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
     resume.clean_partials(layout)
     found = prepare_folder(options, plan, layout)
     resume.clean_scratch(layout)
-    if plan.unreadable and options.stop_at_failure and any(found.states[name] is not State.DONE for name in plan.unreadable):
+    if (
+        plan.unreadable
+        and options.stop_at_failure
+        and any(found.states[name] is not State.DONE for name in plan.unreadable)
+    ):
         raise CampaignError(
             f"{len(plan.unreadable)} inputs cannot be read",
-            seen="; ".join(f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]),
-            mend="mend the list, or go on without them by --on-error skip",
+            seen="; ".join(
+                f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]
+            ),
+            hint="correct the list, or go on without them by --on-error skip",
         )
     names = [name for name in plan.entries if found.states[name] is not State.DONE]
     for name in names:
         layout.failure(name).unlink(missing_ok=True)
     progress = Progress(len(plan.entries), len(found.records))
-    progress.say(f"{len(plan.entries)} files, {len(found.records)} done before, {len(names)} to do; output: {layout.root}")
+    progress.say(
+        f"{len(plan.entries)} files, {len(found.records)} done before, {len(names)} to do; output: {layout.root}"
+    )
     outcomes, status = Outcomes(done=dict(found.records)), 0
     if names:
         try:
@@ -141,10 +159,13 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
             f"{len(other)} files were done with other settings, or their inputs have changed since",
             str(layout.root),
             shortened([f"{name}: {found.states[name].value}" for name in other]),
-            mend="--redo makes them again; or take another folder with --output",
+            hint="--redo makes them again; or take another folder with --output",
         )
     for name in found.names(State.DAMAGED):
-        print(f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)}, done again", file=sys.stderr)
+        print(
+            f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)}, done again",
+            file=sys.stderr,
+        )
     for name in other:
         resume.forget(layout, name)
     settings.write(layout, plan.settings)
@@ -153,7 +174,13 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
 
 
 def dispatch(
-    options: RunOptions, plan: Plan, layout: Layout, names: list[str], found: Found, progress: Progress, interrupts: Interrupts
+    options: RunOptions,
+    plan: Plan,
+    layout: Layout,
+    names: list[str],
+    found: Found,
+    progress: Progress,
+    interrupts: Interrupts,
 ) -> Outcomes:
     """Run the files on the workers."""
 
@@ -206,9 +233,14 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
     """Write the manifest and the summaries, and say what came out."""
     now = report.write(layout)
     for failure in now.failures:
-        print(f"\n{failure['name']} failed, attempts: {failure['attempts']}\n{failure['block']}", file=sys.stderr)
+        print(
+            f"\n{failure['name']} failed, attempts: {failure['attempts']}\n{failure['block']}",
+            file=sys.stderr,
+        )
     left = total - len(outcomes.done) - len(outcomes.failed)
-    print(f"{len(outcomes.done)} of {total} done, {len(outcomes.failed)} failed, {left} not done; {layout.root}")
+    print(
+        f"{len(outcomes.done)} of {total} done, {len(outcomes.failed)} failed, {left} not done; {layout.root}"
+    )
     if outcomes.stopped_by and left:
         print(f"not all files were tried: {outcomes.stopped_by}", file=sys.stderr)
     if left or outcomes.failed:

@@ -44,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command. Returns the exit status; what the user can mend is told in one block."""
+    """Run a command. Returns the exit status; what the user can correct is told in one block."""
     arguments = make_parser().parse_args(words)
     try:
         with stop_signals_raise(STOP_SIGNALS):

@@ -37,7 +37,11 @@ def security(options: ClusterOptions) -> Security | None:
     if not options.tls:
         return None
     if set(options.tls) != {"ca", "certificate", "key"}:
-        raise WrongUse("TLS needs three files", seen=", ".join(options.tls), expected="--tls-ca, --tls-cert and --tls-key")
+        raise WrongUse(
+            "TLS needs three files",
+            seen=", ".join(options.tls),
+            expected="--tls-ca, --tls-cert and --tls-key",
+        )
     for path in options.tls.values():
         if not os.access(path, os.R_OK):
             raise WrongUse("a file for TLS cannot be read", path)
@@ -85,7 +89,9 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> object:
         if value:
             directives[name] = value
     if options.queue:
-        raise WrongUse("HTCondor has no queues", seen=f"--queue {options.queue}", mend="--directive 'requirements=...'")
+        raise WrongUse(
+            "HTCondor has no queues", seen=f"--queue {options.queue}", hint="--directive 'requirements=...'"
+        )
     return HTCondorCluster(disk=options.disk or "4GB", job_extra_directives=directives, **common)
 
 
@@ -130,7 +136,10 @@ def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client,
             with made(lambda: local_cluster(options)) as cluster, client(cluster, options) as connection:
                 yield connection, Supply(cluster, options.workers, on_one_machine=True)
         elif options.where in BATCH:
-            with made(lambda: batch_cluster(options, layout)) as cluster, client(cluster, options) as connection:
+            with (
+                made(lambda: batch_cluster(options, layout)) as cluster,
+                client(cluster, options) as connection,
+            ):
                 yield connection, Supply(cluster, options.workers, on_one_machine=False)
         else:
             with client(options.where, options) as connection:
@@ -172,10 +181,14 @@ def made(make: Callable[[], object]) -> Iterator[object]:
 def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
     """A client of a cluster or an address. CampaignError when no scheduler answers."""
     try:
-        connection = Client(cluster, timeout=options.patience, security=security(options), set_as_default=False)
+        connection = Client(
+            cluster, timeout=options.patience, security=security(options), set_as_default=False
+        )
     except ValueError as error:
         raise WrongUse(
-            "--cluster is no address", seen=str(cluster), expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})"
+            "--cluster is no address",
+            seen=str(cluster),
+            expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})",
         ) from None
     except (OSError, TimeoutError) as error:
         raise CampaignError(

@@ -95,9 +95,12 @@ class Dispatcher:
         self._last_look = now
         if self._engine.is_closed():
             raise CampaignError(
-                "the scheduler is gone and did not come back", mend="the same command goes on once there is a scheduler"
+                "the scheduler is gone and did not come back",
+                hint="the same command goes on once there is a scheduler",
             )
-        self._workers = {worker: n for worker, n in self._engine.look_at_workers().items() if worker not in self._retired}
+        self._workers = {
+            worker: n for worker, n in self._engine.look_at_workers().items() if worker not in self._retired
+        }
         self._most_workers = max(self._most_workers, len(self._workers))
         self._engine.refill(len(self._retired))
         if self._workers or not self._engine.is_connected():  # the wait for a scheduler has its own end
@@ -106,7 +109,7 @@ class Dispatcher:
             raise CampaignError(
                 f"no worker for {self._patience:g} s",
                 expected="workers at the scheduler",
-                mend="start workers and run the same command again; --patience S waits longer",
+                hint="start workers and run the same command again; --patience S waits longer",
             )
 
     def _submit(self) -> None:
@@ -140,7 +143,11 @@ class Dispatcher:
         while found is None and time.monotonic() < deadline:
             time.sleep(WAKE)
             found = record.read(path)
-        whole = found is not None and settle(self._layout, found) and not record.wrong_products(self._layout, found, quick=True)
+        whole = (
+            found is not None
+            and settle(self._layout, found)
+            and not record.wrong_products(self._layout, found, quick=True)
+        )
         if whole and found["settings"] == self._settings:
             self._retired_in_vain = 0
             self.outcomes.done[name] = found
@@ -157,7 +164,12 @@ class Dispatcher:
         history = self._histories[ended.task.name]
         if ended.error:
             result = Result(
-                Outcome.FAILED, "", "", 0.0, Fault.WORKER, str(CampaignError("the engine failed", seen=ended.error))
+                Outcome.FAILED,
+                "",
+                "",
+                0.0,
+                Fault.WORKER,
+                str(CampaignError("the engine failed", seen=ended.error)),
             )
             self._again(ended.task.name, history.is_tried_again(result, self._retries))
         elif ended.lost_worker:
@@ -167,7 +179,9 @@ class Dispatcher:
 
     def _take_failure(self, name: str, result: Result) -> None:
         if result.fault is Fault.WORKER and not self._readable(name):
-            result = Result(result.outcome, result.host, result.worker, result.seconds, Fault.FINAL, result.block)
+            result = Result(
+                result.outcome, result.host, result.worker, result.seconds, Fault.FINAL, result.block
+            )
         again = self._histories[name].is_tried_again(result, self._retries)
         if self._watch.note(result.worker, name, result.fault):
             self._retire(result)
@@ -216,7 +230,7 @@ def described(name: str, history: History) -> dict:
             CampaignError(
                 "the worker was lost each time",
                 seen=f"{history.losses} workers ended while they worked on this file",
-                mend="look at the file, and at the memory that workers have",
+                hint="look at the file, and at the memory that workers have",
             )
         )
     return {

@@ -52,8 +52,12 @@ class Engine:
     def submit(self, task: Task, avoided: set[str]) -> None:
         """Start a task, not on workers that are to be avoided if there is another."""
         good = sorted(set(self._threads) - avoided)
-        restriction = {"workers": good, "allow_other_workers": True} if good and len(good) < len(self._threads) else {}
-        future = self._client.submit(on_worker, task, key=f"{task.name}-{task.attempt}", pure=False, **restriction)
+        restriction = (
+            {"workers": good, "allow_other_workers": True} if good and len(good) < len(self._threads) else {}
+        )
+        future = self._client.submit(
+            on_worker, task, key=f"{task.name}-{task.attempt}", pure=False, **restriction
+        )
         self._running[future] = task
         future.add_done_callback(lambda _: self.changed.set())
 
@@ -74,7 +78,9 @@ class Engine:
         try:
             return Ended(task, future.result(timeout=30))
         except Exception as error:  # the worker ended before its result was fetched, or the scheduler is away
-            return Ended(task, None, error="" if isinstance(error, AWAY) else f"{type(error).__name__}: {error}")
+            return Ended(
+                task, None, error="" if isinstance(error, AWAY) else f"{type(error).__name__}: {error}"
+            )
 
     def running(self) -> list[Task]:
         """What was submitted and has not ended."""

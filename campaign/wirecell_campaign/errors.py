@@ -1,4 +1,4 @@
-"""Errors that the user can mend, shown as one readable block: the form is that of wirecell-profile."""
+"""Errors that the user can correct, shown as one readable block: the form is that of wirecell-profile."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n" + " " * 12)
 
 
-def disk_error(what: str, error: OSError, mend: str = "") -> CampaignError:
+def disk_error(what: str, error: OSError, hint: str = "") -> CampaignError:
     """The error of a file operation, with the path it was about."""
-    return CampaignError(what, where=str(error.filename or ""), seen=error.strerror or str(error), mend=mend)
+    return CampaignError(what, where=str(error.filename or ""), seen=error.strerror or str(error), hint=hint)

@@ -46,7 +46,10 @@ def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_dis
             require_usable(path, "an input", where)
             if path in places:
                 raise WrongUse(
-                    "an input is given twice", f"{given}, lines {places[path]} and {number}", str(path), "each file once"
+                    "an input is given twice",
+                    f"{given}, lines {places[path]} and {number}",
+                    str(path),
+                    "each file once",
                 )
             places[path] = number
     if not places:

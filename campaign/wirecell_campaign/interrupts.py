@@ -44,7 +44,9 @@ class Interrupts:
         if self.level != self._told:
             self._told = self.level
             self._notify(
-                "files that are running are finished first; Ctrl-C again stops them too" if self.level == 1 else "stopping"
+                "files that are running are finished first; Ctrl-C again stops them too"
+                if self.level == 1
+                else "stopping"
             )
         return self.level
 

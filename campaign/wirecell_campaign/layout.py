@@ -108,7 +108,9 @@ def replaceable(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
-        raise FileExistsError(errno.EEXIST, "a device, pipe or socket has the name of a file of the campaign", str(path))
+        raise FileExistsError(
+            errno.EEXIST, "a device, pipe or socket has the name of a file of the campaign", str(path)
+        )
     return Path(os.path.realpath(path))
 
 

@@ -28,14 +28,14 @@ def held(path: Path) -> Iterator[None]:
                     "the output folder cannot be locked",
                     where=str(path),
                     seen=error.strerror,
-                    mend="choose a folder on a file system with locks (flock)",
+                    hint="choose a folder on a file system with locks (flock)",
                 ) from None
             raise CampaignError(
                 "another client works on this output folder",
                 where=str(path.parent.parent),
                 seen=os.read(descriptor, 200).decode(errors="replace").strip(),
                 expected="one client per folder",
-                mend="wait for it or stop it; wirecell-campaign status shows how far it is",
+                hint="wait for it or stop it; wirecell-campaign status shows how far it is",
             ) from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())

@@ -75,12 +75,14 @@ def read(layout: Layout) -> dict:
     """The manifest of a folder. WrongUse when there is none, or none that is whole."""
     found = read_json(layout.root / MANIFEST)
     files = found.get("files") if isinstance(found, dict) and found.get("schema") == SCHEMA else None
-    if not isinstance(files, list) or not all(isinstance(entry, dict) and FILE_KEYS <= set(entry) for entry in files):
+    if not isinstance(files, list) or not all(
+        isinstance(entry, dict) and FILE_KEYS <= set(entry) for entry in files
+    ):
         raise WrongUse(
             "the folder has no manifest, or none that is whole",
             str(layout.root),
             expected=MANIFEST,
-            mend="it is written when wirecell-campaign run ends; run the same command again",
+            hint="it is written when wirecell-campaign run ends; run the same command again",
         )
     return found
 
@@ -109,4 +111,7 @@ def present(root: Path) -> list[str]:
     """Files of the folder that are outputs or stand among them, relative to it."""
     own = [path for path in root.iterdir() if path.name not in OWN_NAMES]
     profiles = root / PROFILES
-    return [path.relative_to(root).as_posix() for path in own + (list(profiles.iterdir()) if profiles.is_dir() else [])]
+    return [
+        path.relative_to(root).as_posix()
+        for path in own + (list(profiles.iterdir()) if profiles.is_dir() else [])
+    ]

@@ -33,7 +33,14 @@ def count_events(path: Path) -> int:
                 drain(stream)
             if match := EVENT.match(name):
                 events.add(match[1])
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, EOFError, ValueError) as error:
+    except (
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        ValueError,
+    ) as error:
         raise Unreadable(str(error) or type(error).__name__) from None
     return len(events)
 

@@ -17,7 +17,9 @@ def require_usable(path: Path, what: str, where: str) -> None:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
         shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-        raise WrongUse(f"the path of {what} is not UTF-8", where, shown, "UTF-8, for wire-cell reads no other", LINK) from None
+        raise WrongUse(
+            f"the path of {what} is not UTF-8", where, shown, "UTF-8, for wire-cell reads no other", LINK
+        ) from None
     if ANODE in str(path):
         expected = f"a path without it, for wire-cell takes {ANODE} for the anode's number"
         raise WrongUse(f"the path of {what} contains {ANODE}", where, str(path), expected, LINK)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 GRACE = 3.0  # seconds between SIGTERM and SIGKILL
 PR_SET_PDEATHSIG = 1
-_prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up here: nothing may be loaded between fork and exec
+_prctl = ctypes.CDLL(
+    None, use_errno=True
+).prctl  # looked up here: nothing may be loaded between fork and exec
 
 
 def die_with_parent() -> None:

@@ -26,12 +26,14 @@ def find(given: str | None, bundle: str | None) -> Path:
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise WrongUse("the program cannot be run", str(path), "no executable file")
         return path
-    found = shutil.which(PROGRAM, path=":".join(str(HOME / place) for place in PLACES)) or shutil.which(PROGRAM)
+    found = shutil.which(PROGRAM, path=":".join(str(HOME / place) for place in PLACES)) or shutil.which(
+        PROGRAM
+    )
     if not found:
         raise WrongUse(
             f"no {PROGRAM} was found",
             expected=f"in {HOME} or in PATH",
-            mend="build it (./wcb), or --program FILE or --bundle DIR",
+            hint="build it (./wcb), or --program FILE or --bundle DIR",
         )
     return Path(found).absolute()
 
@@ -63,8 +65,12 @@ def check_job(program: Path, words: list[str]) -> None:
 def ask(command: list[str]) -> subprocess.CompletedProcess:
     """Run a short command."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+        )
     except OSError as error:
         raise CampaignError("the program cannot be run", command[0], error.strerror or str(error)) from None
     except subprocess.TimeoutExpired:
-        raise CampaignError("the program does not answer", " ".join(command), f"nothing in {PATIENCE} s") from None
+        raise CampaignError(
+            "the program does not answer", " ".join(command), f"nothing in {PATIENCE} s"
+        ) from None

@@ -15,7 +15,11 @@ class Progress:
     clock, so that clocks of other machines, or their changes, have no effect."""
 
     def __init__(
-        self, total: int, before: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        total: int,
+        before: int,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total, self._before = total, before
         self._stream = stream or sys.stderr

@@ -45,7 +45,9 @@ def sync(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno != errno.EINVAL or not path.is_dir():  # some network file systems know no fsync of folders
+        if (
+            error.errno != errno.EINVAL or not path.is_dir()
+        ):  # some network file systems know no fsync of folders
             raise
     finally:
         os.close(descriptor)
@@ -99,7 +101,9 @@ def place_products(layout: Layout, record: dict) -> None:
         (layout.root / product["scratch"]).unlink(missing_ok=True)
 
 
-def settle(layout: Layout, record: dict, patience: float = VISIBLE_AFTER, sleep: Callable[[float], None] = time.sleep) -> bool:
+def settle(
+    layout: Layout, record: dict, patience: float = VISIBLE_AFTER, sleep: Callable[[float], None] = time.sleep
+) -> bool:
     """Finish the publication of a record. False when a product exists nowhere, also not after `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:

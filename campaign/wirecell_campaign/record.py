@@ -38,7 +38,11 @@ def read_all(layout: Layout) -> dict[str, dict]:
 
 def wrong_products(layout: Layout, record: dict, quick: bool) -> list[str]:
     """Paths of products that are absent or are not what the record says."""
-    return [product["path"] for product in record["products"] if not is_same(layout.root / product["path"], product, quick)]
+    return [
+        product["path"]
+        for product in record["products"]
+        if not is_same(layout.root / product["path"], product, quick)
+    ]
 
 
 def is_input_same(record: dict, path: Path) -> bool:

@@ -34,20 +34,27 @@ def open_folder(given: str) -> Layout:
     """The layout of an existing campaign. WrongUse for a folder that is none."""
     layout = Layout(Path(given).absolute())
     if not layout.records.is_dir():
-        raise WrongUse("the folder holds no campaign", str(layout.root), f"no {INTERNAL} in it", "the --output of a run")
+        raise WrongUse(
+            "the folder holds no campaign", str(layout.root), f"no {INTERNAL} in it", "the --output of a run"
+        )
     return layout
 
 
 def standing(layout: Layout) -> Standing:
     """How things are. Failures of files that are done by now, or no longer in the list, are left out."""
     records = record.read_all(layout)
-    failures = [found for path in sorted(layout.failures.glob("*.json")) if is_failure(found := read_json(path))]
+    failures = [
+        found for path in sorted(layout.failures.glob("*.json")) if is_failure(found := read_json(path))
+    ]
     names = read_json(layout.names)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         names = sorted({*records, *(failure["name"] for failure in failures)})
     wanted = set(names) - set(records)
     return Standing(
-        names, records, [failure for failure in failures if failure["name"] in wanted], settings.read(layout) or {}
+        names,
+        records,
+        [failure for failure in failures if failure["name"] in wanted],
+        settings.read(layout) or {},
     )
 
 
@@ -59,7 +66,9 @@ def is_failure(found: object) -> bool:
 def write(layout: Layout) -> Standing:
     """Write manifest, checksums and summary of what is in the folder."""
     now = standing(layout)
-    manifest.write(layout, manifest.make(now.settings, now.records, [one["name"] for one in now.failures], now.left))
+    manifest.write(
+        layout, manifest.make(now.settings, now.records, [one["name"] for one in now.failures], now.left)
+    )
     summary.write(layout, summary.make(now.records, now.failures))
     return now
 
@@ -69,7 +78,9 @@ def join_profiles(layout: Layout) -> Path:
     found = sorted((layout.root / PROFILES).glob("*.sqlite"))
     if not found:
         raise CampaignError(
-            "there are no profiles to join", str(layout.root / PROFILES), mend="wirecell-campaign run --record makes them"
+            "there are no profiles to join",
+            str(layout.root / PROFILES),
+            hint="wirecell-campaign run --record makes them",
         )
     target = layout.root / JOINED_PROFILE
     command = [sys.executable, "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]

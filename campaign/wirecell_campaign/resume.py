@@ -56,7 +56,9 @@ def look(layout: Layout, entries: list[Entry], digest: str, quick: bool) -> Foun
     with ThreadPoolExecutor(CHECKERS) as pool:
         results = list(pool.map(one, entries))
     found = Found({entry.name: state for entry, (state, _) in zip(entries, results)})
-    found.records = {entry.name: known for entry, (state, known) in zip(entries, results) if state is State.DONE and known}
+    found.records = {
+        entry.name: known for entry, (state, known) in zip(entries, results) if state is State.DONE and known
+    }
     return found
 
 
@@ -129,5 +131,5 @@ def refuse_foreign(found: Found, layout: Layout) -> None:
             f"{len(foreign)} outputs have names of files that are there and not of this campaign",
             str(layout.root),
             ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else ""),
-            mend="move them away, or take another folder with --output",
+            hint="move them away, or take another folder with --output",
         )

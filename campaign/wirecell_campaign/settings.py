@@ -39,7 +39,9 @@ class Settings:
     def decisive(self) -> dict:
         """The part that decides the outputs. A file is known by its checksum, not by its place."""
         own = {key: value for key, value in self.content().items() if key not in NOT_A_RESULT}
-        return own | {"arguments": {key: value for key, value in self.arguments.items() if key not in self.files}}
+        return own | {
+            "arguments": {key: value for key, value in self.arguments.items() if key not in self.files}
+        }
 
     def digest(self) -> str:
         """Equal for equal settings."""
@@ -56,7 +58,7 @@ def parse_arguments(given: list[str]) -> dict[str, str]:
         if not sign or not name:
             raise WrongUse("-A has no value", seen=word, expected="name=value")
         if name in OWN_ARGUMENTS:
-            raise WrongUse(f"-A {name} is set for each file by the campaign", seen=word, mend="leave it out")
+            raise WrongUse(f"-A {name} is set for each file by the campaign", seen=word, hint="leave it out")
         if name in found:
             raise WrongUse("an argument is given twice", seen=f"{name}={found[name]} and {word}")
         is_path = "/" in value if name == SHARE else names_a_file(value)
@@ -75,7 +77,9 @@ def find_config(given: str, bundle: str | None) -> Path:
     for path in (Path(given).absolute(), *(home / place / given for home in homes for place in PLACES)):
         if path.is_file():
             return path
-    raise WrongUse("the configuration was not found", given, expected="a file here, or in the cfg folder of the project")
+    raise WrongUse(
+        "the configuration was not found", given, expected="a file here, or in the cfg folder of the project"
+    )
 
 
 def config_digest(config: Path, search_path: list[str]) -> str:
@@ -93,7 +97,11 @@ def config_digest(config: Path, search_path: list[str]) -> str:
         seen[path] = sha256(path)
         if path.suffix not in (".jsonnet", ".libsonnet"):
             continue
-        places = [path.parent, *map(Path, search_path), *(folder for folder in path.parents if folder.name == "cfg")]
+        places = [
+            path.parent,
+            *map(Path, search_path),
+            *(folder for folder in path.parents if folder.name == "cfg"),
+        ]
         for names in IMPORT.findall(path.read_text(encoding="utf-8", errors="replace")):
             name = names[0] or names[1]
             found = next((place / name for place in places if (place / name).is_file()), None)
@@ -102,10 +110,14 @@ def config_digest(config: Path, search_path: list[str]) -> str:
     return hashlib.sha256("\n".join(sorted(seen.values())).encode()).hexdigest()
 
 
-def make(config: Path, arguments: dict[str, str], program: dict[str, str], suffix: str, search_path: list[str]) -> Settings:
+def make(
+    config: Path, arguments: dict[str, str], program: dict[str, str], suffix: str, search_path: list[str]
+) -> Settings:
     """The settings of a run. OSError when a file cannot be read."""
     files = {name: sha256(Path(value)) for name, value in arguments.items() if names_a_file(value)}
-    return Settings(str(config), config_digest(config, search_path), arguments, files, program, suffix, search_path)
+    return Settings(
+        str(config), config_digest(config, search_path), arguments, files, program, suffix, search_path
+    )
 
 
 def write(layout: Layout, settings: Settings) -> None:
@@ -117,13 +129,21 @@ def read(layout: Layout) -> dict | None:
     """What write() wrote last. None for a file that is absent or is something else; then the digests in the records still tell
     outputs of other settings."""
     found = read_json(layout.settings)
-    whole = isinstance(found, dict) and isinstance(found.get("digest"), str) and isinstance(found.get("settings"), dict)
+    whole = (
+        isinstance(found, dict)
+        and isinstance(found.get("digest"), str)
+        and isinstance(found.get("settings"), dict)
+    )
     return found if whole else None
 
 
 def differences(old: dict, new: dict) -> list[str]:
     """'arguments: ... -> ...' for each part that is not the same."""
-    return [f"{key}: {old.get(key)} -> {new.get(key)}" for key in sorted(old | new) if old.get(key) != new.get(key)]
+    return [
+        f"{key}: {old.get(key)} -> {new.get(key)}"
+        for key in sorted(old | new)
+        if old.get(key) != new.get(key)
+    ]
 
 
 def changed(old: dict, new: Settings, where: Path) -> WrongUse:

@@ -20,7 +20,9 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
     cpu: dict[str, int] = {}
     hosts: dict[str, dict] = {}
     for record in records.values():
-        host = hosts.setdefault(record["host"], {"files": 0, "events": 0, "busy_seconds": 0.0, "peak_bytes": 0})
+        host = hosts.setdefault(
+            record["host"], {"files": 0, "events": 0, "busy_seconds": 0.0, "peak_bytes": 0}
+        )
         host["files"] += 1
         host["events"] += record["events"]
         host["busy_seconds"] += record["seconds"]
@@ -40,7 +42,10 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
         "seconds_per_file": statistics([record["seconds"] for record in records.values()]) if records else {},
         "later_attempts": sum(record.get("number", 1) > 1 for record in records.values()),
         "nodes": dict(sorted(nodes.items(), key=lambda item: -item[1]["total"])),
-        "hosts": {name: host | {"busy_seconds": round(host["busy_seconds"], 6)} for name, host in sorted(hosts.items())},
+        "hosts": {
+            name: host | {"busy_seconds": round(host["busy_seconds"], 6)}
+            for name, host in sorted(hosts.items())
+        },
         "failed": [{"name": one["name"], "block": one["block"]} for one in failures],
     }
 
@@ -66,7 +71,9 @@ def as_text(summary: dict) -> str:
     ]
     if summary["seconds_per_file"]:
         spent = summary["seconds_per_file"]
-        lines.append(f"a file takes {spent['mean']:.2f} s on average, p50 {spent['p50']:.2f} s, p95 {spent['p95']:.2f} s")
+        lines.append(
+            f"a file takes {spent['mean']:.2f} s on average, p50 {spent['p50']:.2f} s, p95 {spent['p95']:.2f} s"
+        )
     if summary["later_attempts"]:
         lines.append(f"{summary['later_attempts']} files were not done at the first attempt")
     if summary["nodes"]:
@@ -81,7 +88,9 @@ def as_text(summary: dict) -> str:
             )
             for name, node in summary["nodes"].items()
         ]
-        head = columns("node", "calls", "mean (ms):2", "p50 (ms):2", "p95 (ms):2", "total (s):2", "share (%):1")
+        head = columns(
+            "node", "calls", "mean (ms):2", "p50 (ms):2", "p95 (ms):2", "total (s):2", "share (%):1"
+        )
         lines += ["", as_table(Result(head, rows)).rstrip()]
         lines.append("share: of the sum over nodes; a node that calls another one counts that time too")
     if summary["hosts"]:

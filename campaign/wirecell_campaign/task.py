@@ -41,7 +41,9 @@ class Task:
     search_path: list[str] = field(default_factory=list)
     timeout: float | None = None  # s
     record_profile: bool = False
-    local_scratch: str = ""  # folder on the worker, may contain variables of its environment; empty: in the output folder
+    local_scratch: str = (
+        ""  # folder on the worker, may contain variables of its environment; empty: in the output folder
+    )
     input_seen: bool = True  # by the client, so that a worker that does not see it is at fault
 
     @property

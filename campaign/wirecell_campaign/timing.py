@@ -21,7 +21,11 @@ def read(path: Path) -> dict:
         node["name"]: {"wall_ns": [call["wall_ns"] for call in node["per_call"]], "cpu_ns": node["cpu_ns"]}
         for node in found.get("nodes", [])
     }
-    kept = {key: run[key] for key in ("wall_seconds", "startup_seconds", "process_peak_bytes", "device") if key in run}
+    kept = {
+        key: run[key]
+        for key in ("wall_seconds", "startup_seconds", "process_peak_bytes", "device")
+        if key in run
+    }
     return kept | {
         "commit": found.get("program", {}).get("commit", ""),
         "nodes": nodes,

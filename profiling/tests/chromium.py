@@ -12,15 +12,32 @@ import pytest
 from PIL import Image
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no chromium (./wcb setup installs it where it may)")
-OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-           "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1400,900", "--virtual-time-budget=10000", "--enable-logging=stderr", "--v=0")
+needs_chromium = pytest.mark.skipif(
+    PROGRAM is None, reason="no chromium (./wcb setup installs it where it may)"
+)
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--window-size=1400,900",
+    "--virtual-time-budget=10000",
+    "--enable-logging=stderr",
+    "--v=0",
+)
 
 
 def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess:
     """Run Chromium with a profile of its own; the page has no network."""
-    return subprocess.run([PROGRAM, *OPTIONS, f"--user-data-dir={folder / 'chromium'}", *options, page.resolve().as_uri()],
-                          capture_output=True, text=True, timeout=120, check=True)
+    return subprocess.run(
+        [PROGRAM, *OPTIONS, f"--user-data-dir={folder / 'chromium'}", *options, page.resolve().as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
 
 
 def dump(page: Path, folder: Path) -> tuple[str, list[str]]:

@@ -65,7 +65,20 @@ SINCE = {
     (3, 7): {"greenContextId", "jsonTextId", "jsonText"},
     (3, 16): {"graphId", "binaryData"},
 }
-TEXT = {"value", "text", "name", "jsonText", "label", "key", "type", "kind", "source", "metric", "uuid", "metricName"}
+TEXT = {
+    "value",
+    "text",
+    "name",
+    "jsonText",
+    "label",
+    "key",
+    "type",
+    "kind",
+    "source",
+    "metric",
+    "uuid",
+    "metricName",
+}
 # Those of these names that are numbers in some tables.
 NUMBERS = {
     ("CUPTI_ACTIVITY_KIND_MEMSET", "value"),
@@ -91,7 +104,9 @@ class Synthetic:
         self._made: set[str] = set()
         self._correlations = itertools.count(1)
         new = self.schema >= (3, 7)
-        self.row("META_DATA_EXPORT" if new else "EXPORT_META_DATA", name="EXPORT_SCHEMA_VERSION", value=schema)
+        self.row(
+            "META_DATA_EXPORT" if new else "EXPORT_META_DATA", name="EXPORT_SCHEMA_VERSION", value=schema
+        )
         if new:
             for number, name in (
                 (33, "NvtxCategory"),
@@ -137,14 +152,18 @@ class Synthetic:
         self.table(table)
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
-        self._connection.execute(f'INSERT INTO "{table}" ({columns}) VALUES ({marks})', tuple(values.values()))
+        self._connection.execute(
+            f'INSERT INTO "{table}" ({columns}) VALUES ({marks})', tuple(values.values())
+        )
 
     def rows(self, table: str, columns: str, values: list[tuple]) -> None:
         """Append many rows; columns are separated by spaces."""
         self.table(table)
         names = columns.split()
         quoted = ", ".join(f'"{name}"' for name in names)
-        self._connection.executemany(f'INSERT INTO "{table}" ({quoted}) VALUES ({", ".join("?" * len(names))})', values)
+        self._connection.executemany(
+            f'INSERT INTO "{table}" ({quoted}) VALUES ({", ".join("?" * len(names))})', values
+        )
 
     def string(self, text: str) -> int:
         """The identifier of a text in StringIds."""
@@ -161,22 +180,51 @@ class Synthetic:
 
     def domain(self, name: str, number: int, pid: int | None = None) -> None:
         """Name a domain of a process."""
-        self.row("NVTX_EVENTS", start=0, eventType=75, text=name, domainId=number, globalTid=self.thread(1, pid))
+        self.row(
+            "NVTX_EVENTS", start=0, eventType=75, text=name, domainId=number, globalTid=self.thread(1, pid)
+        )
 
     def category(self, name: str, number: int, domain: int = 0, pid: int | None = None) -> None:
         """Name a category of a process's domain."""
-        self.row("NVTX_EVENTS", start=0, eventType=33, text=name, category=number, domainId=domain,
-                 globalTid=self.thread(1, pid))
+        self.row(
+            "NVTX_EVENTS",
+            start=0,
+            eventType=33,
+            text=name,
+            category=number,
+            domainId=domain,
+            globalTid=self.thread(1, pid),
+        )
 
-    def range(self, name: str, start: int, end: int | None, tid: int = 1, *, pid: int | None = None, style: int = PUSH_POP,
-              end_tid: int | None = None, registered: bool = False, event: int | None = None, **columns: object) -> None:
+    def range(
+        self,
+        name: str,
+        start: int,
+        end: int | None,
+        tid: int = 1,
+        *,
+        pid: int | None = None,
+        style: int = PUSH_POP,
+        end_tid: int | None = None,
+        registered: bool = False,
+        event: int | None = None,
+        **columns: object,
+    ) -> None:
         """A range. end None: never closed. end_tid: thread on which a start/end range ended. registered: the name is a
         registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId."""
         text = {"textId": self.string(name)} if registered else {"text": name}
         columns = {"domainId": 0, "uint64Value": event} | columns
         end_thread = None if end_tid is None else self.thread(end_tid, pid)
-        self.row("NVTX_EVENTS", start=start, end=end, eventType=style, globalTid=self.thread(tid, pid),
-                 endGlobalTid=end_thread, **text, **columns)
+        self.row(
+            "NVTX_EVENTS",
+            start=start,
+            end=end,
+            eventType=style,
+            globalTid=self.thread(tid, pid),
+            endGlobalTid=end_thread,
+            **text,
+            **columns,
+        )
 
     def mark(self, name: str, time: int, tid: int = 1, **columns: object) -> None:
         """A mark."""
@@ -184,67 +232,202 @@ class Synthetic:
 
     # ---- CUDA
 
-    def call(self, name: str, start: int, end: int, tid: int = 1, *, correlation: int | None = None, pid: int | None = None,
-             driver: bool = False, result: int = 0) -> int:
+    def call(
+        self,
+        name: str,
+        start: int,
+        end: int,
+        tid: int = 1,
+        *,
+        correlation: int | None = None,
+        pid: int | None = None,
+        driver: bool = False,
+        result: int = 0,
+    ) -> int:
         """An API call. Returns its correlation number."""
         number = next(self._correlations) if correlation is None else correlation
-        self.row("CUPTI_ACTIVITY_KIND_RUNTIME", start=start, end=end, eventClass=int(driver), globalTid=self.thread(tid, pid),
-                 correlationId=number, nameId=self.string(name), returnValue=result)
+        self.row(
+            "CUPTI_ACTIVITY_KIND_RUNTIME",
+            start=start,
+            end=end,
+            eventClass=int(driver),
+            globalTid=self.thread(tid, pid),
+            correlationId=number,
+            nameId=self.string(name),
+            returnValue=result,
+        )
         return number
 
-    def kernel(self, name: str, start: int, end: int, correlation: int, *, pid: int | None = None, stream: int = 7,
-               device: int = 0, short: str | None = None, grid: tuple = (1, 1, 1), block: tuple = (32, 1, 1),
-               **columns: object) -> None:
+    def kernel(
+        self,
+        name: str,
+        start: int,
+        end: int,
+        correlation: int,
+        *,
+        pid: int | None = None,
+        stream: int = 7,
+        device: int = 0,
+        short: str | None = None,
+        grid: tuple = (1, 1, 1),
+        block: tuple = (32, 1, 1),
+        **columns: object,
+    ) -> None:
         """A kernel."""
         sizes = dict(zip(("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"), (*grid, *block)))
-        needed = dict.fromkeys(("registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread",
-                                "localMemoryTotal", "gridId"), 0)
-        names = {"demangledName": self.string(name), "shortName": self.string(short or name),
-                 "mangledName": self.string(f"_Z{name}")}
-        self.row("CUPTI_ACTIVITY_KIND_KERNEL", **self._placed(start, end, correlation, pid, stream, device),
-                 **names, **sizes, **(needed | columns))
+        needed = dict.fromkeys(
+            (
+                "registersPerThread",
+                "staticSharedMemory",
+                "dynamicSharedMemory",
+                "localMemoryPerThread",
+                "localMemoryTotal",
+                "gridId",
+            ),
+            0,
+        )
+        names = {
+            "demangledName": self.string(name),
+            "shortName": self.string(short or name),
+            "mangledName": self.string(f"_Z{name}"),
+        }
+        self.row(
+            "CUPTI_ACTIVITY_KIND_KERNEL",
+            **self._placed(start, end, correlation, pid, stream, device),
+            **names,
+            **sizes,
+            **(needed | columns),
+        )
 
-    def copy(self, start: int, end: int, correlation: int, *, size: int = 1000, kind: int = 1, source: int = 1,
-             target: int = 2, pid: int | None = None, stream: int = 7, device: int = 0, **columns: object) -> None:
+    def copy(
+        self,
+        start: int,
+        end: int,
+        correlation: int,
+        *,
+        size: int = 1000,
+        kind: int = 1,
+        source: int = 1,
+        target: int = 2,
+        pid: int | None = None,
+        stream: int = 7,
+        device: int = 0,
+        **columns: object,
+    ) -> None:
         """A memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable, 1 pinned, 2 device."""
-        self.row("CUPTI_ACTIVITY_KIND_MEMCPY", **self._placed(start, end, correlation, pid, stream, device), bytes=size,
-                 copyKind=kind, srcKind=source, dstKind=target, **columns)
+        self.row(
+            "CUPTI_ACTIVITY_KIND_MEMCPY",
+            **self._placed(start, end, correlation, pid, stream, device),
+            bytes=size,
+            copyKind=kind,
+            srcKind=source,
+            dstKind=target,
+            **columns,
+        )
 
-    def memset(self, start: int, end: int, correlation: int, *, size: int = 1000, memory: int = 2, pid: int | None = None,
-               stream: int = 7, device: int = 0, **columns: object) -> None:
+    def memset(
+        self,
+        start: int,
+        end: int,
+        correlation: int,
+        *,
+        size: int = 1000,
+        memory: int = 2,
+        pid: int | None = None,
+        stream: int = 7,
+        device: int = 0,
+        **columns: object,
+    ) -> None:
         """A memory set."""
-        self.row("CUPTI_ACTIVITY_KIND_MEMSET", **self._placed(start, end, correlation, pid, stream, device), bytes=size,
-                 value=0, memKind=memory, **columns)
+        self.row(
+            "CUPTI_ACTIVITY_KIND_MEMSET",
+            **self._placed(start, end, correlation, pid, stream, device),
+            bytes=size,
+            value=0,
+            memKind=memory,
+            **columns,
+        )
 
-    def graph(self, start: int, end: int, correlation: int, number: int = 1, *, pid: int | None = None, stream: int = 7,
-              device: int = 0) -> None:
+    def graph(
+        self,
+        start: int,
+        end: int,
+        correlation: int,
+        number: int = 1,
+        *,
+        pid: int | None = None,
+        stream: int = 7,
+        device: int = 0,
+    ) -> None:
         """A graph launch recorded as a whole."""
-        self.row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", **self._placed(start, end, correlation, pid, stream, device),
-                 graphId=number, graphExecId=number)
+        self.row(
+            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+            **self._placed(start, end, correlation, pid, stream, device),
+            graphId=number,
+            graphExecId=number,
+        )
 
-    def launch(self, name: str, call: tuple[int, int], run: tuple[int, int], tid: int = 1, *,
-               api: str = "cudaLaunchKernel_v7000", **columns: object) -> int:
+    def launch(
+        self,
+        name: str,
+        call: tuple[int, int],
+        run: tuple[int, int],
+        tid: int = 1,
+        *,
+        api: str = "cudaLaunchKernel_v7000",
+        **columns: object,
+    ) -> int:
         """A kernel with the API call that launches it; both as (start, end). Returns the correlation number."""
         correlation = self.call(api, *call, tid)
         self.kernel(name, *run, correlation, **columns)
         return correlation
 
-    def _placed(self, start: int, end: int, correlation: int, pid: int | None, stream: int, device: int) -> dict:
-        return {"start": start, "end": end, "deviceId": device, "contextId": 1, "streamId": stream,
-                "correlationId": correlation, "globalPid": self.thread(0, pid)}
+    def _placed(
+        self, start: int, end: int, correlation: int, pid: int | None, stream: int, device: int
+    ) -> dict:
+        return {
+            "start": start,
+            "end": end,
+            "deviceId": device,
+            "contextId": 1,
+            "streamId": stream,
+            "correlationId": correlation,
+            "globalPid": self.thread(0, pid),
+        }
 
-    def synchronization(self, start: int, end: int, correlation: int, kind: int = 3, *, pid: int | None = None,
-                        stream: int = 7, device: int = 0) -> None:
+    def synchronization(
+        self,
+        start: int,
+        end: int,
+        correlation: int,
+        kind: int = 3,
+        *,
+        pid: int | None = None,
+        stream: int = 7,
+        device: int = 0,
+    ) -> None:
         """Waiting: kind 1 event, 2 stream waits, 3 stream, 4 context."""
-        self.row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **self._placed(start, end, correlation, pid, stream, device),
-                 syncType=kind, eventId=0xFFFFFFFF)
+        self.row(
+            "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            **self._placed(start, end, correlation, pid, stream, device),
+            syncType=kind,
+            eventId=0xFFFFFFFF,
+        )
 
     # ---- the rest of a machine
 
     def system_call(self, name: str, start: int, end: int, tid: int = 1, event_class: int = 27) -> None:
         """A call of the operating system's runtime."""
-        self.row("OSRT_API", start=start, end=end, eventClass=event_class, globalTid=self.thread(tid),
-                 nameId=self.string(name), returnValue=0, callchainId=0)
+        self.row(
+            "OSRT_API",
+            start=start,
+            end=end,
+            eventClass=event_class,
+            globalTid=self.thread(tid),
+            nameId=self.string(name),
+            returnValue=0,
+            callchainId=0,
+        )
 
     def device(self, number: int = 0, name: str = "GPU", **columns: object) -> None:
         """A device's description."""
@@ -274,13 +457,44 @@ class Synthetic:
         """A node of the graph."""
         self.row("SPNG_NODE", id=number, type=type, name=name, kind=kind)
 
-    def node_call(self, number: int, node: int, event: int, start: int, end: int, tid: int = 1, *, ok: int = 1,
-                  **columns: object) -> None:
+    def node_call(
+        self,
+        number: int,
+        node: int,
+        event: int,
+        start: int,
+        end: int,
+        tid: int = 1,
+        *,
+        ok: int = 1,
+        **columns: object,
+    ) -> None:
         """A call of a node; measured columns that are not given are -1, not measured."""
-        unknown = dict.fromkeys(("bytes_in", "bytes_out", "rss", "cuda_alloc_peak", "cpu", "host_alloc_peak",
-                                 "leaf_operations", "device"), -1)
-        self.row("SPNG_CALL", id=number, node=node, event=event, seq=event, globalTid=self.thread(tid), start=start, end=end,
-                 ok=ok, **(unknown | columns))
+        unknown = dict.fromkeys(
+            (
+                "bytes_in",
+                "bytes_out",
+                "rss",
+                "cuda_alloc_peak",
+                "cpu",
+                "host_alloc_peak",
+                "leaf_operations",
+                "device",
+            ),
+            -1,
+        )
+        self.row(
+            "SPNG_CALL",
+            id=number,
+            node=node,
+            event=event,
+            seq=event,
+            globalTid=self.thread(tid),
+            start=start,
+            end=end,
+            ok=ok,
+            **(unknown | columns),
+        )
 
     def external(self, correlation: int, call: int, pid: int | None = None) -> None:
         """That an API call was made for a node call."""

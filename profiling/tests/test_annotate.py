@@ -20,9 +20,18 @@ STEP = "category=step colour=FFC7C7C7"
 
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a script with this package in a process of its own."""
-    kept = {key: value for key, value in os.environ.items() if key not in {"NVTX_INJECTION64_PATH", "SPNG_NVTX_LEVEL"}}
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False,
-                          env={**kept, "PYTHONPATH": str(ROOT / "profiling"), **environment})
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in {"NVTX_INJECTION64_PATH", "SPNG_NVTX_LEVEL"}
+    }
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**kept, "PYTHONPATH": str(ROOT / "profiling"), **environment},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +44,20 @@ def listener(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not headers or compiler is None or not LISTENER.exists():
         pytest.skip("no compiler, no NVTX headers or no checkout")
     library = tmp_path_factory.mktemp("listener") / "listener.so"
-    subprocess.run([compiler, "-std=c++20", "-shared", "-fPIC", "-isystem", str(headers[0].parent), str(LISTENER), "-o",
-                    str(library)], check=True)
+    subprocess.run(
+        [
+            compiler,
+            "-std=c++20",
+            "-shared",
+            "-fPIC",
+            "-isystem",
+            str(headers[0].parent),
+            str(LISTENER),
+            "-o",
+            str(library),
+        ],
+        check=True,
+    )
     return library
 
 
@@ -71,13 +92,20 @@ def test_ranges_have_domain_category_colour_payload_and_nesting(listener: Path) 
             pass
         mark("outside")
     """
-    train = ["push 0 [spng] train category=dnn colour=FF8E44AD payload=f64:2.5",
-             f"push 1 [spng] Trainer.step {STEP} payload=none",
-             "mark 2 [spng] half way category=dnn colour=FF8E44AD payload=i64:7", "pop 1", "pop 0"]
+    train = [
+        "push 0 [spng] train category=dnn colour=FF8E44AD payload=f64:2.5",
+        f"push 1 [spng] Trainer.step {STEP} payload=none",
+        "mark 2 [spng] half way category=dnn colour=FF8E44AD payload=i64:7",
+        "pop 1",
+        "pop 0",
+    ]
     assert heard(listener, script) == [
-        "push 0 [spng.io] read category=io colour=FF6E4B2A payload=none", "pop 0",
-        *train, *train,
-        "push 0 [spng] fails category=step colour=FF010203 payload=none", "pop 0",
+        "push 0 [spng.io] read category=io colour=FF6E4B2A payload=none",
+        "pop 0",
+        *train,
+        *train,
+        "push 0 [spng] fails category=step colour=FF010203 payload=none",
+        "pop 0",
         f"mark 0 [spng] outside {STEP} payload=none",
     ]
 
@@ -94,12 +122,18 @@ def test_asynchronous_ranges_overlap_and_end_on_other_threads(listener: Path) ->
         end(first)
         end(second)
     """
-    assert heard(listener, script) == [f"start 1 [spng] first {STEP} payload=i64:3",
-                                       f"start 2 [spng] second {STEP} payload=none", "end 1 [spng]", "end 2 [spng]"]
+    assert heard(listener, script) == [
+        f"start 1 [spng] first {STEP} payload=i64:3",
+        f"start 2 [spng] second {STEP} payload=none",
+        "end 1 [spng]",
+        "end 2 [spng]",
+    ]
 
 
-@pytest.mark.parametrize("level, names", [("0", ""), ("1", "node"), ("2", "node step"), ("3", "node step feed"),
-                                          ("9", "node step")])
+@pytest.mark.parametrize(
+    "level, names",
+    [("0", ""), ("1", "node"), ("2", "node step"), ("3", "node step feed"), ("9", "node step")],
+)
 def test_levels(listener: Path, level: str, names: str) -> None:
     script = """
         from wirecell_profile.annotate import Level, Range, mark, start, end
@@ -108,7 +142,9 @@ def test_levels(listener: Path, level: str, names: str) -> None:
                 mark(name, level=level)
                 end(start(name, level=level))
     """
-    pushed = [line.split()[3] for line in heard(listener, script, SPNG_NVTX_LEVEL=level) if line.startswith("push")]
+    pushed = [
+        line.split()[3] for line in heard(listener, script, SPNG_NVTX_LEVEL=level) if line.startswith("push")
+    ]
     assert " ".join(pushed) == names
 
 

@@ -56,7 +56,9 @@ pathlib.Path(words[words.index("--timing") + 1]).write_text(json.dumps(document)
 def git(folder: Path, *words: str) -> str:
     """A git command with an identity of its own."""
     identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-    return subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.fixture
@@ -100,13 +102,20 @@ def test_two_commits(repository: Path, capsys: pytest.CaptureFixture) -> None:
     seen = capsys.readouterr()
     assert "B is slower" in seen.out and "Stub:one" in seen.out and "[ 12/12]" in seen.err
     rows = {row["node"]: row for row in json.loads(result.read_text())["times"]}
-    assert rows["Stub:one"]["verdict"] == "slower" and rows["Stub:one"]["ratio"] == pytest.approx(1.2, rel=0.003)
+    assert rows["Stub:one"]["verdict"] == "slower" and rows["Stub:one"]["ratio"] == pytest.approx(
+        1.2, rel=0.003
+    )
     trees = sorted((repository / "out" / "compare-branches").glob("*/configured"))
     assert len(trees) == 2 and all(tree.read_text() == "--with-nvtx" for tree in trees)
     order = runs_of(repository)[2:]
-    blocks = {"".join("F" if time == "1000000" else "S" for time in order[i:i + 4]) for i in range(0, 12, 4)}
+    blocks = {
+        "".join("F" if time == "1000000" else "S" for time in order[i : i + 4]) for i in range(0, 12, 4)
+    }
     assert blocks <= {"FSSF", "SFFS"} and order.count("1000000") == 6
-    inputs = {json.loads(file.read_text())["settings"]["arguments"]["input"] for file in repository.glob("out/*/runs-*/a-*.json")}
+    inputs = {
+        json.loads(file.read_text())["settings"]["arguments"]["input"]
+        for file in repository.glob("out/*/runs-*/a-*.json")
+    }
     assert inputs == {str(repository.parent / "in.npz")}
     assert branches("slow", "fast", "--runs", "6", "--configure=--with-nvtx") == 0
     assert "B is faster" in capsys.readouterr().out
@@ -119,7 +128,9 @@ def test_equal_commits_show_nothing(repository: Path, capsys: pytest.CaptureFixt
     assert "no evidence of a difference" in capsys.readouterr().out
 
 
-def test_it_goes_on_where_it_stopped(repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_it_goes_on_where_it_stopped(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
     """A run that fails ends the command with status 2; the next call does only what is missing."""
     monkeypatch.setenv("STUB_FAIL", "7")
     assert branches("fast", "slow", "--runs", "4") == 2
@@ -137,21 +148,38 @@ def test_it_goes_on_where_it_stopped(repository: Path, monkeypatch: pytest.Monke
 
 def test_existing_builds(repository: Path, capsys: pytest.CaptureFixture) -> None:
     assert branches("fast", "slow", "--runs", "2") in (0, 1)
-    a, b = ([str(tree) for tree in sorted((repository / "out" / "compare-branches").glob(f"{git(repository, 'rev-parse', tag)[:12]}*/build"))][0]
-            for tag in ("fast", "slow"))
+    a, b = (
+        [
+            str(tree)
+            for tree in sorted(
+                (repository / "out" / "compare-branches").glob(
+                    f"{git(repository, 'rev-parse', tag)[:12]}*/build"
+                )
+            )
+        ][0]
+        for tag in ("fast", "slow")
+    )
     assert branches("--build-a", a, "--build-b", b, "--runs", "5") == 1
     assert branches("fast", "--build-b", a, "--runs", "5") == 0
-    assert branches("--build-a", str(repository), "slow") == 2 and "not a build folder" in capsys.readouterr().err
+    assert (
+        branches("--build-a", str(repository), "slow") == 2
+        and "not a build folder" in capsys.readouterr().err
+    )
 
 
-@pytest.mark.parametrize("words, told", [
-    (("fast", "broken"), "this commit does not compile"),
-    (("fast", "nowhere"), "git rev-parse failed"),
-    (("fast",), "two sides are needed"),
-    (("fast", "slow", "--runs", "1"), "too few runs"),
-    (("fast", "slow", "--events", "3"), "the job names one"),
-])
-def test_what_cannot_be_compared_is_status_2(words: tuple[str, ...], told: str, repository: Path, capsys: pytest.CaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("fast", "broken"), "this commit does not compile"),
+        (("fast", "nowhere"), "git rev-parse failed"),
+        (("fast",), "two sides are needed"),
+        (("fast", "slow", "--runs", "1"), "too few runs"),
+        (("fast", "slow", "--events", "3"), "the job names one"),
+    ],
+)
+def test_what_cannot_be_compared_is_status_2(
+    words: tuple[str, ...], told: str, repository: Path, capsys: pytest.CaptureFixture
+) -> None:
     assert branches(*words) == 2 and told in capsys.readouterr().err
 
 
@@ -161,7 +189,9 @@ def test_order_of_runs() -> None:
     assert len(order) == 18 and sum(order) == 9
     assert order == compare_branches.block_order(9, np.random.default_rng(1))
     longer = compare_branches.block_order(40, np.random.default_rng(1))
-    assert {tuple(longer[i:i + 4]) for i in range(0, 80, 4)} == {(0, 1, 1, 0), (1, 0, 0, 1)} and longer[:16] == order[:16]
+    assert {tuple(longer[i : i + 4]) for i in range(0, 80, 4)} == {(0, 1, 1, 0), (1, 0, 0, 1)} and longer[
+        :16
+    ] == order[:16]
 
 
 def test_the_environment_is_padded(repository: Path) -> None:
@@ -175,17 +205,38 @@ def test_the_environment_is_padded(repository: Path) -> None:
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.skipif(not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)")
+@pytest.mark.skipif(
+    not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)"
+)
 def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """Fresh runs of the pipeline on three events: equal conditions, every count the same in all runs, no verdict."""
     build, result = str(ROOT / "build"), tmp_path / "result.json"
-    status = cli.main(["compare-branches", "--build-a", build, "--build-b", build, "--runs", "2", "--events", "3",
-                       "--repository", str(ROOT), "--folder", str(tmp_path / "runs"), "--json", str(result)])
+    status = cli.main(
+        [
+            "compare-branches",
+            "--build-a",
+            build,
+            "--build-b",
+            build,
+            "--runs",
+            "2",
+            "--events",
+            "3",
+            "--repository",
+            str(ROOT),
+            "--folder",
+            str(tmp_path / "runs"),
+            "--json",
+            str(result),
+        ]
+    )
     told = capsys.readouterr()
     assert status == 0, told.err
     data = json.loads(result.read_text())
     counts = {(row["node"], row["count"]): row for row in data["counts"]}
     assert len(counts) > 60 and {row["verdict"] for row in data["counts"]} == {"same"}
     assert counts[WHOLE_EVENT, "operations"]["a"][0] > 100
-    assert {row["verdict"] for row in data["times"]} <= {"no evidence", "too short to judge"} and not data["forced"]
+    assert {row["verdict"] for row in data["times"]} <= {"no evidence", "too short to judge"} and not data[
+        "forced"
+    ]
     assert "cannot show any difference" in told.out

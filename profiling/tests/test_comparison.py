@@ -23,7 +23,9 @@ from wirecell_profile.measurements import Run, read_runs, read_side, write_measu
 
 RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
 QUICK = Criteria(resamples=400)
-PER_SIDE = 24  # about one run in five was disturbed by other programs: that takes more runs than a quiet machine
+PER_SIDE = (
+    24  # about one run in five was disturbed by other programs: that takes more runs than a quiet machine
+)
 NODE = "SPNGLongPulses:induction"
 
 
@@ -69,7 +71,9 @@ def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
         effect = max(0.05, 3 * statistics.Bootstrap(*sides, random, 1000).noise())
         rows = comparison.judged_times(a, slowed(b, node, 1 + effect), QUICK)
         right += any(row.node == node and row.verdict == comparison.SLOWER for row in rows)
-        others += any(row.node != node and row.verdict in (comparison.SLOWER, comparison.FASTER) for row in rows)
+        others += any(
+            row.node != node and row.verdict in (comparison.SLOWER, comparison.FASTER) for row in rows
+        )
     assert right >= 90 and others <= 5
 
 
@@ -77,10 +81,16 @@ def test_faster_is_the_mirror_of_slower(recorded: list[Run]) -> None:
     a, b = recorded[0::2], slowed(recorded[1::2], NODE, 1.4)
     forwards, backwards = compare(a, b, QUICK), compare(b, a, QUICK)
     assert [row.node for row in forwards.slower] == [NODE] and forwards.exit_status == 1
-    assert [(row.node, row.verdict) for row in backwards.times if row.verdict in ("slower", "faster")] == [(NODE, "faster")]
+    assert [(row.node, row.verdict) for row in backwards.times if row.verdict in ("slower", "faster")] == [
+        (NODE, "faster")
+    ]
     assert backwards.exit_status == 0
     row, mirror = forwards.slower[0], next(row for row in backwards.times if row.node == NODE)
-    assert row.ratio * mirror.ratio == pytest.approx(1, rel=1e-12) and row.delta == -mirror.delta and row.p == mirror.p
+    assert (
+        row.ratio * mirror.ratio == pytest.approx(1, rel=1e-12)
+        and row.delta == -mirror.delta
+        and row.p == mirror.p
+    )
 
 
 def test_medians_and_first_event_by_hand() -> None:
@@ -103,26 +113,43 @@ def test_a_small_but_certain_difference_is_no_evidence() -> None:
 
 def test_few_runs_say_that_they_cannot_tell() -> None:
     result = compare([synthetic([5, 5, 5])] * 3, [synthetic([50, 50, 50])] * 3, QUICK)
-    assert [row.verdict for row in result.times] == ["no evidence"] * 2 and math.isinf(result.times[0].detectable)
-    assert any("cannot show any difference among 2 tests: at least 5 per side" in note for note in result.notes)
+    assert [row.verdict for row in result.times] == ["no evidence"] * 2 and math.isinf(
+        result.times[0].detectable
+    )
+    assert any(
+        "cannot show any difference among 2 tests: at least 5 per side" in note for note in result.notes
+    )
 
 
-def synthetic(times: list[float], operations: list[int] | None = None, time: str = "", **conditions: str) -> Run:
+def synthetic(
+    times: list[float], operations: list[int] | None = None, time: str = "", **conditions: str
+) -> Run:
     """A run with one node."""
     events = list(range(len(times)))
     values = np.array(times, dtype=np.float64)
     counts = {"operations": {"N:a": np.array(operations or [2] * len(times), dtype=np.float64)}}
-    return Run("r", time, "c0ffee", {"machine": "m"} | conditions, events,
-               {"wall": {"N:a": values, WHOLE_EVENT: values * 2}}, counts, {"N:a": {"aten::copy_": 2 * len(times)}})
+    return Run(
+        "r",
+        time,
+        "c0ffee",
+        {"machine": "m"} | conditions,
+        events,
+        {"wall": {"N:a": values, WHOLE_EVENT: values * 2}},
+        counts,
+        {"N:a": {"aten::copy_": 2 * len(times)}},
+    )
 
 
-@pytest.mark.parametrize("a, b, verdict", [
-    ([[2, 2, 2]], [[9, 2, 2]], "same"),  # the first event is not looked at
-    ([[2, 2, 2]], [[2, 2, 3]], "grew"),
-    ([[2, 5, 6]], [[2, 5, 5]], "shrank"),
-    ([[2, 2, 2], [2, 3, 3]], [[2, 3, 3], [2, 2, 2]], "varies"),  # not the same from run to run
-    ([[2, 2, 2], [2, 3, 3]], [[2, 4, 4], [2, 5, 5]], "grew"),
-])
+@pytest.mark.parametrize(
+    "a, b, verdict",
+    [
+        ([[2, 2, 2]], [[9, 2, 2]], "same"),  # the first event is not looked at
+        ([[2, 2, 2]], [[2, 2, 3]], "grew"),
+        ([[2, 5, 6]], [[2, 5, 5]], "shrank"),
+        ([[2, 2, 2], [2, 3, 3]], [[2, 3, 3], [2, 2, 2]], "varies"),  # not the same from run to run
+        ([[2, 2, 2], [2, 3, 3]], [[2, 4, 4], [2, 5, 5]], "grew"),
+    ],
+)
 def test_counts_are_exact(a: list, b: list, verdict: str) -> None:
     sides = [[synthetic([1.0] * 3, operations) for operations in side] for side in (a, b)]
     result = compare(*sides, QUICK)
@@ -144,12 +171,15 @@ def test_a_node_of_one_side_is_listed() -> None:
     assert result.only_a == {} and result.only_b == {"N:new": 7.0}
 
 
-@pytest.mark.parametrize("change, told", [
-    ({"machine": "other"}, "machine: A m, B other"),
-    ({"recorded parts": "cuda"}, "recorded parts: A not said, B cuda"),
-    ({"argument input": "x.npz"}, "argument input: A not said, B x.npz"),
-    ({"failed calls": "1"}, "failed calls in r"),
-])
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ({"machine": "other"}, "machine: A m, B other"),
+        ({"recorded parts": "cuda"}, "recorded parts: A not said, B cuda"),
+        ({"argument input": "x.npz"}, "argument input: A not said, B x.npz"),
+        ({"failed calls": "1"}, "failed calls in r"),
+    ],
+)
 def test_unlike_runs_are_refused(change: dict, told: str) -> None:
     a, b = synthetic([1.0, 2.0]), synthetic([1.0, 2.0], None, "", **change)
     with pytest.raises(WrongUse, match="cannot be compared") as caught:
@@ -229,30 +259,42 @@ def test_command(sides: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureF
     assert [row["node"] for row in data["times"] if row["verdict"] == "slower"] == [NODE]
     tags = Tags()
     tags.feed(page.read_text())
-    assert not tags.open and not tags.references and tags.seen.count("circle") == len(
-        [row for row in data["times"] if row["verdict"] != "too short to judge"])
+    assert (
+        not tags.open
+        and not tags.references
+        and tags.seen.count("circle")
+        == len([row for row in data["times"] if row["verdict"] != "too short to judge"])
+    )
     assert cli.main(["compare", sides[1], sides[0]]) == 0
 
 
-def test_baselines(sides: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                   capsys: pytest.CaptureFixture) -> None:
+def test_baselines(
+    sides: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
     monkeypatch.setenv("WIRECELL_PROFILE_BASELINES", str(tmp_path / "kept"))
     assert cli.main(["compare", sides[0], "--save-baseline", "v1"]) == 0
     assert len(baselines.load("v1")) == 15
     assert cli.main(["compare", sides[1], "--baseline", "v1"]) == 1
     assert "A = baseline v1" in capsys.readouterr().out
-    assert cli.main(["compare", sides[1], "--baseline", "v2"]) == 2 and "baselines v1" in capsys.readouterr().err
+    assert (
+        cli.main(["compare", sides[1], "--baseline", "v2"]) == 2 and "baselines v1" in capsys.readouterr().err
+    )
     assert cli.main(["compare", sides[0], "--save-baseline", "../v1"]) == 2
 
 
-@pytest.mark.parametrize("text, told", [
-    ("not json", "not a JSON file"),
-    ('{"schema": "other"}', "not a file of measurements"),
-    ('{"schema": "spng-timing-1"}', "not what its schema says"),
-    ('{"schema": "spng-measurements-1", "runs": [{}]}', "not what its schema says"),
-    ("[1]", "not a file of measurements"),
-])
-def test_damaged_files_are_status_2(text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("not json", "not a JSON file"),
+        ('{"schema": "other"}', "not a file of measurements"),
+        ('{"schema": "spng-timing-1"}', "not what its schema says"),
+        ('{"schema": "spng-measurements-1", "runs": [{}]}', "not what its schema says"),
+        ("[1]", "not a file of measurements"),
+    ],
+)
+def test_damaged_files_are_status_2(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     """Never 1, which says that something is slower."""
     file = tmp_path / "x.json"
     file.write_text(text)

@@ -23,7 +23,9 @@ class Library:
         return lambda *arguments: self._status
 
 
-def machine(root: Path, status: int | None = None, programs: dict[str, str] | None = None, **files: str) -> Machine:
+def machine(
+    root: Path, status: int | None = None, programs: dict[str, str] | None = None, **files: str
+) -> Machine:
     """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with these programs."""
     for place, content in files.items():
         file = root / place.replace("__", "/")
@@ -48,42 +50,89 @@ def states(findings: list) -> dict[str, str]:
 
 
 def test_a_bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing there: everything of a GPU is missing, each with how to mend, and nothing fails."""
+    """Nothing there: everything of a GPU is missing, each with how to correct, and nothing fails."""
     monkeypatch.delenv("NVTX_INJECTION64_PATH", raising=False)
     findings = machine_checks.all_checks(machine(tmp_path))
     seen = states(findings)
-    for name in ("NVIDIA driver", "CUPTI", "NVML", "GPU performance counters", "GPU clocks", "persistence mode", "nsys", "ncu",
-                 "compute-sanitizer", "wire-cell with NVTX", "recorder", "CPU performance counters"):
+    for name in (
+        "NVIDIA driver",
+        "CUPTI",
+        "NVML",
+        "GPU performance counters",
+        "GPU clocks",
+        "persistence mode",
+        "nsys",
+        "ncu",
+        "compute-sanitizer",
+        "wire-cell with NVTX",
+        "recorder",
+        "CPU performance counters",
+    ):
         assert seen[name] == MISSING, name
-    assert seen["NVTX injection"] == WORKS and all(finding.mend for finding in findings if finding.state != WORKS)
+    assert seen["NVTX injection"] == WORKS and all(
+        finding.hint for finding in findings if finding.state != WORKS
+    )
 
 
 def test_a_gpu_machine(tmp_path: Path) -> None:
-    ready = machine(tmp_path, 0, {"nsys": "NVIDIA Nsight Systems version 2023.4", "nvidia-smi": "1200, 1980, 1410, Enabled, 0x0000000000000000"},
-                    proc__driver__nvidia__version="NVRM version: 580.1", proc__driver__nvidia__params="RmProfilingAdminOnly: 0\nOther: 1")
+    ready = machine(
+        tmp_path,
+        0,
+        {
+            "nsys": "NVIDIA Nsight Systems version 2023.4",
+            "nvidia-smi": "1200, 1980, 1410, Enabled, 0x0000000000000000",
+        },
+        proc__driver__nvidia__version="NVRM version: 580.1",
+        proc__driver__nvidia__params="RmProfilingAdminOnly: 0\nOther: 1",
+    )
     seen = states(machine_checks.all_checks(ready))
-    for name in ("NVIDIA driver", "CUPTI", "NVML", "GPU performance counters", "GPU clocks", "persistence mode", "nsys"):
+    for name in (
+        "NVIDIA driver",
+        "CUPTI",
+        "NVML",
+        "GPU performance counters",
+        "GPU clocks",
+        "persistence mode",
+        "nsys",
+    ):
         assert seen[name] == WORKS, name
     assert machine_checks.check_tool(ready, "nsys", "").seen == "NVIDIA Nsight Systems version 2023.4"
 
 
-@pytest.mark.parametrize("line, clocks, persistence", [
-    ("1200, 1980, 1980, Disabled, 0x0000000000000000", DOUBTFUL, DOUBTFUL),
-    ("1200, 1980, [N/A], Enabled, 0x0000000000000001", DOUBTFUL, WORKS),
-    ("700, 1980, 1410, Enabled, 0x0000000000000020", DOUBTFUL, WORKS),
-])
+@pytest.mark.parametrize(
+    "line, clocks, persistence",
+    [
+        ("1200, 1980, 1980, Disabled, 0x0000000000000000", DOUBTFUL, DOUBTFUL),
+        ("1200, 1980, [N/A], Enabled, 0x0000000000000001", DOUBTFUL, WORKS),
+        ("700, 1980, 1410, Enabled, 0x0000000000000020", DOUBTFUL, WORKS),
+    ],
+)
 def test_gpu_state(line: str, clocks: str, persistence: str, tmp_path: Path) -> None:
     assert states(machine_checks.check_gpu_state(machine(tmp_path, 0, {"nvidia-smi": line}))) == {
-        "GPU clocks": clocks, "persistence mode": persistence}
+        "GPU clocks": clocks,
+        "persistence mode": persistence,
+    }
 
 
 def test_restricted_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    locked = machine(tmp_path, 0, proc__driver__nvidia__params="RmProfilingAdminOnly: 1", proc__sys__kernel__perf_event_paranoid="4")
-    assert machine_checks.check_counters(locked).state == MISSING and "NVreg_Restrict" in machine_checks.check_counters(locked).mend
+    locked = machine(
+        tmp_path,
+        0,
+        proc__driver__nvidia__params="RmProfilingAdminOnly: 1",
+        proc__sys__kernel__perf_event_paranoid="4",
+    )
+    assert (
+        machine_checks.check_counters(locked).state == MISSING
+        and "NVreg_Restrict" in machine_checks.check_counters(locked).hint
+    )
     assert machine_checks.check_cpu_counters(locked).state == MISSING
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert machine_checks.check_counters(locked).state == WORKS == machine_checks.check_cpu_counters(locked).state
+    assert (
+        machine_checks.check_counters(locked).state
+        == WORKS
+        == machine_checks.check_cpu_counters(locked).state
+    )
 
 
 def test_libraries_that_fail(tmp_path: Path) -> None:
@@ -109,7 +158,10 @@ def test_build(tmp_path: Path) -> None:
     header = build / "include" / "spng" / "build_info.h"
     for content, state in (("#define SPNG_HAVE_NVTX 0", MISSING), ("#define SPNG_HAVE_NVTX 1", WORKS)):
         header.write_text(content)
-        assert states(machine_checks.check_build(subject)) == {"wire-cell with NVTX": state, "recorder": MISSING}
+        assert states(machine_checks.check_build(subject)) == {
+            "wire-cell with NVTX": state,
+            "recorder": MISSING,
+        }
     (build / "lib" / machine_checks.RECORDER).touch()
     assert states(machine_checks.check_build(subject))["recorder"] == WORKS
     subject.load = ctypes.CDLL  # an empty file is no library

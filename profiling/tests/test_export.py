@@ -40,7 +40,14 @@ def test_csv_and_json(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = capsys.readouterr()
     assert "SKIPPED osrt_sum" in shown.err and "SKIPPED summary_nodes" in shown.err
     names = {path.stem for path in folder.iterdir()}
-    assert {"nvtx_sum", "cuda_gpu_trace", "summary_utilisation", "summary_ranges", "timeline", "rules"} <= names
+    assert {
+        "nvtx_sum",
+        "cuda_gpu_trace",
+        "summary_utilisation",
+        "summary_ranges",
+        "timeline",
+        "rules",
+    } <= names
     assert "osrt_sum" not in names
     rows = list(csv.DictReader((folder / "cuda_gpu_trace.csv").open()))
     assert rows[0]["Start (ns)"] == str(BIG + 20)
@@ -49,13 +56,21 @@ def test_csv_and_json(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_raw_tables(recorded: str, tmp_path: Path) -> None:
-    assert main(["export", recorded, "-o", str(tmp_path), "--raw", "-t", "raw_NVTX_EVENTS", "-f", "json"]) == 0
+    assert (
+        main(["export", recorded, "-o", str(tmp_path), "--raw", "-t", "raw_NVTX_EVENTS", "-f", "json"]) == 0
+    )
     (row,) = json.loads((tmp_path / "raw_NVTX_EVENTS.json").read_text())
     assert (row["start"], row["text"], row["doubleValue"]) == (BIG - 100, "outer", None)
 
 
 def test_kinds_of_columns() -> None:
-    assert [column_kind(values) for values in ((1, None), (1, 2.0), ("a", 1), (None,), ())] == [int, float, str, float, float]
+    assert [column_kind(values) for values in ((1, None), (1, 2.0), ("a", 1), (None,), ())] == [
+        int,
+        float,
+        str,
+        float,
+        float,
+    ]
 
 
 def test_parquet_and_arrow(tmp_path: Path) -> None:
@@ -64,7 +79,12 @@ def test_parquet_and_arrow(tmp_path: Path) -> None:
     write_parquet(MIXED, tmp_path / "a.parquet")
     write_arrow(MIXED, tmp_path / "a.arrow")
     for table in (parquet.read_table(tmp_path / "a.parquet"), feather.read_table(tmp_path / "a.arrow")):
-        assert table.to_pydict() == {"A (ns)": [BIG, None], "B/s": [1.5, None], "Name": ["x", None], "Empty": [None, None]}
+        assert table.to_pydict() == {
+            "A (ns)": [BIG, None],
+            "B/s": [1.5, None],
+            "Name": ["x", None],
+            "Empty": [None, None],
+        }
 
 
 def test_hdf5(tmp_path: Path) -> None:
@@ -80,7 +100,9 @@ def test_hdf5(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("style, module", [("parquet", "pyarrow"), ("arrow", "pyarrow"), ("hdf5", "h5py")])
-def test_an_absent_package_is_said(recorded: str, tmp_path: Path, style: str, module: str, capsys, monkeypatch) -> None:
+def test_an_absent_package_is_said(
+    recorded: str, tmp_path: Path, style: str, module: str, capsys, monkeypatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, module, None)
     assert main(["export", recorded, "-f", style, "-o", str(tmp_path / "out"), "-t", "nvtx_sum"]) == 1
     shown = capsys.readouterr().err

@@ -19,7 +19,9 @@ from wirecell_profile.reports import find
 from wirecell_profile.selection import Scope
 
 DATA = Path(__file__).parent / "data"
-HASHES = dict(reversed(line.split()) for line in (DATA / "radar-a100.sha256").read_text(encoding="utf-8").splitlines())
+HASHES = dict(
+    reversed(line.split()) for line in (DATA / "radar-a100.sha256").read_text(encoding="utf-8").splitlines()
+)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,9 @@ def test_same_rows_as_nsys_from_the_whole_export(whole: tuple[Scope, Path], name
     scope, folder = whole
     path = folder / f"radar-a100.{name}.csv"
     text = (
-        path.read_text() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()).decode()
+        path.read_text()
+        if path.exists()
+        else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()).decode()
     )
     expected, seen = (list(csv.reader(io.StringIO(part))) for part in (text, report(scope, name)))
     assert seen[0] == expected[0]
@@ -76,9 +80,9 @@ def test_driver_launches_are_not_orphans(cut: Scope) -> None:
     launch = projection.call_of_operation[projection.is_kernel]
     assert len(launch) == 3435 and (launch >= 0).all()
     assert (projection.calls.event_class[launch] == 1).sum() == 1919
-    assert {projection.calls.name.text(call) for call in launch[projection.calls.event_class[launch] == 1]} == {
-        "cuLaunchKernel"
-    }
+    assert {
+        projection.calls.name.text(call) for call in launch[projection.calls.event_class[launch] == 1]
+    } == {"cuLaunchKernel"}
 
 
 def test_device_busy_share_is_the_published_one(cut: Scope) -> None:

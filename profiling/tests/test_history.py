@@ -19,6 +19,7 @@ from wirecell_profile.step_detection import SHORTEST, deviations, noise_scale, p
 
 def best_of_all(values: np.ndarray, penalty: float) -> float:
     """The least cost over every division into pieces of at least SHORTEST points."""
+
     def cost(cuts: tuple[int, ...]) -> float:
         limits = [0, *cuts, len(values)]
         parts = [values[a:b] for a, b in zip(limits, limits[1:])]
@@ -36,7 +37,7 @@ def test_the_division_is_the_best_one(seed: int) -> None:
     values = random.normal(size=10) + np.repeat([0, 3, -1], [3, 4, 3]) * (seed % 3)
     for penalty in (0.0, 0.5, 2.0, 50.0):
         found = pieces(values, penalty)
-        seen = sum(np.abs(values[p.first:p.last + 1] - p.level).sum() + penalty for p in found)
+        seen = sum(np.abs(values[p.first : p.last + 1] - p.level).sum() + penalty for p in found)
         assert seen == pytest.approx(best_of_all(values, penalty), rel=1e-12)
         assert [p.first for p in found] == [0, *(p.last + 1 for p in found[:-1])] and found[-1].last == 9
 
@@ -84,7 +85,9 @@ def run_of(commit: str, decon: float, second: int, machine: str = "m") -> Run:
     times = {"SPNGDecon:a": decon, "SPNGOther:b": 2e6}
     wall = {node: np.array([9 * value, value, value]) for node, value in times.items()}
     wall[WHOLE_EVENT] = sum(wall.values())
-    return Run("r", f"2026-01-01T00:00:{second:02d}Z", commit, {"machine": machine}, events, {"wall": wall}, {})
+    return Run(
+        "r", f"2026-01-01T00:00:{second:02d}Z", commit, {"machine": machine}, events, {"wall": wall}, {}
+    )
 
 
 @pytest.fixture
@@ -94,13 +97,26 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
     root.mkdir()
 
     def git(*words: str, **environment: str) -> str:
-        return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words], cwd=root, check=True, text=True,
-                              capture_output=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)} | environment).stdout.strip()
+        return subprocess.run(
+            ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words],
+            cwd=root,
+            check=True,
+            text=True,
+            capture_output=True,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)} | environment,
+        ).stdout.strip()
 
     git("init", "-q")
     hashes = []
     for number in range(12):
-        git("commit", "-q", "--allow-empty", "-m", str(number), GIT_COMMITTER_DATE=f"2026-01-{number + 1:02d}T00:00:00Z")
+        git(
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            str(number),
+            GIT_COMMITTER_DATE=f"2026-01-{number + 1:02d}T00:00:00Z",
+        )
         hashes.append(git("rev-parse", "HEAD")[:12])
     return root, hashes
 
@@ -114,7 +130,9 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
         commit = measured[number]
         decon = 1e6 * (1.25 if hashes.index(commit) >= 6 else 1) * (1 + 0.002 * (number % 3))
         write_measurements(tmp_path / "runs.json", [run_of(commit, decon, second) for second in (1, 2)])
-        status = cli.main(["history", str(store), "--add", str(tmp_path / "runs.json"), "--repository", str(root)])
+        status = cli.main(
+            ["history", str(store), "--add", str(tmp_path / "runs.json"), "--repository", str(root)]
+        )
     capsys.readouterr()
     page, steps = tmp_path / "h.html", tmp_path / "steps.json"
     words = ["history", str(store), "--repository", str(root), "--html", str(page), "--json", str(steps)]
@@ -122,9 +140,16 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
     told = capsys.readouterr().out
     data = json.loads(steps.read_text())["steps"]
     assert [step["node"] for step in data] == ["SPNGDecon:a", WHOLE_EVENT]
-    assert data[0]["commit"] == hashes[8] and data[0]["before"] == hashes[5] and data[0]["change"] == pytest.approx(0.25, abs=0.005)
-    assert re.search(rf"SPNGDecon:a: \+2[45]\.\d % \(1 ms -> 1\.25 ms\) at {hashes[8]}, after {hashes[5]}; 2 commits between them were not "
-                     "measured", told)
+    assert (
+        data[0]["commit"] == hashes[8]
+        and data[0]["before"] == hashes[5]
+        and data[0]["change"] == pytest.approx(0.25, abs=0.005)
+    )
+    assert re.search(
+        rf"SPNGDecon:a: \+2[45]\.\d % \(1 ms -> 1\.25 ms\) at {hashes[8]}, after {hashes[5]}; 2 commits between them were not "
+        "measured",
+        told,
+    )
     assert page.read_text().count("<svg") == 3 and hashes[8][:8] in page.read_text()
     assert cli.main([*words, "--node", "SPNGOther*", "--fail"]) == 0 and "no steps" in capsys.readouterr().out
 
@@ -134,7 +159,12 @@ def test_series_are_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture) ->
     store = tmp_path / "times.jsonl"
     for number in range(6):
         machine = "old" if number < 3 else "new"
-        history_store.append(store, history_store.entry([run_of(f"c{number}", 1e6 if number < 3 else 2e6, number, machine)], tmp_path, 1))
+        history_store.append(
+            store,
+            history_store.entry(
+                [run_of(f"c{number}", 1e6 if number < 3 else 2e6, number, machine)], tmp_path, 1
+            ),
+        )
     history_store.append(store, history_store.entry([run_of("c5", 3e6, 9, "new")], tmp_path, 1))
     assert cli.main(["history", str(store)]) == 0
     told = capsys.readouterr().out

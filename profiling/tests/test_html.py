@@ -32,14 +32,21 @@ class Page:
         (packed,) = re.findall(r'<script type="text/plain" id="timeline-data">([^<]*)</script>', self.text)
         data = zlib.decompress(base64.b64decode(packed))
         (length,) = struct.unpack_from("<I", data)
-        self.about = json.loads(data[4:4 + length])
+        self.about = json.loads(data[4 : 4 + length])
         self._data, self._at = data, 4 + length
         n = self.about["events"]
         self.start, self.duration = self._column("<f8", n), self._column("<f8", n)
         self.name, self.note = self._column("<u4", n), self._column("<u4", n)
-        self.event, self.link, self.colour = self._column("<i4", n), self._column("<i4", n), self._column("<u2", n)
+        self.event, self.link, self.colour = (
+            self._column("<i4", n),
+            self._column("<i4", n),
+            self._column("<u2", n),
+        )
         self._at += -self._at % 8
-        self.time, self.value = self._column("<f8", self.about["points"]), self._column("<f8", self.about["points"])
+        self.time, self.value = (
+            self._column("<f8", self.about["points"]),
+            self._column("<f8", self.about["points"]),
+        )
         assert self._at == len(data)
 
     def _column(self, kind: str, count: int) -> np.ndarray:
@@ -51,8 +58,10 @@ class Page:
         """The lanes of a row: (name, start, duration) of each event."""
         (row,) = [row for row in self.about["rows"] if row["title"] == title]
         names = self.about["strings"]
-        return [[(names[self.name[i]], self.start[i], self.duration[i]) for i in range(first, first + count)]
-                for first, count in row["lanes"]]
+        return [
+            [(names[self.name[i]], self.start[i], self.duration[i]) for i in range(first, first + count)]
+            for first, count in row["lanes"]
+        ]
 
     def place(self, name: str) -> int:
         """Index of the only event of a name."""
@@ -74,7 +83,12 @@ def tables(text: str) -> dict[str, list[list[str | float | None]]]:
         for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
             cells = re.findall(r"<td([^>]*)>(.*?)</td>", row, re.DOTALL)
             numbers = [re.search(r'data-v="([^"]*)"', attributes) for attributes, _ in cells]
-            rows.append([float(number[1]) if number else content or None for number, (_, content) in zip(numbers, cells)])
+            rows.append(
+                [
+                    float(number[1]) if number else content or None
+                    for number, (_, content) in zip(numbers, cells)
+                ]
+            )
         found[name] = rows
     return found
 
@@ -83,8 +97,12 @@ def tables(text: str) -> dict[str, list[list[str | float | None]]]:
 def page(made) -> Page:
     """Two events of two nodes with a kernel and a copy each, a mark, an event in flight, samples, metrics."""
     with made.writing() as file:
-        file.manifest(command_line="wire-cell --record run.sqlite job.jsonnet", configuration_file="/x/job.jsonnet",
-                      what="nvtx,cuda", host="here")
+        file.manifest(
+            command_line="wire-cell --record run.sqlite job.jsonnet",
+            configuration_file="/x/job.jsonnet",
+            what="nvtx,cuda",
+            host="here",
+        )
         file.thread_name("main", 1)
         file.device(0, "Test GPU")
         for number, name in ((1, "spng"), (2, "spng.sched")):
@@ -94,12 +112,24 @@ def page(made) -> Page:
         file.range("run", 0, 100 * MS, domainId=1)
         for event, at in enumerate((0, 50)):
             file.range("event", at * MS, (at + 45) * MS, style=60, domainId=2, category=3, event=event)
-            file.range("SPNGDecon:induction", (at + 1) * MS, (at + 21 - event * 10) * MS, domainId=1, category=1, event=event)
+            file.range(
+                "SPNGDecon:induction",
+                (at + 1) * MS,
+                (at + 21 - event * 10) * MS,
+                domainId=1,
+                category=1,
+                event=event,
+            )
             file.range("SPNGDNNROI:v", (at + 30) * MS, (at + 35) * MS, domainId=1, category=2, event=event)
-            file.launch("kernel<float>", ((at + 2) * MS, (at + 3) * MS), ((at + 4) * MS, (at + 9) * MS), short=f"kernel{event}")
+            file.launch(
+                "kernel<float>",
+                ((at + 2) * MS, (at + 3) * MS),
+                ((at + 4) * MS, (at + 9) * MS),
+                short=f"kernel{event}",
+            )
             copy = file.call("cudaMemcpyAsync_v3020", (at + 31) * MS, (at + 32) * MS)
             file.copy((at + 32) * MS, (at + 34) * MS, copy, size=2_000_000, stream=8)
-        file.mark("checkpoint </script> & \"marked\"", 40 * MS, domainId=1)
+        file.mark('checkpoint </script> & "marked"', 40 * MS, domainId=1)
         for time in range(0, 101, 10):
             file.sample(time * MS, "process", "resident_bytes", 1e6 * time)
             file.sample(time * MS, "process", "cpu_ns", 1.5e6 * time)
@@ -150,13 +180,21 @@ def test_sizes(radar: Page) -> None:
 
 def test_rows_of_the_timeline(page: Page) -> None:
     assert [(row["group"], row["title"]) for row in page.about["rows"]] == [
-        ("Start/end ranges, marks", "Events in flight"), ("Start/end ranges, marks", "Marks"),
-        ("CPU main (thread 1)", "NVTX ranges"), ("CPU main (thread 1)", "CUDA API"),
-        ("GPU 0: Test GPU", "stream 7"), ("GPU 0: Test GPU", "stream 8")]
+        ("Start/end ranges, marks", "Events in flight"),
+        ("Start/end ranges, marks", "Marks"),
+        ("CPU main (thread 1)", "NVTX ranges"),
+        ("CPU main (thread 1)", "CUDA API"),
+        ("GPU 0: Test GPU", "stream 7"),
+        ("GPU 0: Test GPU", "stream 8"),
+    ]
     top, below = page.row("NVTX ranges")
     assert top == [("run", 0, 100 * MS)]
-    assert below == [("SPNGDecon:induction", 1 * MS, 20 * MS), ("SPNGDNNROI:v", 30 * MS, 5 * MS),
-                     ("SPNGDecon:induction", 51 * MS, 10 * MS), ("SPNGDNNROI:v", 80 * MS, 5 * MS)]
+    assert below == [
+        ("SPNGDecon:induction", 1 * MS, 20 * MS),
+        ("SPNGDNNROI:v", 30 * MS, 5 * MS),
+        ("SPNGDecon:induction", 51 * MS, 10 * MS),
+        ("SPNGDNNROI:v", 80 * MS, 5 * MS),
+    ]
     assert page.row("Events in flight") == [[("event", 0, 45 * MS), ("event", 50 * MS, 45 * MS)]]
     assert page.row("stream 7") == [[("kernel0", 4 * MS, 5 * MS), ("kernel1", 54 * MS, 5 * MS)]]
     assert page.about["window"] == [0, 100 * MS, "range run"]
@@ -180,7 +218,9 @@ def test_colours_numbers_and_links(page: Page) -> None:
 
 def test_counters(page: Page) -> None:
     _, time, value = page.counter("resident memory")
-    assert time.tolist() == [MS * t for t in range(0, 101, 10)] and value.tolist() == [1e6 * t for t in range(0, 101, 10)]
+    assert time.tolist() == [MS * t for t in range(0, 101, 10)] and value.tolist() == [
+        1e6 * t for t in range(0, 101, 10)
+    ]
     assert page.counter("processor in use")[2].tolist() == [1.5] * 10
     counter, time, value = page.counter("SMs Active [Throughput %]")
     assert counter["averaged"] == 3 and len(time) == 3000 and set(value) == {1.0} and counter["unit"] == "%"
@@ -210,7 +250,8 @@ def assert_equals_summary(page: Page, profile: Path, folder: Path) -> None:
         assert len(shown[name]) == len(rows)
         for cells, row in zip(shown[name], rows):
             assert [cell if isinstance(cell, float) else None for cell in cells] == [
-                float(value) if isinstance(value, (int, float)) else None for value in row.values()], name
+                float(value) if isinstance(value, (int, float)) else None for value in row.values()
+            ], name
 
 
 def test_what_is_missing_is_said_and_not_zero(made) -> None:
@@ -225,7 +266,10 @@ def test_what_is_missing_is_said_and_not_zero(made) -> None:
 
 def test_a_part_of_a_profile(made, page: Page) -> None:
     part = made_page(made.path, "--event", "1")
-    assert {name for lane in part.row("NVTX ranges") for name, _, _ in lane} == {"SPNGDecon:induction", "SPNGDNNROI:v"}
+    assert {name for lane in part.row("NVTX ranges") for name, _, _ in lane} == {
+        "SPNGDecon:induction",
+        "SPNGDNNROI:v",
+    }
     assert part.row("stream 7") == [[("kernel1", 54 * MS - part.about["origin"], 5 * MS)]]
     assert "only a chosen part" in part.text
 
@@ -251,7 +295,13 @@ def test_lanes_never_overlap() -> None:
 
 
 def test_texts_of_charts() -> None:
-    assert [time_text(ns) for ns in (0, 999, 1234, 56_700_000, 1.5e12)] == ["0 ns", "999 ns", "1.23 µs", "56.7 ms", "1,500 s"]
+    assert [time_text(ns) for ns in (0, 999, 1234, 56_700_000, 1.5e12)] == [
+        "0 ns",
+        "999 ns",
+        "1.23 µs",
+        "56.7 ms",
+        "1,500 s",
+    ]
     assert bytes_text(730e6) == "730 MB"
     assert ticks(3.2) == [0, 1, 2, 3] and ticks(0) == [0.0]
 
@@ -277,7 +327,7 @@ def test_picture_of_the_page(page: Page, tmp_path: Path) -> None:
     picture = screenshot(page.path, tmp_path)
     assert picture.shape == (900, 1400, 3)
     for colour in (PALETTE["decon"], PALETTE["roi"], PALETTE["event"], "#2CA02C"):
-        wanted = np.array([int(colour[i:i + 2], 16) for i in (1, 3, 5)])
+        wanted = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
         assert (picture == wanted).all(axis=2).sum() > 500, colour
 
 
@@ -286,8 +336,11 @@ def test_many_ranges(made, tmp_path: Path) -> None:
     """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a trace."""
     with made.writing() as file:
         thread = file.thread(1)
-        file.rows("NVTX_EVENTS", "start end eventType text globalTid domainId",
-                  [(1000 * i, 1000 * i + 900, 59, f"range {i % 50}", thread, 0) for i in range(120_000)])
+        file.rows(
+            "NVTX_EVENTS",
+            "start end eventType text globalTid domainId",
+            [(1000 * i, 1000 * i + 900, 59, f"range {i % 50}", thread, 0) for i in range(120_000)],
+        )
     page = made_page(made.path)
     assert page.path.stat().st_size < 3_000_000
     document, messages = dump(page.path, tmp_path)
@@ -337,7 +390,9 @@ def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
     copy.write_text(page.text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
     document, messages = dump(copy, tmp_path)
     assert messages == []
-    said = json.loads(marks(document)["said"].replace("&quot;", '"').replace("&lt;", "<").replace("&amp;", "&"))
+    said = json.loads(
+        marks(document)["said"].replace("&quot;", '"').replace("&lt;", "<").replace("&amp;", "&")
+    )
     assert said["zoomed"] == pytest.approx(0.7) and said["panned"] and said["fitted"] and said["held"]
     assert said["found"] == "2 found" and said["first"] == "1 of 2"
     assert "SPNGDNNROI:v" in said["details"] and "5 ms" in said["details"] and "event0" in said["details"]

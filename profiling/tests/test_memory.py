@@ -25,8 +25,18 @@ def recorded(made):
         file.node_call(1, 1, 0, 10, 40, rss=5000)
 
         def change(time: int, operation: int, address: int, size: int, memory: int = DEVICE, **more) -> None:
-            file.row("CUDA_GPU_MEMORY_USAGE_EVENTS", start=time, globalPid=file.thread(0), deviceId=0, contextId=1,
-                     virtualAddress=address, bytes=size, memKind=memory, memoryOperationType=operation, **more)
+            file.row(
+                "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                start=time,
+                globalPid=file.thread(0),
+                deviceId=0,
+                contextId=1,
+                virtualAddress=address,
+                bytes=size,
+                memKind=memory,
+                memoryOperationType=operation,
+                **more,
+            )
 
         change(5, ALLOCATION, 0xA0, 100)
         change(20, ALLOCATION, 0xB0, 200)
@@ -51,7 +61,8 @@ def test_series(recorded) -> None:
 def test_what_was_not_freed(recorded) -> None:
     rows = memory_use.leaks(recorded.scope()).rows
     assert [(row[0], row[1], row[4], row[5], row[6]) for row in rows] == [
-        (50, 35, "0xa0", "A:x", "image"), (7, 60, "0xc0", None, None),
+        (50, 35, "0xa0", "A:x", "image"),
+        (7, 60, "0xc0", None, None),
     ]
 
 
@@ -60,9 +71,13 @@ def test_names_may_be_numbers_of_strings(made) -> None:
     with made.writing() as file:
         number = file.string("pool")
     with sqlite3.connect(made.path) as connection:
-        connection.execute("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, virtualAddress "
-                           "INT, bytes INT, memKind INT, memoryOperationType INT, name INT)")
-        connection.execute("INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, 2, 0, 16, 2, 2, 0, ?)", (number,))
+        connection.execute(
+            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, virtualAddress "
+            "INT, bytes INT, memKind INT, memoryOperationType INT, name INT)"
+        )
+        connection.execute(
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, 2, 0, 16, 2, 2, 0, ?)", (number,)
+        )
     (row,) = memory_use.leaks(made.scope()).rows
     assert row[6] == "pool"
 
@@ -76,7 +91,11 @@ def test_peaks(recorded) -> None:
 
 def test_a_window(recorded) -> None:
     rows = memory_use.timeline(recorded.scope(time=(20, 40))).rows
-    assert rows == [(20, "device 0 Device", 200), (25, "process resident_bytes", 4000), (35, "device 0 Device", 250)]
+    assert rows == [
+        (20, "device 0 Device", 200),
+        (25, "process resident_bytes", 4000),
+        (35, "device 0 Device", 250),
+    ]
 
 
 def test_nothing_is_missing_quietly(made) -> None:
@@ -104,4 +123,9 @@ def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_sizes() -> None:
-    assert [size_text(size) for size in (0, 999, 1234567, 84_000_000_000)] == ["0 B", "999 B", "1.23 MB", "84 GB"]
+    assert [size_text(size) for size in (0, 999, 1234567, 84_000_000_000)] == [
+        "0 B",
+        "999 B",
+        "1.23 MB",
+        "84 GB",
+    ]

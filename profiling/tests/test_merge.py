@@ -18,7 +18,9 @@ from wirecell_profile.projection import Projection
 SESSION = "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT)"
 
 
-def rank(path: Path, pid: int, kernel: str, started: int | None, uuid: str, filler: str = "", schema: str = "3.7.2") -> Path:
+def rank(
+    path: Path, pid: int, kernel: str, started: int | None, uuid: str, filler: str = "", schema: str = "3.7.2"
+) -> Path:
     """One process: a node called for an event, in it a range with one kernel launch. `filler` shifts the numbers of texts."""
     with Synthetic(path, pid=pid, schema=schema) as file:
         if filler:
@@ -34,7 +36,9 @@ def rank(path: Path, pid: int, kernel: str, started: int | None, uuid: str, fill
     if started is not None:
         with sqlite3.connect(path) as connection:
             connection.execute(SESSION)
-            connection.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, ?, ?)", (started, f"at {started}", ""))
+            connection.execute(
+                "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, ?, ?)", (started, f"at {started}", "")
+            )
     return path
 
 
@@ -52,8 +56,12 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     with merged(tmp_path, a, b) as profile:
         assert "processes 100, 200" in capsys.readouterr().out
         operations = profile.operations
-        assert list(zip(operations.short_name.texts(), operations.start.tolist(), operations.device.tolist())) == [
-            ("beta", 140, 1), ("alpha", 1140, 0)]  # b's session began 1000 ns earlier; two GPUs that both called themselves 0
+        assert list(
+            zip(operations.short_name.texts(), operations.start.tolist(), operations.device.tolist())
+        ) == [
+            ("beta", 140, 1),
+            ("alpha", 1140, 0),
+        ]  # b's session began 1000 ns earlier; two GPUs that both called themselves 0
         assert profile.device_names == {0: "GPU", 1: "GPU"} and len(profile.table("TARGET_INFO_GPU")) == 2
         calls = read_node_calls(profile)
         assert sorted(zip(calls.start.tolist(), pid_of(calls.thread).tolist())) == [(100, 200), (1100, 100)]
@@ -61,7 +69,12 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         nodes = NodeProjection(profile, calls, Projection.of(profile))
         assert pid_of(calls.thread[nodes.call_of_operation]).tolist() == [200, 100]
         assert sorted(profile.thread_names.values()) == ["main", "main"]
-        assert profile.manifest == {"host": "h", "file": "a.sqlite, b.sqlite", "stop_ns": "1900", "merged_from": "a.sqlite, b.sqlite"}
+        assert profile.manifest == {
+            "host": "h",
+            "file": "a.sqlite, b.sqlite",
+            "stop_ns": "1900",
+            "merged_from": "a.sqlite, b.sqlite",
+        }
         assert np.all(np.diff(profile.table("NVTX_EVENTS").integers("start")) >= 0)
 
 
@@ -86,7 +99,9 @@ def test_files_of_different_versions(tmp_path: Path, capsys: pytest.CaptureFixtu
     with merged(tmp_path, b, a) as profile:
         assert "times are not aligned: b.sqlite" in capsys.readouterr().out
         assert profile.table("CUPTI_ACTIVITY_KIND_KERNEL").has("greenContextId")
-        assert profile.operations.start.tolist() == [140, 140] and profile.event_types["NvtxPushPopRange"] == 59
+        assert (
+            profile.operations.start.tolist() == [140, 140] and profile.event_types["NvtxPushPopRange"] == 59
+        )
 
 
 def test_a_real_export_with_itself(tmp_path: Path) -> None:
@@ -103,13 +118,19 @@ def test_a_real_export_with_itself(tmp_path: Path) -> None:
         names, counts = np.unique(single.ranges.name.texts(), return_counts=True)
         merged_names, merged_counts = np.unique(profile.ranges.name.texts(), return_counts=True)
         assert names.tolist() == merged_names.tolist() and (2 * counts).tolist() == merged_counts.tolist()
-        assert Projection.of(profile).project().operations.sum() == 2 * Projection.of(single).project().operations.sum()
+        assert (
+            Projection.of(profile).project().operations.sum()
+            == 2 * Projection.of(single).project().operations.sum()
+        )
 
 
 def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     a = rank(tmp_path / "a.sqlite", 100, "alpha", 0, "gpu")
     assert cli.main(["merge", str(a), "-o", str(tmp_path / "x")]) == 2
-    assert cli.main(["merge", str(a), str(a), "-o", str(tmp_path / "x")]) == 2 and "given twice" in capsys.readouterr().err
+    assert (
+        cli.main(["merge", str(a), str(a), "-o", str(tmp_path / "x")]) == 2
+        and "given twice" in capsys.readouterr().err
+    )
     assert cli.main(["merge", str(a), str(tmp_path / "none"), "-o", str(tmp_path / "x")]) == 1
     assert cli.main(["merge", str(a), str(a), "-o", str(a)]) == 2 and "--overwrite" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sqlite"]

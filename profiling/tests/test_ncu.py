@@ -12,7 +12,10 @@ from wirecell_profile.ncu_file import Launch, base_unit, read_ncu
 from wirecell_profile.ncu_verdicts import Kernel, advice, bound, kernels
 from wirecell_profile.roofline import measured
 
-SM, MEMORY = "sm__throughput.avg.pct_of_peak_sustained_elapsed", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+SM, MEMORY = (
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+)
 DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 FMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -27,14 +30,20 @@ RAW = f'''==PROF== Connected to process 7 (/usr/bin/program)
 "2","7","program","host","tiny(int)","1","7","(32, 1, 1)","(1, 1, 1)","0","8.0","2.00","0.50","1.00","n/a","0.001","0","0","6,912","1.25","1,024","1.5","0.00","0.00","0.00"
 '''
 
-DETAILS_HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
-                '"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"')
+DETAILS_HEAD = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+    '"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"'
+)
 
 
-def detail(section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", number: int = 0) -> str:
+def detail(
+    section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", number: int = 0
+) -> str:
     """A line of the details page."""
-    return (f'"{number}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
-            f'"{unit}","{value}","","",""')
+    return (
+        f'"{number}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
+        f'"{unit}","{value}","","",""'
+    )
 
 
 @pytest.fixture
@@ -49,34 +58,62 @@ def raw(tmp_path: Path) -> Path:
 def details(tmp_path: Path) -> Path:
     """The details page, with a line of a rule, and a metric by its own name."""
     path = tmp_path / "details.csv"
-    path.write_text("\n".join([
-        "==PROF== Profiling", DETAILS_HEAD,
-        detail("GPU Speed Of Light Throughput", "Duration", "ms", "1.5"),
-        detail("GPU Speed Of Light Throughput", "Compute (SM) Throughput", "%", "81.2"),
-        detail("GPU Speed Of Light Throughput", "Memory Throughput", "%", "40"),
-        detail("Memory Workload Analysis", "Memory Throughput", "Gbyte/second", "500.5"),
-        detail("Occupancy", "Theoretical Occupancy", "%", "25"),
-        detail("Occupancy", "Block Limit Registers", "block", "2"),
-        detail("Occupancy", "Block Limit Shared Mem", "block", "8"),
-        detail("Occupancy", "Achieved Occupancy", "%", "24"),
-        detail("Command line profiler metrics", "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", "%", "0"),
-        detail("SpeedOfLight", "", "", "").replace('"","",""', '"SOLBottleneck","OPT","text"'),
-    ]) + "\n")
+    path.write_text(
+        "\n".join(
+            [
+                "==PROF== Profiling",
+                DETAILS_HEAD,
+                detail("GPU Speed Of Light Throughput", "Duration", "ms", "1.5"),
+                detail("GPU Speed Of Light Throughput", "Compute (SM) Throughput", "%", "81.2"),
+                detail("GPU Speed Of Light Throughput", "Memory Throughput", "%", "40"),
+                detail("Memory Workload Analysis", "Memory Throughput", "Gbyte/second", "500.5"),
+                detail("Occupancy", "Theoretical Occupancy", "%", "25"),
+                detail("Occupancy", "Block Limit Registers", "block", "2"),
+                detail("Occupancy", "Block Limit Shared Mem", "block", "8"),
+                detail("Occupancy", "Achieved Occupancy", "%", "24"),
+                detail(
+                    "Command line profiler metrics",
+                    "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active",
+                    "%",
+                    "0",
+                ),
+                detail("SpeedOfLight", "", "", "").replace('"","",""', '"SOLBottleneck","OPT","text"'),
+            ]
+        )
+        + "\n"
+    )
     return path
 
 
 def kernel(**metrics: float) -> Kernel:
     """One launch with metrics by short names."""
-    names = {"sm": SM, "memory": MEMORY, "dram": DRAM, "waves": "launch__waves_per_multiprocessor",
-             "time": "gpu__time_duration.sum"}
-    return Kernel("k", [Launch("0", "k", metrics={names.get(name, name): value for name, value in metrics.items()})])
+    names = {
+        "sm": SM,
+        "memory": MEMORY,
+        "dram": DRAM,
+        "waves": "launch__waves_per_multiprocessor",
+        "time": "gpu__time_duration.sum",
+    }
+    return Kernel(
+        "k", [Launch("0", "k", metrics={names.get(name, name): value for name, value in metrics.items()})]
+    )
 
 
 @pytest.mark.parametrize(
     "unit, expected",
-    [("usecond", (1e3, "time")), ("ms", (1e6, "time")), ("ns", (1.0, "time")), ("Mbyte", (1e6, "bytes")),
-     ("Gbyte/second", (1e9, "rate")), ("cycle/nsecond", (1e9, "rate")), ("Ghz", (1e9, "rate")), ("%", (1.0, "%")),
-     ("register/thread", (1.0, "")), ("byte/block", (1.0, "bytes")), ("", (1.0, ""))],
+    [
+        ("usecond", (1e3, "time")),
+        ("ms", (1e6, "time")),
+        ("ns", (1.0, "time")),
+        ("Mbyte", (1e6, "bytes")),
+        ("Gbyte/second", (1e9, "rate")),
+        ("cycle/nsecond", (1e9, "rate")),
+        ("Ghz", (1e9, "rate")),
+        ("%", (1.0, "%")),
+        ("register/thread", (1.0, "")),
+        ("byte/block", (1.0, "bytes")),
+        ("", (1.0, "")),
+    ],
 )
 def test_units(unit: str, expected: tuple[float, str]) -> None:
     scale, kind = base_unit(unit)
@@ -87,7 +124,10 @@ def test_the_raw_page(raw: Path) -> None:
     first, second, tiny = read_ncu(raw)
     assert (first.kernel, first.grid, first.block) == ("copy(float *)", "(100, 1, 1)", "(256, 1, 1)")
     assert first.metrics["gpu__time_duration.sum"] == pytest.approx(10_000) and first.metrics[FMA] == 1e6
-    assert second.metrics["dram__bytes.sum"] == 6e6 and first.metrics["dram__cycles_elapsed.avg.per_second"] == 1.5e9
+    assert (
+        second.metrics["dram__bytes.sum"] == 6e6
+        and first.metrics["dram__cycles_elapsed.avg.per_second"] == 1.5e9
+    )
     assert DRAM not in tiny.metrics  # n/a is no zero
 
 
@@ -95,7 +135,9 @@ def test_the_details_page(details: Path) -> None:
     (launch,) = read_ncu(details)
     assert launch.metrics["gpu__time_duration.sum"] == pytest.approx(1.5e6)
     assert (launch.metrics[SM], launch.metrics[MEMORY]) == (81.2, 40.0)
-    assert launch.metrics["dram__bytes.sum.per_second"] == pytest.approx(500.5e9)  # the other Memory Throughput
+    assert launch.metrics["dram__bytes.sum.per_second"] == pytest.approx(
+        500.5e9
+    )  # the other Memory Throughput
     (found,) = kernels([launch])
     lines = advice(found)
     assert bound(found) == "compute-bound" and lines[0].startswith("compute-bound")
@@ -133,18 +175,31 @@ def test_the_measured_roofline(raw: Path) -> None:
     point = measured(kernels(read_ncu(raw))[0])
     assert point.flops == pytest.approx(250e9) and point.traffic == pytest.approx(200e9)
     assert point.intensity == pytest.approx(1.25)
-    assert point.peak_flops == pytest.approx(2 * 6912 * 1.25e9) and point.peak_traffic == pytest.approx(1536e9)
+    assert point.peak_flops == pytest.approx(2 * 6912 * 1.25e9) and point.peak_traffic == pytest.approx(
+        1536e9
+    )
     assert point.ridge == pytest.approx(11.25) and point.side == "memory roof"
     assert point.attainable == pytest.approx(1.25 * 1536e9)
 
 
 def test_the_roofline_section_counts_per_cycle() -> None:
     """As --section SpeedOfLight_RooflineChart: 100 add + 2 * 200 fma a cycle at 1 GHz."""
-    per_cycle = {f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum.per_cycle_elapsed": count
-                 for kind, count in (("add", 100.0), ("mul", 0.0), ("fma", 200.0))}
-    point = measured(kernel(**per_cycle, **{"smsp__cycles_elapsed.avg.per_second": 1e9, "dram__bytes.sum.per_second": 1e11},
-                            time=1000.0))
-    assert (point.precision, point.flops, point.intensity) == ("FP64", pytest.approx(500e9), pytest.approx(5.0))
+    per_cycle = {
+        f"smsp__sass_thread_inst_executed_op_d{kind}_pred_on.sum.per_cycle_elapsed": count
+        for kind, count in (("add", 100.0), ("mul", 0.0), ("fma", 200.0))
+    }
+    point = measured(
+        kernel(
+            **per_cycle,
+            **{"smsp__cycles_elapsed.avg.per_second": 1e9, "dram__bytes.sum.per_second": 1e11},
+            time=1000.0,
+        )
+    )
+    assert (point.precision, point.flops, point.intensity) == (
+        "FP64",
+        pytest.approx(500e9),
+        pytest.approx(5.0),
+    )
     assert point.attainable is None and point.side is None  # no roofs were measured
 
 
@@ -182,7 +237,9 @@ def test_the_estimated_roofline(made, capsys: pytest.CaptureFixture[str]) -> Non
         file.node(1, "A", "x")
         for number in (0, 1):
             at = 10_000 * number
-            file.node_call(number + 1, 1, number, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3)
+            file.node_call(
+                number + 1, 1, number, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3
+            )
             file.launch("k", (at, at + 10), (at + 100, at + 1_100))
     assert main(["ncu", str(made.path), "-f", "json", "--flops", "A=3000", "--peak-flops", "9"]) == 0
     ((row,),) = json.loads(capsys.readouterr().out).values()

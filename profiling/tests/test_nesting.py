@@ -124,7 +124,9 @@ def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(
         nesting,
         "_sweep",
-        lambda events, count, start, end, thread, asked: sweep(events, count, start, Counted(end), thread, asked),
+        lambda events, count, start, end, thread, asked: sweep(
+            events, count, start, Counted(end), thread, asked
+        ),
     )
     for count in (1_000, 10_000):
         ranges = columns(*shapes(count)[shape])

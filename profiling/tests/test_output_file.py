@@ -18,13 +18,31 @@ from wirecell_profile import cli
 from wirecell_profile.output_file import output_file, target_of
 
 OPTIONS: dict[str, tuple[str, Callable[[Path], list[str]], Callable[[bytes], bool]]] = {
-    "html": (".html", lambda path: ["html", "run.sqlite", "-o", str(path)], lambda content: b"</html>" in content),
-    "trace": (".json", lambda path: ["trace", "run.sqlite", "-o", str(path)], lambda content: bool(json.loads(content))),
-    "trace.gz": (".json.gz", lambda path: ["trace", "run.sqlite", "-o", str(path)],
-                 lambda content: bool(json.loads(gzip.decompress(content)))),
-    "summary": (".txt", lambda path: ["summary", "run.sqlite", "-o", str(path)], lambda content: len(content) > 100),
-    "merge": (".sqlite", lambda path: ["merge", "--overwrite", "run.sqlite", "other.sqlite", "-o", str(path)],
-              lambda content: content.startswith(b"SQLite format 3")),
+    "html": (
+        ".html",
+        lambda path: ["html", "run.sqlite", "-o", str(path)],
+        lambda content: b"</html>" in content,
+    ),
+    "trace": (
+        ".json",
+        lambda path: ["trace", "run.sqlite", "-o", str(path)],
+        lambda content: bool(json.loads(content)),
+    ),
+    "trace.gz": (
+        ".json.gz",
+        lambda path: ["trace", "run.sqlite", "-o", str(path)],
+        lambda content: bool(json.loads(gzip.decompress(content))),
+    ),
+    "summary": (
+        ".txt",
+        lambda path: ["summary", "run.sqlite", "-o", str(path)],
+        lambda content: len(content) > 100,
+    ),
+    "merge": (
+        ".sqlite",
+        lambda path: ["merge", "--overwrite", "run.sqlite", "other.sqlite", "-o", str(path)],
+        lambda content: content.startswith(b"SQLite format 3"),
+    ),
 }
 
 

@@ -27,8 +27,11 @@ def test_colours_are_distinct() -> None:
 
 
 def test_every_kind_of_component_has_a_colour() -> None:
-    kinds = {kind for path in (ROOT / "spng").rglob("*.cxx")
-             for kind in re.findall(r'\.kind = "(\w+)"', path.read_text(encoding="utf-8"))}
+    kinds = {
+        kind
+        for path in (ROOT / "spng").rglob("*.cxx")
+        for kind in re.findall(r'\.kind = "(\w+)"', path.read_text(encoding="utf-8"))
+    }
     assert len(kinds) >= 10
     assert kinds <= set(PALETTE)
 

@@ -147,7 +147,9 @@ def test_marks_are_no_ranges(made) -> None:
         file.mark("mark", 5, color=0xFF00FF00)
     profile = made.profile()
     assert profile.ranges.name.texts() == ["range"]
-    assert profile.marks.name.texts() == ["mark"] and profile.marks.start.tolist() == profile.marks.end.tolist() == [5]
+    assert profile.marks.name.texts() == [
+        "mark"
+    ] and profile.marks.start.tolist() == profile.marks.end.tolist() == [5]
     assert profile.marks.color.tolist() == [0xFF00FF00]
 
 
@@ -174,7 +176,11 @@ def test_enumerations_of_the_file_go_before_ours(made) -> None:
         file.copy(0, 1, 1, kind=12)
         file.copy(0, 1, 1, kind=99)
     names = made.profile().operations.name.texts()
-    assert names == ["[CUDA memcpy Sideways]", "[CUDA memcpy Unified Device-to-Host]", "[CUDA memcpy kind 99]"]
+    assert names == [
+        "[CUDA memcpy Sideways]",
+        "[CUDA memcpy Unified Device-to-Host]",
+        "[CUDA memcpy kind 99]",
+    ]
 
 
 @pytest.mark.parametrize("column", ("uint64Value", "int64Value", "uint32Value", "int32Value"))

@@ -12,7 +12,9 @@ def attributed(projection: Projection) -> dict[str, list[str]]:
     """Range name -> names of its operations, in order."""
     found: dict[str, list[str]] = {}
     for one, operation in zip(projection.pairs.range.tolist(), projection.pairs.operation.tolist()):
-        found.setdefault(projection.ranges.name.text(one), []).append(projection.operations.name.text(operation))
+        found.setdefault(projection.ranges.name.text(one), []).append(
+            projection.operations.name.text(operation)
+        )
     return found
 
 
@@ -27,7 +29,8 @@ def projected(projection: Projection) -> dict[str, tuple[int, int, int, int]]:
         table.operations.tolist(),
     )
     return {
-        projection.ranges.name.text(one): (start, end, launches, count) for one, start, end, launches, count in parts
+        projection.ranges.name.text(one): (start, end, launches, count)
+        for one, start, end, launches, count in parts
     }
 
 
@@ -209,7 +212,12 @@ def test_node_calls_from_the_recorder(made) -> None:
         file.node(3, "FrameFileSink", "")
         file.node_call(13, 3, 1, 310, 320)
     calls = made.profile().node_calls
-    assert calls.node.texts() == ["SPNGDecon:induction", "SPNGDNNROI:v", "SPNGDecon:induction", "FrameFileSink"]
+    assert calls.node.texts() == [
+        "SPNGDecon:induction",
+        "SPNGDNNROI:v",
+        "SPNGDecon:induction",
+        "FrameFileSink",
+    ]
     assert calls.type.texts() == ["SPNGDecon", "SPNGDNNROI", "SPNGDecon", "FrameFileSink"]
     assert calls.event.tolist() == [0, 0, 1, 1] and calls.ok.tolist() == [1, 1, 0, 1]
     assert calls.bytes_in[0] == 4096 and calls.bytes_in[1] < 0  # not measured is not 0
@@ -267,10 +275,24 @@ def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(made) -> Non
         file.node_call(11, 2, 0, 10, 20)
         file.node_call(12, 3, 1, 100, 200)
         for number, call in ((1, 10), (2, 11)):
-            file.row("CUDA_GRAPH_NODE_EVENTS", start=number, end=number, nameId=0, globalTid=file.thread(1), graphNodeId=number,
-                     spngCall=call)
-            file.row("CUDA_GRAPH_NODE_EVENTS", start=50, end=50, nameId=0, globalTid=file.thread(1), graphNodeId=number + 100,
-                     originalGraphNodeId=number)
+            file.row(
+                "CUDA_GRAPH_NODE_EVENTS",
+                start=number,
+                end=number,
+                nameId=0,
+                globalTid=file.thread(1),
+                graphNodeId=number,
+                spngCall=call,
+            )
+            file.row(
+                "CUDA_GRAPH_NODE_EVENTS",
+                start=50,
+                end=50,
+                nameId=0,
+                globalTid=file.thread(1),
+                graphNodeId=number + 100,
+                originalGraphNodeId=number,
+            )
         launch = file.call("cudaGraphLaunch_v10000", 110, 120)
         file.kernel("deconvolve", 300, 310, launch, graphNodeId=101)
         file.kernel("network", 310, 320, launch, graphNodeId=102)

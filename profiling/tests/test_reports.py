@@ -34,15 +34,23 @@ def test_every_report_is_there() -> None:
 
 @pytest.mark.parametrize(
     "old, new",
-    [("gpukernsum", "cuda_gpu_kern_sum"), ("nvtxppsum", "nvtx_pushpop_sum"), ("nvtxgpuproj", "nvtx_gpu_proj_trace"),
-     ("apigpusum", "cuda_api_gpu_sum"), ("kernexectrace", "cuda_kern_exec_trace"), ("osrtsum", "osrt_sum")],
+    [
+        ("gpukernsum", "cuda_gpu_kern_sum"),
+        ("nvtxppsum", "nvtx_pushpop_sum"),
+        ("nvtxgpuproj", "nvtx_gpu_proj_trace"),
+        ("apigpusum", "cuda_api_gpu_sum"),
+        ("kernexectrace", "cuda_kern_exec_trace"),
+        ("osrtsum", "osrt_sum"),
+    ],
 )
 def test_old_names(old: str, new: str) -> None:
     assert find(old)[0].name == new
 
 
 def test_old_names_are_unique() -> None:
-    names = list(itertools.chain.from_iterable((report.name, *report.aliases) for report in all_reports().values()))
+    names = list(
+        itertools.chain.from_iterable((report.name, *report.aliases) for report in all_reports().values())
+    )
     assert len(names) == len(set(names))
 
 
@@ -130,9 +138,14 @@ def test_kernels_by_name(made) -> None:
     wanted = ("Total Time (ns)", "Instances", "Name")
     assert rows(scope, "cuda_gpu_kern_sum", *wanted) == [["60", "1", "add<float>"], ["40", "2", "add<int>"]]
     assert rows(scope, "cuda_gpu_kern_sum:base", *wanted) == [["100", "3", "add"]]
-    assert rows(scope, "cuda_gpu_kern_sum:mangled", *wanted) == [["60", "1", "_Zadd<float>"], ["40", "2", "_Zadd<int>"]]
+    assert rows(scope, "cuda_gpu_kern_sum:mangled", *wanted) == [
+        ["60", "1", "_Zadd<float>"],
+        ["40", "2", "_Zadd<int>"],
+    ]
     assert rows(scope, "cuda_gpu_kern_sum:nvtx-name:base", *wanted) == [
-        ["60", "1", "add"], ["30", "1", "inner: add"], ["10", "1", "outer: add"],
+        ["60", "1", "add"],
+        ["30", "1", "inner: add"],
+        ["10", "1", "outer: add"],
     ]
 
 
@@ -149,8 +162,12 @@ def memory(file) -> None:
     """A pageable upload, two downloads of 1 and 3 MB and a set."""
     file.device(0, "GPU")
     file.copy(100, 200, file.call("cudaMemcpyAsync_v3020", 0, 10), size=500_000, kind=1, source=0, target=2)
-    file.copy(300, 400, file.call("cudaMemcpyAsync_v3020", 20, 30), size=1_000_000, kind=2, source=2, target=1)
-    file.copy(400, 600, file.call("cudaMemcpyAsync_v3020", 40, 50), size=3_000_000, kind=2, source=2, target=1)
+    file.copy(
+        300, 400, file.call("cudaMemcpyAsync_v3020", 20, 30), size=1_000_000, kind=2, source=2, target=1
+    )
+    file.copy(
+        400, 600, file.call("cudaMemcpyAsync_v3020", 40, 50), size=3_000_000, kind=2, source=2, target=1
+    )
     file.memset(650, 750, file.call("cudaMemsetAsync_v3020", 60, 70), size=250_000, memory=2)
 
 
@@ -186,7 +203,9 @@ def test_device_and_host_together(made) -> None:
     ]
     both = rows(scope, "cuda_api_gpu_sum:base", "Total Time (ns)", *wanted[1:])
     assert [row for row in both if row[1] == "CUDA_API"] == [
-        ["30", "CUDA_API", "cudaMemcpyAsync"], ["10", "CUDA_API", "cudaMemsetAsync"], ["6", "CUDA_API", "cudaLaunchKernel"],
+        ["30", "CUDA_API", "cudaMemcpyAsync"],
+        ["10", "CUDA_API", "cudaMemsetAsync"],
+        ["6", "CUDA_API", "cudaLaunchKernel"],
     ]
     assert [row[1:] for row in both if row[1] != "CUDA_API"] == [row[1:] for row in device]
 
@@ -195,13 +214,56 @@ def test_device_trace(made) -> None:
     """In order of start; a copy knows its memory kinds and throughput: 0.5 MB in 100 ns = 5 000 000 MB/s."""
     with made.writing() as file:
         memory(file)
-        file.launch("kernel", (80, 82), (220, 260), grid=(2, 3, 4), block=(32, 2, 1), stream=9, registersPerThread=40,
-                    staticSharedMemory=1000, dynamicSharedMemory=48_000)
+        file.launch(
+            "kernel",
+            (80, 82),
+            (220, 260),
+            grid=(2, 3, 4),
+            block=(32, 2, 1),
+            stream=9,
+            registersPerThread=40,
+            staticSharedMemory=1000,
+            dynamicSharedMemory=48_000,
+        )
     trace = rows(made.scope(), "cuda_gpu_trace")
-    assert trace[0] == ["100", "100", "1", *[""] * 9, "0.500", "5000000.000", "Pageable", "Device", "GPU (0)", "1", "", "7",
-                        "[CUDA memcpy Host-to-Device]"]
-    assert trace[1] == ["220", "40", "5", "2", "3", "4", "32", "2", "1", "40", "0.001", "0.048", "", "", "", "", "GPU (0)", "1",
-                        "", "9", "kernel"]
+    assert trace[0] == [
+        "100",
+        "100",
+        "1",
+        *[""] * 9,
+        "0.500",
+        "5000000.000",
+        "Pageable",
+        "Device",
+        "GPU (0)",
+        "1",
+        "",
+        "7",
+        "[CUDA memcpy Host-to-Device]",
+    ]
+    assert trace[1] == [
+        "220",
+        "40",
+        "5",
+        "2",
+        "3",
+        "4",
+        "32",
+        "2",
+        "1",
+        "40",
+        "0.001",
+        "0.048",
+        "",
+        "",
+        "",
+        "",
+        "GPU (0)",
+        "1",
+        "",
+        "9",
+        "kernel",
+    ]
     assert trace[4][14:16] == ["Device", ""]  # a set has one memory kind
     assert [int(row[0]) for row in trace] == [100, 220, 300, 400, 650]
 
@@ -222,11 +284,33 @@ def test_launch_wait_and_run(made) -> None:
         file.launch("kernel", (200, 210), (210, 225))
         file.kernel("orphan", 300, 310, correlation=999)
     scope = made.scope()
-    (row,) = rows(scope, "cuda_kern_exec_sum", "Count", "QCount", "TAvg (ns)", "TMin (ns)", "TMax (ns)", "AAvg (ns)", "QAvg (ns)",
-                  "QStdDev (ns)", "KMed (ns)", "API Name", "Kernel Name")
+    (row,) = rows(
+        scope,
+        "cuda_kern_exec_sum",
+        "Count",
+        "QCount",
+        "TAvg (ns)",
+        "TMin (ns)",
+        "TMax (ns)",
+        "AAvg (ns)",
+        "QAvg (ns)",
+        "QStdDev (ns)",
+        "KMed (ns)",
+        "API Name",
+        "Kernel Name",
+    )
     assert row == ["3", "1", "51.7", "25", "70", "26.7", "30.0", "0.0", "15.0", "cudaLaunchKernel", "kernel"]
-    trace = rows(scope, "cuda_kern_exec_trace", "API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)",
-                 "Kernel Start (ns)", "Kernel Dur (ns)", "Total Dur (ns)")
+    trace = rows(
+        scope,
+        "cuda_kern_exec_trace",
+        "API Start (ns)",
+        "API Dur (ns)",
+        "Queue Start (ns)",
+        "Queue Dur (ns)",
+        "Kernel Start (ns)",
+        "Kernel Dur (ns)",
+        "Total Dur (ns)",
+    )
     assert trace == [
         ["10", "10", "20", "30", "50", "30", "70"],
         ["100", "60", "", "", "140", "10", "60"],
@@ -242,8 +326,10 @@ def test_launches_are_grouped_by_thread_device_and_call(made) -> None:
         file.launch("kernel", (40, 50), (60, 100), tid=1, api="cuLaunchKernel")
     keys = rows(made.scope(), "cuda_kern_exec_sum", "TID", "DevId", "API Name", "TAvg (ns)")
     assert keys == [
-        ["1", "0", "cuLaunchKernel", "60.0"], ["1", "1", "cudaLaunchKernel", "50.0"],
-        ["2", "0", "cudaLaunchKernel", "40.0"], ["1", "0", "cudaLaunchKernel", "30.0"],
+        ["1", "0", "cuLaunchKernel", "60.0"],
+        ["1", "1", "cudaLaunchKernel", "50.0"],
+        ["2", "0", "cudaLaunchKernel", "40.0"],
+        ["1", "0", "cudaLaunchKernel", "30.0"],
     ]
 
 
@@ -251,7 +337,14 @@ def test_nothing_waited(made) -> None:
     with made.writing() as file:
         file.launch("kernel", (0, 30), (20, 40))
     cells = rows(
-        made.scope(), "cuda_kern_exec_sum", "QCount", "QAvg (ns)", "QMed (ns)", "QMin (ns)", "QMax (ns)", "QStdDev (ns)"
+        made.scope(),
+        "cuda_kern_exec_sum",
+        "QCount",
+        "QAvg (ns)",
+        "QMed (ns)",
+        "QMin (ns)",
+        "QMax (ns)",
+        "QStdDev (ns)",
     )
     assert cells == [["0", "", "", "", "", "0.0"]]
 
@@ -267,9 +360,14 @@ def test_ranges_by_name_and_style(made) -> None:
         file.mark("step", 50)
     scope = made.scope()
     assert rows(scope, "nvtx_sum", "Time (%)", "Total Time (ns)", "Instances", "Style", "Range") == [
-        ["60.0", "60", "1", "PushPop", "step"], ["30.0", "30", "2", "StartEnd", "step"], ["10.0", "10", "1", "PushPop", "library:step"],
+        ["60.0", "60", "1", "PushPop", "step"],
+        ["30.0", "30", "2", "StartEnd", "step"],
+        ["10.0", "10", "1", "PushPop", "library:step"],
     ]
-    assert rows(scope, "nvtx_pushpop_sum", "Total Time (ns)", "Range") == [["60", "step"], ["10", "library:step"]]
+    assert rows(scope, "nvtx_pushpop_sum", "Total Time (ns)", "Range") == [
+        ["60", "step"],
+        ["10", "library:step"],
+    ]
     assert rows(scope, "nvtx_startend_sum", "Total Time (ns)", "Range") == [["30", "step"]]
 
 
@@ -291,7 +389,22 @@ def test_push_pop_trace(made) -> None:
         file.range("elsewhere", 20, 30, tid=2)
     assert rows(made.scope(), "nvtx_pushpop_trace") == [
         ["0", "100", "100", "30", "70", "run", "100", "1", "0", "1", "2", "", ":2", "run"],
-        ["10", "40", "30", "10", "20", "library:call", "100", "1", "1", "1", "4", "2", ":2:4", "    library:call"],
+        [
+            "10",
+            "40",
+            "30",
+            "10",
+            "20",
+            "library:call",
+            "100",
+            "1",
+            "1",
+            "1",
+            "4",
+            "2",
+            ":2:4",
+            "    library:call",
+        ],
         ["20", "30", "10", "0", "10", "part", "100", "1", "2", "0", "5", "4", ":2:4:5", "        part"],
         ["20", "30", "10", "0", "10", "elsewhere", "100", "2", "0", "0", "6", "", ":6", "elsewhere"],
     ]
@@ -396,6 +509,14 @@ def test_libraries_by_domain(made) -> None:
 def test_libraries_by_the_table_of_nsys(made) -> None:
     with made.writing() as file:
         for start in (0, 100):
-            file.row("CUBLAS_EVENTS", start=start, end=start + 40, eventClass=29, globalTid=file.thread(1),
-                     nameId=file.string("cublasSgemm"))
-    assert rows(made.scope(), "cublas_sum", "Num Calls", "Total Time (ns)", "Name") == [["2", "80", "cublasSgemm"]]
+            file.row(
+                "CUBLAS_EVENTS",
+                start=start,
+                end=start + 40,
+                eventClass=29,
+                globalTid=file.thread(1),
+                nameId=file.string("cublasSgemm"),
+            )
+    assert rows(made.scope(), "cublas_sum", "Num Calls", "Total Time (ns)", "Name") == [
+        ["2", "80", "cublasSgemm"]
+    ]

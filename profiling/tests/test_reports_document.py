@@ -49,6 +49,18 @@ def test_everything_is_named() -> None:
 
 def test_defaults_are_those_of_the_program() -> None:
     limits = Limits()
-    assert (limits.gap, limits.chunks, limits.utilisation, limits.short_kernel, limits.storm) == (20_000, 30, 50.0, 3_000, 100)
-    for text in ("`--gap` (20 us)", "`--chunks` (30)", "`--utilisation` (50 %)", "`--short-kernel` (3 us)", "`--storm` (100)"):
+    assert (limits.gap, limits.chunks, limits.utilisation, limits.short_kernel, limits.storm) == (
+        20_000,
+        30,
+        50.0,
+        3_000,
+        100,
+    )
+    for text in (
+        "`--gap` (20 us)",
+        "`--chunks` (30)",
+        "`--utilisation` (50 %)",
+        "`--short-kernel` (3 us)",
+        "`--storm` (100)",
+    ):
         assert text in TEXT

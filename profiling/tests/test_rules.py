@@ -26,15 +26,25 @@ def starts(found: Found) -> list[int]:
 
 def test_all_rules_are_there() -> None:
     assert set(all_rules()) == {
-        "cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "api_errors", "orphan_operations",
-        "gpu_gaps", "gpu_time_util", "launch_storm",
+        "cuda_memcpy_async",
+        "cuda_memcpy_sync",
+        "cuda_memset_sync",
+        "cuda_api_sync",
+        "api_errors",
+        "orphan_operations",
+        "gpu_gaps",
+        "gpu_time_util",
+        "launch_storm",
     }
 
 
 def test_copies(made) -> None:
     with made.writing() as file:
+
         def copy(start: int, api: str, source: int, target: int, length: int = 10) -> None:
-            file.copy(start, start + length, file.call(api, start - 5, start - 4), source=source, target=target)
+            file.copy(
+                start, start + length, file.call(api, start - 5, start - 4), source=source, target=target
+            )
 
         copy(100, "cudaMemcpyAsync_v3020", PAGEABLE, DEVICE, length=20)
         copy(200, "cudaMemcpyAsync_v3020", PINNED, DEVICE)
@@ -53,8 +63,12 @@ def test_copies(made) -> None:
 
 def test_sets(made) -> None:
     with made.writing() as file:
-        for start, api, memory in ((100, "cudaMemset_v3020", DEVICE), (200, "cudaMemset_v3020", PINNED),
-                                   (300, "cudaMemset_v3020", MANAGED), (400, "cudaMemsetAsync_v3020", PINNED)):
+        for start, api, memory in (
+            (100, "cudaMemset_v3020", DEVICE),
+            (200, "cudaMemset_v3020", PINNED),
+            (300, "cudaMemset_v3020", MANAGED),
+            (400, "cudaMemsetAsync_v3020", PINNED),
+        ):
             file.memset(start, start + 10, file.call(api, start - 5, start - 4), memory=memory)
     assert starts(find(made.scope(), "cuda_memset_sync")) == [200, 300]
 
@@ -69,7 +83,9 @@ def test_waits_and_errors(made) -> None:
         file.call("cudaMalloc_v3020", 400, 410, result=2)
     scope = made.scope()
     found = find(scope, "cuda_api_sync")
-    assert starts(found) == [40, 10, 200] and scope.profile.ranges.text.text(found.hits[0].range_row) == "step"
+    assert (
+        starts(found) == [40, 10, 200] and scope.profile.ranges.text.text(found.hits[0].range_row) == "step"
+    )
     (error,) = find(scope, "api_errors").hits
     assert (error.start, error.note) == (400, "returned 2")
 
@@ -143,7 +159,8 @@ def test_orphans(made) -> None:
         file.launch("across the edge", (90, 110), (120, 130))
         file.kernel("unknown", 200, 210, 999)
     assert {(hit.what, hit.note) for hit in find(made.scope(), "orphan_operations").hits} == {
-        ("across the edge", "launched outside of all ranges"), ("unknown", "launching call unknown"),
+        ("across the edge", "launched outside of all ranges"),
+        ("unknown", "launching call unknown"),
     }
 
 
@@ -154,13 +171,19 @@ def test_next_command_picks_the_launch(made) -> None:
         for start in (0, 1_000):
             file.range("Step::a/b", start, start + 500, domainId=1)
             for at in (10, 20, 30):
-                file.launch("spng::k<int>", (start + at, start + at + 1), (start + at + 2, start + at + 3), short="k")
+                file.launch(
+                    "spng::k<int>", (start + at, start + at + 1), (start + at + 2, start + at + 3), short="k"
+                )
         file.launch("elsewhere", (5_000, 5_001), (5_002, 5_003), short="k")
     scope = made.scope()
     hit = Hit(1_020, 1, "", range_row=1, kernel_row=4)
     first, second = next_commands(scope, "kernel", hit)
-    assert first.startswith("ncu --nvtx --nvtx-include 'spng@Step::a\\/b/' -k k --launch-skip 4 -c 1 --section SpeedOfLight")
-    assert "--import-source yes" in first and "--cache-control none" in first and "--replay-mode kernel" in first
+    assert first.startswith(
+        "ncu --nvtx --nvtx-include 'spng@Step::a\\/b/' -k k --launch-skip 4 -c 1 --section SpeedOfLight"
+    )
+    assert (
+        "--import-source yes" in first and "--cache-control none" in first and "--replay-mode kernel" in first
+    )
     assert first.endswith(" wire-cell -c job.jsonnet")
     assert "--replay-mode application" in second and "--set roofline" in second
     lines = next_commands(scope, "storm", hit)
@@ -178,7 +201,9 @@ def test_every_rule_has_a_next_command(made) -> None:
 
 def test_sources_find_the_opening(tmp_path) -> None:
     (tmp_path / "spng").mkdir()
-    (tmp_path / "spng" / "a.cxx").write_text('// "Decon::fft" is slow\nvoid f() {\n    NVTX_SCOPED_RANGE("Decon::fft");\n}\n')
+    (tmp_path / "spng" / "a.cxx").write_text(
+        '// "Decon::fft" is slow\nvoid f() {\n    NVTX_SCOPED_RANGE("Decon::fft");\n}\n'
+    )
     (tmp_path / "spng" / "b.cxx").write_text('registry.add({.type = "SPNGDecon"});\n')
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "c.cxx").write_text('NVTX_SCOPED_RANGE("gone");\n')
@@ -202,7 +227,11 @@ def stormy(made) -> str:
 def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", stormy]) == 0
     shown = capsys.readouterr().out
-    assert "** launch_storm" in shown and "spng:Decon::fft" in shown and "--nvtx-include spng@Decon::fft/" in shown
+    assert (
+        "** launch_storm" in shown
+        and "spng:Decon::fft" in shown
+        and "--nvtx-include spng@Decon::fft/" in shown
+    )
     assert "nothing found: api_errors" in shown
     assert "cuda_memcpy_async" in shown.split("not applicable:")[1]
     assert main(["rules", stormy, "-f", "json", "-r", "launch_storm"]) == 0

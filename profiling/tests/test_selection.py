@@ -26,11 +26,15 @@ def two_events(file) -> None:
         file.node_call(10 + event, 1, event, begin, begin + 400)
         file.range("SPNGDecon:induction", begin + 1, begin + 399, domainId=1, event=event)
         file.range("Decon::transform", begin + 100, begin + 200, domainId=1)
-        file.launch(f"fft of {event}", (begin + 110, begin + 120), (begin + 5000, begin + 5100), api="cuLaunchKernel")
+        file.launch(
+            f"fft of {event}", (begin + 110, begin + 120), (begin + 5000, begin + 5100), api="cuLaunchKernel"
+        )
         file.launch(f"multiply of {event}", (begin + 210, begin + 220), (begin + 5100, begin + 5200))
         file.node_call(20 + event, 2, event, begin + 500, begin + 900)
         file.range("SPNGROI:u", begin + 501, begin + 899, domainId=1, event=event)
-        helper = file.launch(f"threshold of {event}", (begin + 600, begin + 610), (begin + 5200, begin + 5300), tid=2)
+        helper = file.launch(
+            f"threshold of {event}", (begin + 600, begin + 610), (begin + 5200, begin + 5300), tid=2
+        )
         file.external(helper, 20 + event)
 
 
@@ -83,7 +87,10 @@ def test_an_event_keeps_all_its_nodes(made) -> None:
 def test_filters_add_up(made) -> None:
     with made.writing() as file:
         two_events(file)
-    assert names(made.scope(nodes=("SPNGDecon",), events=(0, 0)))["operations"] == ["fft of 0", "multiply of 0"]
+    assert names(made.scope(nodes=("SPNGDecon",), events=(0, 0)))["operations"] == [
+        "fft of 0",
+        "multiply of 0",
+    ]
     assert names(made.scope(ranges=("Decon::*",), events=(0, 0)))["operations"] == ["fft of 0"]
     assert names(made.scope(nodes=("SPNGDecon",), ranges=("SPNGROI:u",)))["operations"] == []
 
@@ -107,7 +114,10 @@ def test_attribution_is_that_of_the_whole_profile(made) -> None:
     scope = made.scope(time=(5000, 6000))
     assert len(scope.range_rows) == 0 and len(scope.pairs.range) == 0
     inner = scope.projection.range_of_operation[scope.operation_rows]
-    assert [scope.projection.ranges.text.text(i) for i in inner[:2]] == ["Decon::transform", "SPNGDecon:induction"]
+    assert [scope.projection.ranges.text.text(i) for i in inner[:2]] == [
+        "Decon::transform",
+        "SPNGDecon:induction",
+    ]
 
 
 def test_a_node_keeps_its_own_range_though_the_clock_starts_later(made) -> None:
@@ -120,7 +130,11 @@ def test_a_node_keeps_its_own_range_though_the_clock_starts_later(made) -> None:
         file.range("SPNGDecon:u", 200, 300, domainId=1, event=1)
         file.launch("kernel", (96, 98), (200, 210))
     scope = made.scope(nodes=("SPNGDecon:u",))
-    assert names(scope) == {"ranges": ["SPNGDecon:u"], "calls": ["cudaLaunchKernel"], "operations": ["kernel"]}
+    assert names(scope) == {
+        "ranges": ["SPNGDecon:u"],
+        "calls": ["cudaLaunchKernel"],
+        "operations": ["kernel"],
+    }
     assert scope.node_projection.own_range.tolist() == [0]
     assert scope.node_projection.call_of_range.tolist() == [0, -1]
     assert len(scope.node_call_rows) == 1
@@ -132,10 +146,14 @@ def test_projection_of_a_part(made) -> None:
     projected = made.scope(events=(1, 1)).projected
     ranges = made.profile().ranges
     parts = zip(
-        projected.range.tolist(), projected.start.tolist(), projected.end.tolist(), projected.operations.tolist()
+        projected.range.tolist(),
+        projected.start.tolist(),
+        projected.end.tolist(),
+        projected.operations.tolist(),
     )
     assert [(ranges.text.text(i), *rest) for i, *rest in parts] == [
-        ("SPNGDecon:induction", 6000, 6200, 2), ("Decon::transform", 6000, 6100, 1),
+        ("SPNGDecon:induction", 6000, 6200, 2),
+        ("Decon::transform", 6000, 6100, 1),
     ]
 
 
@@ -170,8 +188,14 @@ def test_node_calls_that_the_file_lacks_are_missing(made) -> None:
 
 @pytest.mark.parametrize(
     "text, nanoseconds",
-    [("15", 15), ("15ns", 15), ("2us", 2_000), ("1.5ms", 1_500_000), ("0.1s", 100_000_000),
-     ("9007199.254740993s", 9_007_199_254_740_993)],
+    [
+        ("15", 15),
+        ("15ns", 15),
+        ("2us", 2_000),
+        ("1.5ms", 1_500_000),
+        ("0.1s", 100_000_000),
+        ("9007199.254740993s", 9_007_199_254_740_993),
+    ],
 )
 def test_times_are_exact(text: str, nanoseconds: int) -> None:
     """The last one, 2^53 + 1 ns, would not survive floating point."""

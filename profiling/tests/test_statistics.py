@@ -17,6 +17,7 @@ def generator(seed: int = 1) -> np.random.Generator:
 
 def enumerated_p(a: list[float], b: list[float]) -> tuple[float, float]:
     """U and the two-sided p by looking at every division of the pooled values."""
+
     def u_of(left: list[float], right: list[float]) -> float:
         return sum((y > x) + 0.5 * (y == x) for x in left for y in right)
 
@@ -31,13 +32,16 @@ def enumerated_p(a: list[float], b: list[float]) -> tuple[float, float]:
     return seen, far / total
 
 
-@pytest.mark.parametrize("a, b", [
-    ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
-    ([1.0, 4.0, 6.0, 9.0], [2.0, 3.0, 11.0, 12.0, 13.0]),
-    ([1.0, 1.0, 2.0, 5.0], [2.0, 2.0, 5.0, 7.0]),
-    ([3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]),
-    ([0.3], [0.1, 0.2]),
-])
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
+        ([1.0, 4.0, 6.0, 9.0], [2.0, 3.0, 11.0, 12.0, 13.0]),
+        ([1.0, 1.0, 2.0, 5.0], [2.0, 2.0, 5.0, 7.0]),
+        ([3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]),
+        ([0.3], [0.1, 0.2]),
+    ],
+)
 def test_mann_whitney_is_the_enumeration(a: list[float], b: list[float]) -> None:
     assert statistics.mann_whitney(a, b) == pytest.approx(enumerated_p(a, b), rel=1e-12)
 
@@ -68,7 +72,9 @@ def test_normal_approximation_continues_the_exact_distribution(monkeypatch: pyte
 def test_mann_whitney_p_is_uniform_for_equal_code() -> None:
     """At most alpha of comparisons of equal code have p <= alpha, and close to it: the test is exact."""
     random = generator(3)
-    p = np.array([statistics.mann_whitney(random.normal(size=8), random.normal(size=8))[1] for _ in range(1000)])
+    p = np.array(
+        [statistics.mann_whitney(random.normal(size=8), random.normal(size=8))[1] for _ in range(1000)]
+    )
     for alpha in (0.05, 0.2, 0.5):
         assert abs((p <= alpha).mean() - alpha) < 4 * math.sqrt(alpha * (1 - alpha) / 1000) + 0.02
 
@@ -113,7 +119,9 @@ def test_bootstrap_is_the_plain_two_level_one() -> None:
     seen = statistics.Bootstrap(a, b, generator(8)).ratio()
     low, high = np.percentile(plain_two_level(a, b, 6000), (2.5, 97.5))
     width = high - low
-    assert seen.ratio == pytest.approx(np.median([np.median(x) for x in b]) / np.median([np.median(x) for x in a]), rel=1e-12)
+    assert seen.ratio == pytest.approx(
+        np.median([np.median(x) for x in b]) / np.median([np.median(x) for x in a]), rel=1e-12
+    )
     assert abs(seen.low - low) < 0.08 * width and abs(seen.high - high) < 0.08 * width
 
 
@@ -133,7 +141,8 @@ def test_noise_does_not_see_a_true_difference() -> None:
     a = [100 * (1 + random.normal(0, 0.02)) * np.ones(5) for _ in range(12)]
     faster = [0.5 * run for run in a]
     assert statistics.Bootstrap(a, faster, generator(11)).noise() == pytest.approx(
-        statistics.Bootstrap(a, a, generator(11)).noise(), rel=1e-9)
+        statistics.Bootstrap(a, a, generator(11)).noise(), rel=1e-9
+    )
 
 
 def test_noise_is_what_equal_code_shows() -> None:
@@ -144,15 +153,27 @@ def test_noise_is_what_equal_code_shows() -> None:
         return [100 * (1 + random.normal(0, 0.02)) + random.normal(0, 0.5, 5) for _ in range(15)]
 
     noise = np.mean([statistics.Bootstrap(side(), side(), random, 2000).noise() for _ in range(30)])
-    fresh = np.abs([np.median(statistics.run_medians(side())) / np.median(statistics.run_medians(side())) - 1 for _ in range(800)])
+    fresh = np.abs(
+        [
+            np.median(statistics.run_medians(side())) / np.median(statistics.run_medians(side())) - 1
+            for _ in range(800)
+        ]
+    )
     assert 0.02 < (fresh > noise).mean() < 0.09
 
 
 def test_smallest_detectable_effect_is_found_with_its_power() -> None:
     """Runs with a known spread: an effect of that size passes both conditions in about 80 % of comparisons, half of it seldom."""
     random, tests, runs, spread = generator(13), 20, 12, 0.02
-    noise = np.percentile(np.abs([
-        np.median(random.normal(1, spread, runs)) / np.median(random.normal(1, spread, runs)) - 1 for _ in range(4000)]), 95)
+    noise = np.percentile(
+        np.abs(
+            [
+                np.median(random.normal(1, spread, runs)) / np.median(random.normal(1, spread, runs)) - 1
+                for _ in range(4000)
+            ]
+        ),
+        95,
+    )
     least = 2 * noise
     effect = statistics.smallest_detectable_effect(noise, least, tests, runs, runs)
 

@@ -56,7 +56,20 @@ def test_json(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_several_reports_and_files(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = str(tmp_path / "run")
     assert (
-        main(["stats", recorded, "-r", "nvtx_sum,gpukernsum:base", "-r", "cuda_api_sum", "-f", "csv", "-o", prefix])
+        main(
+            [
+                "stats",
+                recorded,
+                "-r",
+                "nvtx_sum,gpukernsum:base",
+                "-r",
+                "cuda_api_sum",
+                "-f",
+                "csv",
+                "-o",
+                prefix,
+            ]
+        )
         == 0
     )
     assert capsys.readouterr().out == ""
@@ -71,7 +84,9 @@ def test_a_report_that_cannot_apply_says_so_and_the_others_come(
     assert main(["stats", recorded, "-r", "osrt_sum,nvtx_sum"]) == 0
     shown = capsys.readouterr()
     assert "outer" in shown.out
-    assert shown.err == "SKIPPED osrt_sum: run.sqlite does not contain calls of the operating system's runtime\n"
+    assert (
+        shown.err == "SKIPPED osrt_sum: run.sqlite does not contain calls of the operating system's runtime\n"
+    )
 
 
 def test_no_report_at_all_is_a_failure(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +103,10 @@ def test_the_default_set_and_all(recorded: str, capsys: pytest.CaptureFixture[st
 
 
 def test_a_selection(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stats", recorded, "-r", "nvtx_sum", "-f", "json", "--range", "inner*", "--time", "100-1us"]) == 0
+    assert (
+        main(["stats", recorded, "-r", "nvtx_sum", "-f", "json", "--range", "inner*", "--time", "100-1us"])
+        == 0
+    )
     assert [row["Range"] for row in json.loads(capsys.readouterr().out)] == ["inner, with a comma"]
 
 
@@ -132,8 +150,11 @@ def work(made, ranges: int) -> tuple[int, int]:
     with made.writing() as file:
         names = [file.string(f"range {number}") for number in range(40)]
         thread = file.thread(1)
-        file.rows("NVTX_EVENTS", "start end eventType globalTid textId domainId",
-                  [(100 * i, 100 * i + 90, 59, thread, names[i % 40], 0) for i in range(ranges)])
+        file.rows(
+            "NVTX_EVENTS",
+            "start end eventType globalTid textId domainId",
+            [(100 * i, 100 * i + 90, 59, thread, names[i % 40], 0) for i in range(ranges)],
+        )
     statements, calls = [], 0
 
     def count(_frame, event: str, _argument) -> None:

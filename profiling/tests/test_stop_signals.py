@@ -44,7 +44,9 @@ def signal_before_rename(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
-def test_stopped_while_it_writes(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+def test_stopped_while_it_writes(
+    recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
     folder = tmp_path / "written"
     folder.mkdir()
     signal_before_rename(monkeypatch, number)

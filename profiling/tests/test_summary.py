@@ -54,8 +54,16 @@ def test_utilisation(recorded) -> None:
     rows = by(device_use.utilisation(recorded.scope()), "Quantity")
     times = {name: row["Time (ns)"] for name, row in rows.items() if row["Time (ns)"] is not None}
     assert times == {
-        "window": 1000, "gpu_busy": 260, "kernel_busy": 200, "copy_busy": 60, "overlap": 0, "parallel": 10,
-        "idle: before the first operation": 130, "idle: host wait": 400, "idle: kernel wait": 10, "idle: other wait": 0,
+        "window": 1000,
+        "gpu_busy": 260,
+        "kernel_busy": 200,
+        "copy_busy": 60,
+        "overlap": 0,
+        "parallel": 10,
+        "idle: before the first operation": 130,
+        "idle: host wait": 400,
+        "idle: kernel wait": 10,
+        "idle: other wait": 0,
         "idle: after the last operation": 200,
     }
     assert rows["gpu_busy"]["Share of W (%)"] == pytest.approx(26.0)
@@ -134,12 +142,22 @@ def test_nodes_on_the_device(recorded) -> None:
     rows = by(node_use.devices(recorded.scope()), "Node")
     a, b = rows["A"], rows["B"]
     assert (a["GPU ops"], a["Ops per call"], a["Launches"]) == (3, 1.5, 3)
-    assert (a["gpu_busy (ns)"], a["copy_busy (ns)"], a["proj_span (ns)"], a["proj_idle (ns)"]) == (120, 60, 170, 50)
+    assert (a["gpu_busy (ns)"], a["copy_busy (ns)"], a["proj_span (ns)"], a["proj_idle (ns)"]) == (
+        120,
+        60,
+        170,
+        50,
+    )
     assert a["proj_eff (%)"] == pytest.approx(100 * 120 / 170)
     assert (a["API (ns)"], a["Waiting API (ns)"]) == (85, 70)
     assert a["Queue p50 (ns)"] == 10.0
     assert (a["To device (B)"], a["To host (B)"]) == (4000, 8000)
-    assert (b["GPU ops"], b["gpu_busy (ns)"], b["proj_span (ns)"], b["Queue p50 (ns)"]) == (2, 150, 150, 100.0)
+    assert (b["GPU ops"], b["gpu_busy (ns)"], b["proj_span (ns)"], b["Queue p50 (ns)"]) == (
+        2,
+        150,
+        150,
+        100.0,
+    )
     assert (a["Verdict"], b["Verdict"]) == ("transfer-bound", "device-bound")
 
 
@@ -166,8 +184,16 @@ def test_verdicts(made, launch, run, verdict: str) -> None:
 
 def test_events(recorded) -> None:
     rows = by(node_use.events(recorded.scope()), "Event")
-    assert (rows["0"]["Kind"], rows["0"]["Latency (ns)"], rows["0"]["Host latency (ns)"]) == ("first", 200, 200)
-    assert (rows["1"]["Kind"], rows["1"]["Latency (ns)"], rows["1"]["Host latency (ns)"]) == ("steady", 400, 120)
+    assert (rows["0"]["Kind"], rows["0"]["Latency (ns)"], rows["0"]["Host latency (ns)"]) == (
+        "first",
+        200,
+        200,
+    )
+    assert (rows["1"]["Kind"], rows["1"]["Latency (ns)"], rows["1"]["Host latency (ns)"]) == (
+        "steady",
+        400,
+        120,
+    )
     assert (rows["0"]["gpu_busy (ns)"], rows["0"]["GPU ops"]) == (120, 3)
     assert rows["median"]["Latency (ns)"] == 400.0
     assert (rows["0"]["Node time (ns)"], rows["0"]["To device (B)"]) == (200, 4000)
@@ -176,7 +202,11 @@ def test_events(recorded) -> None:
 def test_memory_is_the_highest_of_the_calls(recorded) -> None:
     rows = by(node_use.memory(recorded.scope()), "Node")
     assert rows["A"]["Resident after (B)"] == 1100 and rows["A"]["Device (B)"] == 90
-    assert rows["B"]["Device (B)"] == 80 and rows["B"]["Host tensors (B)"] is None and rows["B"]["Largest in (B)"] is None
+    assert (
+        rows["B"]["Device (B)"] == 80
+        and rows["B"]["Host tensors (B)"] is None
+        and rows["B"]["Largest in (B)"] is None
+    )
 
 
 def test_ranges(recorded) -> None:
@@ -217,8 +247,12 @@ def test_streams_and_bus(recorded) -> None:
 
 def test_timeline(recorded) -> None:
     rows = timeline(recorded.scope(), operations=True).rows
-    assert [row[:3] for row in rows[:4]] == [(0, "spng:run", 1000), (100, "  spng:A", 200), (130, "GPU k1", 60),
-                                             (150, "    spng:B", 50)]
+    assert [row[:3] for row in rows[:4]] == [
+        (0, "spng:run", 1000),
+        (100, "  spng:A", 200),
+        (130, "GPU k1", 60),
+        (150, "    spng:B", 50),
+    ]
     assert rows[1][3] == "event 0, 3 GPU operations, busy 120 of 130 ns"
     assert "1 waiting calls" in rows[[row[0] for row in rows].index(400)][3]
     assert len(timeline(recorded.scope(events=(1, 1))).rows) == 2
@@ -251,6 +285,13 @@ def test_without_a_gpu_nothing_is_zero(made, capsys: pytest.CaptureFixture[str])
         device_use.utilisation(made.scope())
     assert main(["summary", str(made.path), "-f", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert set(data["missing"]) == {"utilisation", "node-devices", "range-devices", "streams", "bus", "node-memory"}
+    assert set(data["missing"]) == {
+        "utilisation",
+        "node-devices",
+        "range-devices",
+        "streams",
+        "bus",
+        "node-memory",
+    }
     (event,) = data["tables"]["events"]
     assert event["gpu_busy (ns)"] is None and event["Latency (ns)"] == 50

@@ -69,7 +69,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
     path = folder / "run.sqlite"
     with_two = folder / "two.npz"
     first = {name: array for name, array in read_arrays(ADC).items()}
-    np.savez(with_two, **first, **{name[:-1] + "1": array for name, array in first.items() if name.endswith("_0")})
+    np.savez(
+        with_two, **first, **{name[:-1] + "1": array for name, array in first.items() if name.endswith("_0")}
+    )
     job(folder, "--record", str(path), job_file=ROOT / PIPELINE, input=with_two, overlap_files="false")
     with Profile.open(path) as profile:
         yield Scope(profile)
@@ -92,12 +94,19 @@ def test_exclusive_times_add_up_to_the_run(recording: Scope) -> None:
 @needs_program
 def test_every_node_and_substep_is_there(recording: Scope) -> None:
     nodes = recording.profile.table("SPNG_NODE")
-    expected = {f"{kind}:{name}" if name else kind
-                for kind, name in zip(nodes.texts("type").texts(), nodes.texts("name").texts())}
+    expected = {
+        f"{kind}:{name}" if name else kind
+        for kind, name in zip(nodes.texts("type").texts(), nodes.texts("name").texts())
+    }
     shown = {row[0]: row for row in node_use.times(recording).rows}
     assert set(shown) == expected and len(shown) >= 20
     texts = set(recording.profile.ranges.text.texts())
-    assert {"Decon::fft", "Decon::ifft", "ThresholdROIs::threshold", "NoTileMPCoincidence::gather_channels"} <= texts
+    assert {
+        "Decon::fft",
+        "Decon::ifft",
+        "ThresholdROIs::threshold",
+        "NoTileMPCoincidence::gather_channels",
+    } <= texts
     kinds = {row[0]: row[1] for row in node_use.events(recording).rows}
     assert kinds == {"0": "first", "1": "steady", "median": "steady"}
 

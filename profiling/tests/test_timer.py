@@ -49,12 +49,18 @@ def test_standard_output_is_the_default(capsys: pytest.CaptureFixture[str]) -> N
 def test_timers_nest_with_indent() -> None:
     printed, results = Printed(), []
     with ScopedTimer("outer", write=printed, collect=results.append):
-        with ScopedTimer("middle", write=printed, collect=results.append), ScopedTimer("none", active=False), \
-                ScopedTimer("inner", write=printed, collect=results.append):
+        with (
+            ScopedTimer("middle", write=printed, collect=results.append),
+            ScopedTimer("none", active=False),
+            ScopedTimer("inner", write=printed, collect=results.append),
+        ):
             pass
         with ScopedTimer("second", write=printed, collect=results.append):
             pass
-    assert str(printed) == "        inner took T ms\n    middle took T ms\n    second took T ms\nouter took T ms\n"
+    assert (
+        str(printed)
+        == "        inner took T ms\n    middle took T ms\n    second took T ms\nouter took T ms\n"
+    )
     inner, middle, second, outer = results
     assert [result.depth for result in results] == [2, 1, 1, 0]
     assert inner.elapsed <= middle.elapsed
@@ -122,10 +128,16 @@ def test_other_threads_are_left_out() -> None:
 def test_a_report_replaces_the_tables() -> None:
     printed = Printed()
     seen: list[TimingResult] = []
-    with ScopedTimer("outer", write=printed), \
-            ScopedTimer("Demo", filter=Timing.ALL, write=printed,
-                        report=lambda results, indent: (seen.extend(results), printed(f"{indent}mine\n"))), \
-            activity("by hand", Timing.MEMSET):
+    with (
+        ScopedTimer("outer", write=printed),
+        ScopedTimer(
+            "Demo",
+            filter=Timing.ALL,
+            write=printed,
+            report=lambda results, indent: (seen.extend(results), printed(f"{indent}mine\n")),
+        ),
+        activity("by hand", Timing.MEMSET),
+    ):
         pass
     assert [result.name for result in seen] == ["by hand"]
     assert str(printed) == "    mine\n    Demo took T ms\nouter took T ms\n"
@@ -133,13 +145,21 @@ def test_a_report_replaces_the_tables() -> None:
 
 def test_tables_are_those_of_the_library() -> None:
     printed = Printed()
-    timing_print([TimingResult("memset", "cuda:0", Timing.MEMSET, 0, 0.021504),
-                  TimingResult("aten::mm", "cuda:0", Timing.KERNEL_LIBRARY, 1, 0.16384),
-                  TimingResult("aten::mm", "cuda:1", Timing.KERNEL_LIBRARY, 2, 2)], "  ", printed)
+    timing_print(
+        [
+            TimingResult("memset", "cuda:0", Timing.MEMSET, 0, 0.021504),
+            TimingResult("aten::mm", "cuda:0", Timing.KERNEL_LIBRARY, 1, 0.16384),
+            TimingResult("aten::mm", "cuda:1", Timing.KERNEL_LIBRARY, 2, 2),
+        ],
+        "  ",
+        printed,
+    )
     root = Path(__file__).resolve().parents[2]
     source = (root / "tests/instrument/activity_timing_test.cxx").read_text(encoding="utf-8")
     start = source.index('EXPECT_EQ(text, "  Timeline')
-    expected = "".join(re.findall(r'"(.*?)"', source[start:source.index(";\n", start)])).replace("\\n", "\n")
+    expected = "".join(re.findall(r'"(.*?)"', source[start : source.index(";\n", start)])).replace(
+        "\\n", "\n"
+    )
     assert printed.text == expected
 
 
@@ -153,8 +173,11 @@ def test_operators_of_torch() -> None:
     torch.zeros(3)
     results = timing_end()
     assert [(result.name, result.kind) for result in results] == [
-        ("aten::mm", Timing.KERNEL_LIBRARY), ("memcpy HtoH", Timing.MEMCPY), ("memset", Timing.MEMSET),
-        ("memset", Timing.MEMSET)]
+        ("aten::mm", Timing.KERNEL_LIBRARY),
+        ("memcpy HtoH", Timing.MEMCPY),
+        ("memset", Timing.MEMSET),
+        ("memset", Timing.MEMSET),
+    ]
     assert {result.device for result in results} == {"cpu"}
     assert all(result.elapsed > 0 for result in results)
     assert [result.begin for result in results] == sorted(result.begin for result in results)
@@ -162,14 +185,24 @@ def test_operators_of_torch() -> None:
 
 
 def test_without_torch() -> None:
-    outcome = subprocess.run([sys.executable, "-c", """
+    outcome = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            """
 import sys
 sys.modules["torch"] = None
 from wirecell_profile.timer import ScopedTimer
 from wirecell_profile.timing import Timing
 with ScopedTimer("Demo", filter=Timing.ALL, synchronize=True, use_nvtx=True):
     pass
-"""], capture_output=True, text=True, check=False, cwd=Path(__file__).resolve().parents[1])
+""",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).resolve().parents[1],
+    )
     assert outcome.returncode == 0, outcome.stderr
     assert re.fullmatch(r"No activity\.\nDemo took \d+\.\d\d ms\n", outcome.stdout)
 
@@ -201,4 +234,7 @@ def test_a_cuda_device() -> None:
     activities = timer.result.activities
     assert [(one.name, one.device) for one in activities] == [("aten::mm", "cuda:0")] * 3
     elapsed = begin.milliseconds_until(end)
-    assert elapsed is not None and 0 < sum(one.elapsed for one in activities) <= 1.05 * elapsed <= 1.05 * timer.elapsed
+    assert (
+        elapsed is not None
+        and 0 < sum(one.elapsed for one in activities) <= 1.05 * elapsed <= 1.05 * timer.elapsed
+    )

@@ -27,7 +27,9 @@ def recorded(made):
         file.mark("here", base + 7)
         file.launch("void k<int>()", (base + 100, base + 110), (base + 150, base + 200), short="k")
         file.kernel("orphan", base + 300, base + 301, 999, short="orphan")
-        file.copy(base + 400, base + 450, file.call("cudaMemcpyAsync", base + 350, base + 360), size=77, stream=9)
+        file.copy(
+            base + 400, base + 450, file.call("cudaMemcpyAsync", base + 350, base + 360), size=77, stream=9
+        )
         file.sample(base + 50, "process", "resident_bytes", 5.0)
         file.node(1, "A", "")
         file.node(2, "B", "x")
@@ -103,7 +105,11 @@ def test_a_selection(recorded, tmp_path) -> None:
 
 def test_numbers() -> None:
     assert [microseconds(time) for time in (0, 5, 1_000, 123_456_789, -1_500)] == [
-        "0.000", "0.005", "1.000", "123456.789", "-1.500",
+        "0.000",
+        "0.005",
+        "1.000",
+        "123456.789",
+        "-1.500",
     ]
 
 

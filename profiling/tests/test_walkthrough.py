@@ -44,10 +44,18 @@ def test_commands_of_many_runs_parse(command: str) -> None:
 
 
 def test_commands_were_found() -> None:
-    assert len(COMMANDS) >= 12 and {command.split()[0] for command in COMMANDS} >= {"html", "summary", "compare-branches", "doctor"}
+    assert len(COMMANDS) >= 12 and {command.split()[0] for command in COMMANDS} >= {
+        "html",
+        "summary",
+        "compare-branches",
+        "doctor",
+    }
 
 
 def test_same_job_with_nsys() -> None:
     """What follows wire-cell under nsys is the recorded job without the recorder's own option."""
-    own = {re.sub(r"--record \S+ ", "", line) for line in re.findall(r"^wire-cell (--record .*)$", TEXT, re.MULTILINE)}
+    own = {
+        re.sub(r"--record \S+ ", "", line)
+        for line in re.findall(r"^wire-cell (--record .*)$", TEXT, re.MULTILINE)
+    }
     assert {line.split(" wire-cell ")[1] for line in NSYS if " wire-cell " in line} == own and len(own) == 2

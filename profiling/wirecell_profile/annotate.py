@@ -67,7 +67,9 @@ def is_available() -> bool:
     return _nvtx is not None
 
 
-def _attributes(domain: str, name: str, kind: str, payload: float | None, colour: int | None) -> tuple[Any, Any]:
+def _attributes(
+    domain: str, name: str, kind: str, payload: float | None, colour: int | None
+) -> tuple[Any, Any]:
     """The domain and the attributes of one range or mark in it."""
     handle = _nvtx.get_domain(domain)
     shown = argb_of(kind) if colour is None else colour
@@ -85,8 +87,16 @@ class Range:
     object must not be entered by two threads at the same time.
     """
 
-    def __init__(self, name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
-                 domain: str = "spng", level: Level = Level.STEPS) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str = "step",
+        *,
+        payload: float | None = None,
+        colour: int | None = None,
+        domain: str = "spng",
+        level: Level = Level.STEPS,
+    ) -> None:
         self._given = (name, kind, payload, colour, domain, level)
         self._entered: list[Any] = []  # domains of the entries that have begun; None: kept back by the level
 
@@ -99,8 +109,9 @@ class Range:
         self._entered.append(handle)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         handle = self._entered.pop()
         if handle is not None:
             handle.pop_range()
@@ -121,8 +132,15 @@ def function_range(function: _Function) -> _Function:
     return Range(function.__qualname__.replace("<locals>.", ""))(function)
 
 
-def mark(name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
-         domain: str = "spng", level: Level = Level.STEPS) -> None:
+def mark(
+    name: str,
+    kind: str = "step",
+    *,
+    payload: float | None = None,
+    colour: int | None = None,
+    domain: str = "spng",
+    level: Level = Level.STEPS,
+) -> None:
     """One point in time; arguments as those of Range."""
     if _is_on(level):
         handle, attributes = _attributes(domain, name, kind, payload, colour)
@@ -143,8 +161,15 @@ class Started:
             self._domain = None
 
 
-def start(name: str, kind: str = "step", *, payload: float | None = None, colour: int | None = None,
-          domain: str = "spng", level: Level = Level.STEPS) -> Started:
+def start(
+    name: str,
+    kind: str = "step",
+    *,
+    payload: float | None = None,
+    colour: int | None = None,
+    domain: str = "spng",
+    level: Level = Level.STEPS,
+) -> Started:
     """Begin a range that need not nest and may end on another thread; arguments as those of Range."""
     if not _is_on(level):
         return Started()

@@ -20,7 +20,11 @@ def baseline_folder() -> Path:
 def path_of(name: str) -> Path:
     """File of a baseline. WrongUse for a name that is no file name."""
     if not re.fullmatch(r"[\w][\w.+-]*", name):
-        raise WrongUse("not a name for a baseline", seen=repr(name), expected="letters, digits, and . _ + - after the first")
+        raise WrongUse(
+            "not a name for a baseline",
+            seen=repr(name),
+            expected="letters, digits, and . _ + - after the first",
+        )
     return baseline_folder() / f"{name}.json"
 
 
@@ -37,6 +41,10 @@ def load(name: str) -> list[Run]:
     path = path_of(name)
     if not path.exists():
         known = sorted(file.stem for file in path.parent.glob("*.json"))
-        raise WrongUse(f"there is no baseline {name}", str(path.parent), "baselines " + (", ".join(known) or "none"),
-                       mend=f"wirecell-profile compare RUNS --save-baseline {name}")
+        raise WrongUse(
+            f"there is no baseline {name}",
+            str(path.parent),
+            "baselines " + (", ".join(known) or "none"),
+            hint=f"wirecell-profile compare RUNS --save-baseline {name}",
+        )
     return read_runs(path)

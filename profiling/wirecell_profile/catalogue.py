@@ -20,9 +20,7 @@ Maker = Callable[[Scope], Result]
 
 def all_tables() -> dict[str, Maker]:
     """name -> maker: nsys's reports, the tables of `summary` and `memory`, the timeline, and what the rules find."""
-    tables: dict[str, Maker] = {
-        name: partial(_report, report.run) for name, report in all_reports().items()
-    }
+    tables: dict[str, Maker] = {name: partial(_report, report.run) for name, report in all_reports().items()}
     tables |= {f"summary_{name.replace('-', '_')}": section.run for name, section in SECTIONS.items()}
     tables |= {
         "memory_peaks": memory_use.peaks,
@@ -48,8 +46,17 @@ def rule_hits(scope: Scope) -> Result:
         except MissingData:
             continue
         applied += 1
-        rows += [(rule.name, hit.start, hit.duration, hit.what,
-                  ranges.name.text(hit.range_row) if hit.range_row >= 0 else None, hit.note or None) for hit in found.hits]
+        rows += [
+            (
+                rule.name,
+                hit.start,
+                hit.duration,
+                hit.what,
+                ranges.name.text(hit.range_row) if hit.range_row >= 0 else None,
+                hit.note or None,
+            )
+            for hit in found.hits
+        ]
     if not applied:
         raise scope.profile.missing("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")
     return Result(columns("Rule", "Start (ns)", "Duration (ns)", "What", "Range", "Notes"), rows)
@@ -57,7 +64,11 @@ def rule_hits(scope: Scope) -> Result:
 
 def raw_tables(profile: Profile) -> dict[str, Maker]:
     """The file's own tables as they are, under raw_NAME: numbers of StringIds stay numbers."""
-    return {f"raw_{name}": partial(_raw, name) for name in sorted(profile.tables) if not name.startswith("sqlite_")}
+    return {
+        f"raw_{name}": partial(_raw, name)
+        for name in sorted(profile.tables)
+        if not name.startswith("sqlite_")
+    }
 
 
 def _raw(name: str, scope: Scope) -> Result:

@@ -29,12 +29,16 @@ def microseconds(time: int) -> str:
     return f"{sign}{time // 1000}.{time % 1000:03d}"
 
 
-def event(phase: str, name: str, time: int, pid: int, tid: int, duration: int | None = None, **other: object) -> str:
+def event(
+    phase: str, name: str, time: int, pid: int, tid: int, duration: int | None = None, **other: object
+) -> str:
     """One event as JSON text."""
     length = "" if duration is None else f',"dur":{microseconds(duration)}'
     more = "".join(f",{json.dumps(key)}:{json.dumps(value)}" for key, value in other.items())
-    return (f'{{"ph":"{phase}","name":{json.dumps(name)},"ts":{microseconds(time)}{length},"pid":{pid},"tid":{tid}'
-            f"{more}}}")
+    return (
+        f'{{"ph":"{phase}","name":{json.dumps(name)},"ts":{microseconds(time)}{length},"pid":{pid},"tid":{tid}'
+        f"{more}}}"
+    )
 
 
 def trace(scope: Scope) -> Iterator[str]:
@@ -62,7 +66,9 @@ def _names(scope: Scope) -> Iterator[str]:
         for thread in np.unique(profile.or_nothing(what).thread).tolist():
             threads.add((thread, offset))
     for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
-        yield event("M", "process_name", 0, pid, 0, args={"name": profile.process_names.get(pid) or f"process {pid}"})
+        yield event(
+            "M", "process_name", 0, pid, 0, args={"name": profile.process_names.get(pid) or f"process {pid}"}
+        )
     for thread, offset in sorted(threads, key=lambda pair: (tid_of(pair[0]), pair[1])):
         title = profile.thread_names.get(thread) or f"thread {tid_of(thread)}"
         text = f"{title}: {CLASSES[offset]}" if offset else title
@@ -85,7 +91,9 @@ def _ranges(scope: Scope) -> Iterator[str]:
         name, start, length = ranges.name.text(row), int(ranges.start[row]), int(ranges.duration[row])
         thread = int(ranges.thread[row])
         pid, tid = int(pid_of(thread)), int(tid_of(thread))
-        about: dict[str, object] = {"category": ranges.category.text(row)} if ranges.category.text(row) else {}
+        about: dict[str, object] = (
+            {"category": ranges.category.text(row)} if ranges.category.text(row) else {}
+        )
         if ranges.payload[row] != NULL:
             about["payload"] = int(ranges.payload[row])
         if ranges.style[row] == PUSH_POP:
@@ -100,7 +108,9 @@ def _marks(scope: Scope) -> Iterator[str]:
     marks = scope.profile.or_nothing("marks")
     for row in scope.mark_rows.tolist() if len(marks) else ():
         thread = int(marks.thread[row])
-        yield event("i", marks.name.text(row), int(marks.start[row]), int(pid_of(thread)), int(tid_of(thread)), s="t")
+        yield event(
+            "i", marks.name.text(row), int(marks.start[row]), int(pid_of(thread)), int(tid_of(thread)), s="t"
+        )
 
 
 def _calls(scope: Scope) -> Iterator[str]:
@@ -111,8 +121,16 @@ def _calls(scope: Scope) -> Iterator[str]:
         for row in getattr(scope, rows).tolist():
             thread = int(calls.thread[row])
             about = {} if calls.correlation[row] == NULL else {"correlation": int(calls.correlation[row])}
-            yield event("X", calls.name.text(row), int(calls.start[row]), int(pid_of(thread)), int(tid_of(thread)) + offset,
-                        int(calls.duration[row]), cat=CLASSES[offset], args=about)
+            yield event(
+                "X",
+                calls.name.text(row),
+                int(calls.start[row]),
+                int(pid_of(thread)),
+                int(tid_of(thread)) + offset,
+                int(calls.duration[row]),
+                cat=CLASSES[offset],
+                args=about,
+            )
 
 
 def _operations(scope: Scope) -> Iterator[str]:
@@ -124,17 +142,34 @@ def _operations(scope: Scope) -> Iterator[str]:
     shown = set(scope.call_rows.tolist()) if len(projection.calls) else set()
     for row in scope.operation_rows.tolist():
         pid, stream = DEVICES + int(operations.device[row]), int(operations.stream[row])
-        about = {"correlation": int(operations.correlation[row])} if operations.correlation[row] != NULL else {}
+        about = (
+            {"correlation": int(operations.correlation[row])} if operations.correlation[row] != NULL else {}
+        )
         if operations.bytes[row] != NULL:
             about["bytes"] = int(operations.bytes[row])
         name = operations.name.text(row)
-        yield event("X", operations.short_name.text(row), int(operations.start[row]), pid, stream,
-                    int(operations.duration[row]), cat="device", args={"name": name} | about)
+        yield event(
+            "X",
+            operations.short_name.text(row),
+            int(operations.start[row]),
+            pid,
+            stream,
+            int(operations.duration[row]),
+            cat="device",
+            args={"name": name} | about,
+        )
         call = int(projection.call_of_operation[row])
         if call in shown:
             thread = int(projection.calls.thread[call])
             flow = {"cat": "launch", "id": row}
-            yield event("s", "launch", int(projection.calls.start[call]), int(pid_of(thread)), int(tid_of(thread)) + API, **flow)
+            yield event(
+                "s",
+                "launch",
+                int(projection.calls.start[call]),
+                int(pid_of(thread)),
+                int(tid_of(thread)) + API,
+                **flow,
+            )
             yield event("f", "launch", int(operations.start[row]), pid, stream, **flow, bp="e")
 
 
@@ -144,10 +179,16 @@ def _edges(scope: Scope) -> Iterator[str]:
     if not (profile.has("SPNG_MSG") and profile.has("SPNG_EDGE") and profile.has("SPNG_NODE")):
         return
     nodes, edges, messages = (profile.table(name) for name in ("SPNG_NODE", "SPNG_EDGE", "SPNG_MSG"))
-    title = {number: f"{kind}:{name}" if name else kind for number, kind, name in
-             zip(nodes.integers("id").tolist(), nodes.texts("type").texts(), nodes.texts("name").texts())}
-    ends = {number: f"{title.get(tail, tail)} to {title.get(head, head)}" for number, tail, head in
-            zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))}
+    title = {
+        number: f"{kind}:{name}" if name else kind
+        for number, kind, name in zip(
+            nodes.integers("id").tolist(), nodes.texts("type").texts(), nodes.texts("name").texts()
+        )
+    }
+    ends = {
+        number: f"{title.get(tail, tail)} to {title.get(head, head)}"
+        for number, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
+    }
     first, last = scope.selection.time
     pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
     rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
@@ -164,11 +205,17 @@ def _counters(scope: Scope) -> Iterator[str]:
     profile = scope.profile
     first, last = scope.selection.time
     window = (first if first is not None else NULL, last if last is not None else np.iinfo(np.int64).max)
-    pid = min((int(pid_of(thread)) for thread in np.unique(profile.or_nothing("ranges").thread).tolist()), default=0)
+    pid = min(
+        (int(pid_of(thread)) for thread in np.unique(profile.or_nothing("ranges").thread).tolist()), default=0
+    )
     if profile.has("SPNG_SAMPLE"):
         table = profile.table("SPNG_SAMPLE")
-        rows = zip(table.integers("t").tolist(), table.texts("source").texts(), table.texts("metric").texts(),
-                   table.reals("value").tolist())
+        rows = zip(
+            table.integers("t").tolist(),
+            table.texts("source").texts(),
+            table.texts("metric").texts(),
+            table.reals("value").tolist(),
+        )
         for time, source, metric, value in rows:
             if window[0] <= time < window[1]:
                 yield event("C", f"{source} {metric}", time, pid, 0, args={"value": value})
@@ -177,7 +224,14 @@ def _counters(scope: Scope) -> Iterator[str]:
         rows = zip(*(table.integers(name).tolist() for name in ("timestamp", "typeId", "metricId", "value")))
         for time, kind, metric, value in rows:
             if window[0] <= time < window[1]:
-                yield event("C", names.get((kind, metric), f"metric {metric}"), time, DEVICES, 0, args={"value": value})
+                yield event(
+                    "C",
+                    names.get((kind, metric), f"metric {metric}"),
+                    time,
+                    DEVICES,
+                    0,
+                    args={"value": value},
+                )
     if profile.has(EVENTS):
         for series in device_memory(scope).series:
             for time, value in zip(series.time.tolist(), series.value.tolist()):
@@ -189,5 +243,9 @@ def _metric_names(scope: Scope) -> dict[tuple[int, int], str]:
     if not profile.has("TARGET_INFO_GPU_METRICS"):
         return {}
     table = profile.table("TARGET_INFO_GPU_METRICS")
-    return dict(zip(zip(table.integers("typeId").tolist(), table.integers("metricId").tolist()),
-                    table.texts("metricName").texts()))
+    return dict(
+        zip(
+            zip(table.integers("typeId").tolist(), table.integers("metricId").tolist()),
+            table.texts("metricName").texts(),
+        )
+    )

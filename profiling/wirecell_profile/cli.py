@@ -21,7 +21,9 @@ Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong use; 128 + N sto
 
 def load_commands() -> list[ModuleType]:
     """All modules of the folder commands/, in order of their names. A name that begins with _ is a helper of theirs."""
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_"))
+    names = sorted(
+        module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")
+    )
     return [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
 
 
@@ -49,7 +51,7 @@ def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command. Returns the exit status; what the user can mend is told in one block."""
+    """Run a command. Returns the exit status; what the user can correct is told in one block."""
     arguments = make_parser(load_commands()).parse_args(words)
     try:
         with stop_signals_raise():

@@ -113,39 +113,64 @@ class Comparison:
     def json(self) -> dict:
         """For programs; what was not judged and effects without bound are null."""
         result = {"schema": "spng-comparison-1"} | asdict(self)
-        result["times"] = [{key: None if isinstance(value, float) and not math.isfinite(value) else value
-                            for key, value in row.items()} for row in result["times"]]
+        result["times"] = [
+            {
+                key: None if isinstance(value, float) and not math.isfinite(value) else value
+                for key, value in row.items()
+            }
+            for row in result["times"]
+        ]
         return result | {"exit_status": self.exit_status}
 
 
-def compare(a: list[Run], b: list[Run], criteria: Criteria = Criteria(), names: tuple[str, str] = ("A", "B"),
-            force: bool = False) -> Comparison:
+def compare(
+    a: list[Run],
+    b: list[Run],
+    criteria: Criteria = Criteria(),
+    names: tuple[str, str] = ("A", "B"),
+    force: bool = False,
+) -> Comparison:
     """Compare runs of B with runs of A. WrongUse when a side cannot be used, or conditions differ without `force`."""
     differences = different_conditions(a, b, names)
     if differences and not force:
-        raise WrongUse("these runs cannot be compared", seen="\n             ".join(differences),
-                       expected="equal settings, input, machine and instrumentation on all runs",
-                       mend="run them alike, or say --force to compare nonetheless")
+        raise WrongUse(
+            "these runs cannot be compared",
+            seen="\n             ".join(differences),
+            expected="equal settings, input, machine and instrumentation on all runs",
+            hint="run them alike, or say --force to compare nonetheless",
+        )
     for name, runs in zip(names, (a, b)):
         check_events(name, runs, criteria.warm_up)
     times = judged_times(a, b, criteria)
     nodes_a, nodes_b = wall_by_node(a, criteria.warm_up), wall_by_node(b, criteria.warm_up)
     return Comparison(
-        describe(names[0], a, criteria), describe(names[1], b, criteria), criteria, times,
+        describe(names[0], a, criteria),
+        describe(names[1], b, criteria),
+        criteria,
+        times,
         compared_counts(a, b, criteria.warm_up),
         {node: time for node, time in nodes_a.items() if node not in nodes_b},
         {node: time for node, time in nodes_b.items() if node not in nodes_a},
-        differences, notes_on(a, b, criteria, times))
+        differences,
+        notes_on(a, b, criteria, times),
+    )
 
 
 def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> list[str]:
     """Lines 'what: A value, B value' for conditions that are not equal over all runs, and commits mixed within a side."""
     lines = []
     for condition in dict.fromkeys(name for run in [*a, *b] for name in run.conditions):
-        values = [list(dict.fromkeys(run.conditions.get(condition, "not said") for run in runs)) for runs in (a, b)]
+        values = [
+            list(dict.fromkeys(run.conditions.get(condition, "not said") for run in runs)) for runs in (a, b)
+        ]
         if len(values[0]) > 1 or values[0] != values[1]:
-            lines.append(f"{condition}: " + ", ".join(
-                f"{name} {' and '.join(value or 'none' for value in seen)}" for name, seen in zip(names, values)))
+            lines.append(
+                f"{condition}: "
+                + ", ".join(
+                    f"{name} {' and '.join(value or 'none' for value in seen)}"
+                    for name, seen in zip(names, values)
+                )
+            )
     for name, runs in zip(names, (a, b)):
         commits = list(dict.fromkeys(run.commit for run in runs))
         if len(commits) > 1:
@@ -162,8 +187,13 @@ def check_events(name: str, runs: list[Run], warm_up: int) -> None:
         raise WrongUse(f"side {name} has no runs")
     for run in runs:
         if len(run.events) <= warm_up:
-            raise WrongUse("a run has no event after the warm-up", run.source, f"{len(run.events)} events",
-                           f"more than {warm_up}", "give an input with more events, or --warm-up 0")
+            raise WrongUse(
+                "a run has no event after the warm-up",
+                run.source,
+                f"{len(run.events)} events",
+                f"more than {warm_up}",
+                "give an input with more events, or --warm-up 0",
+            )
 
 
 def steady(runs: list[Run], metric: str, node: str, warm_up: int) -> statistics.Side:
@@ -197,18 +227,30 @@ def judged_times(a: list[Run], b: list[Run], criteria: Criteria) -> list[TimeRow
     rows = [row for metric in criteria.metrics for row in metric_rows(a, b, metric, criteria, generator)]
     tested = [index for index, row in enumerate(rows) if row.verdict != TOO_SHORT]
     adjusted = dict(zip(tested, statistics.benjamini_hochberg([rows[index].p for index in tested]).tolist()))
-    return [judged(row, adjusted[index], len(tested), len(a), len(b), criteria) if index in adjusted else row
-            for index, row in enumerate(rows)]
+    return [
+        judged(row, adjusted[index], len(tested), len(a), len(b), criteria) if index in adjusted else row
+        for index, row in enumerate(rows)
+    ]
 
 
-def metric_rows(a: list[Run], b: list[Run], metric: str, criteria: Criteria, generator: np.random.Generator) -> list[TimeRow]:
+def metric_rows(
+    a: list[Run], b: list[Run], metric: str, criteria: Criteria, generator: np.random.Generator
+) -> list[TimeRow]:
     """Rows of one metric, not judged yet."""
     nodes = dict.fromkeys(node for run in [*a, *b] for node in run.times.get(metric, {}))
-    sides = {node: (steady(a, metric, node, criteria.warm_up), steady(b, metric, node, criteria.warm_up)) for node in nodes}
-    medians = {node: [float(np.median(statistics.run_medians(side))) for side in pair]
-               for node, pair in sides.items() if all(pair)}
+    sides = {
+        node: (steady(a, metric, node, criteria.warm_up), steady(b, metric, node, criteria.warm_up))
+        for node in nodes
+    }
+    medians = {
+        node: [float(np.median(statistics.run_medians(side))) for side in pair]
+        for node, pair in sides.items()
+        if all(pair)
+    }
     medians = {node: pair for node, pair in medians.items() if min(pair) > 0}
-    whole = max(medians.get(WHOLE_EVENT) or [sum(pair[i] for pair in medians.values()) for i in (0, 1)], default=0)
+    whole = max(
+        medians.get(WHOLE_EVENT) or [sum(pair[i] for pair in medians.values()) for i in (0, 1)], default=0
+    )
     rows = []
     for node in sorted(medians, key=lambda node: (node != WHOLE_EVENT, -medians[node][0])):
         too_short = max(medians[node]) < criteria.least_share * whole
@@ -216,8 +258,16 @@ def metric_rows(a: list[Run], b: list[Run], metric: str, criteria: Criteria, gen
     return rows
 
 
-def measured_row(metric: str, node: str, a: list[Run], b: list[Run], sides: tuple[statistics.Side, statistics.Side],
-                 too_short: bool, criteria: Criteria, generator: np.random.Generator) -> TimeRow:
+def measured_row(
+    metric: str,
+    node: str,
+    a: list[Run],
+    b: list[Run],
+    sides: tuple[statistics.Side, statistics.Side],
+    too_short: bool,
+    criteria: Criteria,
+    generator: np.random.Generator,
+) -> TimeRow:
     """The numbers of a row. Of nodes that are not judged only the medians and their ratio."""
     runs_a, runs_b = (statistics.run_medians(side) for side in sides)
     centre_a, centre_b = float(np.median(runs_a)), float(np.median(runs_b))
@@ -228,14 +278,28 @@ def measured_row(metric: str, node: str, a: list[Run], b: list[Run], sides: tupl
     bootstrap = statistics.Bootstrap(*sides, generator, criteria.resamples)
     interval, noise = bootstrap.ratio(), bootstrap.noise()
     _, p = statistics.mann_whitney(runs_a, runs_b)
-    return TimeRow(*common, interval.ratio, interval.low, interval.high, noise,
-                   statistics.cliffs_delta(runs_a, runs_b), p, nan, nan, NO_EVIDENCE)
+    return TimeRow(
+        *common,
+        interval.ratio,
+        interval.low,
+        interval.high,
+        noise,
+        statistics.cliffs_delta(runs_a, runs_b),
+        p,
+        nan,
+        nan,
+        NO_EVIDENCE,
+    )
 
 
-def judged(row: TimeRow, p_adjusted: float, tests: int, runs_a: int, runs_b: int, criteria: Criteria) -> TimeRow:
+def judged(
+    row: TimeRow, p_adjusted: float, tests: int, runs_a: int, runs_b: int, criteria: Criteria
+) -> TimeRow:
     """The row with its verdict."""
     least = max(criteria.threshold, 2 * row.noise)
-    detectable = statistics.smallest_detectable_effect(row.noise, least, tests, runs_a, runs_b, criteria.level)
+    detectable = statistics.smallest_detectable_effect(
+        row.noise, least, tests, runs_a, runs_b, criteria.level
+    )
     verdict, interval = NO_EVIDENCE, statistics.RatioInterval(row.ratio, row.low, row.high)
     if interval.excludes_one and abs(row.ratio - 1) >= least and p_adjusted < criteria.level:
         verdict = SLOWER if row.ratio > 1 else FASTER
@@ -249,13 +313,23 @@ def compared_counts(a: list[Run], b: list[Run], warm_up: int) -> list[CountRow]:
         if not all(count in run.counts for run in [*a, *b]):
             continue
         if count in OF_AN_EVENT:
-            rows.append(count_row(count, WHOLE_EVENT, *([np.nansum(list(run.counts[count].values()), axis=0)[warm_up:]
-                                                         for run in runs] for runs in (a, b))))
+            rows.append(
+                count_row(
+                    count,
+                    WHOLE_EVENT,
+                    *(
+                        [np.nansum(list(run.counts[count].values()), axis=0)[warm_up:] for run in runs]
+                        for runs in (a, b)
+                    ),
+                )
+            )
         for node in dict.fromkeys(node for run in [*a, *b] for node in run.counts[count]):
             sides = [steady_counts(runs, count, node, warm_up) for runs in (a, b)]
             if all(sides):
                 row = count_row(count, node, *sides)
-                detail = changed_operators(a, b, node) if count == "operations" and row.verdict != SAME else ""
+                detail = (
+                    changed_operators(a, b, node) if count == "operations" and row.verdict != SAME else ""
+                )
                 rows.append(replace(row, detail=detail))
     return rows
 
@@ -284,7 +358,10 @@ def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -
 
 def changed_operators(a: list[Run], b: list[Run], node: str) -> str:
     """Which ATen operators are called more or less often per event: 'aten::copy_ +2'."""
-    per_event = [{name: times / len(runs[0].events) for name, times in runs[0].operators.get(node, {}).items()} for runs in (a, b)]
+    per_event = [
+        {name: times / len(runs[0].events) for name, times in runs[0].operators.get(node, {}).items()}
+        for runs in (a, b)
+    ]
     changes = []
     for name in sorted(per_event[0] | per_event[1]):
         change = per_event[1].get(name, 0) - per_event[0].get(name, 0)
@@ -295,8 +372,14 @@ def changed_operators(a: list[Run], b: list[Run], node: str) -> str:
 
 def describe(name: str, runs: list[Run], criteria: Criteria) -> Side:
     """What is said about a side."""
-    return Side(name, runs[0].commit, len(runs), min(len(run.events) for run in runs) - criteria.warm_up,
-                min(run.time for run in runs), max(run.time for run in runs))
+    return Side(
+        name,
+        runs[0].commit,
+        len(runs),
+        min(len(run.events) for run in runs) - criteria.warm_up,
+        min(run.time for run in runs),
+        max(run.time for run in runs),
+    )
 
 
 def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow]) -> list[str]:
@@ -305,12 +388,16 @@ def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow
     tests = sum(row.verdict != TOO_SHORT for row in times)
     needed = statistics.needed_runs(max(tests, 1), criteria.level)
     if statistics.smallest_p(len(a), len(b)) * max(tests, 1) > criteria.level:
-        notes.append(f"{len(a)} and {len(b)} runs cannot show any difference among {tests} tests: at least {needed} per side")
+        notes.append(
+            f"{len(a)} and {len(b)} runs cannot show any difference among {tests} tests: at least {needed} per side"
+        )
     order = [side for _, side in sorted([(run.time, 0) for run in a] + [(run.time, 1) for run in b])]
     changes = sum(before != after for before, after in zip(order, order[1:]))
     if len(a) > 1 and len(b) > 1 and changes <= 1 and all(run.time for run in [*a, *b]):
-        notes.append("all runs of one side came before those of the other: a drift of the machine would look like a "
-                     "difference. Run them in turn (wirecell-profile compare-branches does)")
+        notes.append(
+            "all runs of one side came before those of the other: a drift of the machine would look like a "
+            "difference. Run them in turn (wirecell-profile compare-branches does)"
+        )
     dirty = [name for name, runs in (("A", a), ("B", b)) if runs[0].commit.endswith("-dirty")]
     if dirty:
         notes.append(f"built with changes that are not committed: {', '.join(dirty)}")
@@ -324,8 +411,13 @@ def self_check(runs: list[Run], criteria: Criteria) -> list[TimeRow]:
     return [row for row in judged_times(runs[0::2], runs[1::2], criteria) if row.verdict in (SLOWER, FASTER)]
 
 
-def equal_code_trials(runs: list[Run], per_side: int, trials: int, criteria: Criteria,
-                      change: Callable[[list[Run]], list[Run]] = lambda side: side) -> list[list[TimeRow]]:
+def equal_code_trials(
+    runs: list[Run],
+    per_side: int,
+    trials: int,
+    criteria: Criteria,
+    change: Callable[[list[Run]], list[Run]] = lambda side: side,
+) -> list[list[TimeRow]]:
     """For each trial the rows with a verdict when two sides of `per_side` runs are drawn from the same runs: without
     replacement where there are enough. `change` is applied to B, for trials in which there is something to find."""
     generator = np.random.default_rng(criteria.seed)

@@ -25,10 +25,18 @@ def percent(value: float) -> str:
 def cells(row: TimeRow) -> tuple[str, ...]:
     """The row as texts in the order of COLUMNS."""
     judged = row.verdict != TOO_SHORT
-    return (row.node, time_text(row.a), time_text(row.b), f"{row.ratio:.3f}",
-            f"{row.low:.3f} .. {row.high:.3f}" if judged else "-", percent(row.noise),
-            f"{row.delta:+.2f}" if judged else "-", f"{row.p_adjusted:.2g}" if judged else "-",
-            percent(row.detectable), row.verdict)
+    return (
+        row.node,
+        time_text(row.a),
+        time_text(row.b),
+        f"{row.ratio:.3f}",
+        f"{row.low:.3f} .. {row.high:.3f}" if judged else "-",
+        percent(row.noise),
+        f"{row.delta:+.2f}" if judged else "-",
+        f"{row.p_adjusted:.2g}" if judged else "-",
+        percent(row.detectable),
+        row.verdict,
+    )
 
 
 def side_text(side: Side) -> str:
@@ -60,11 +68,27 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
         shown = [row for row in rows if every_row or row.verdict != TOO_SHORT]
         lines += ["", f"{metric} time per event", *aligned([COLUMNS, *map(cells, shown)])]
         if len(shown) < len(rows):
-            lines.append(f"{len(rows) - len(shown)} nodes take under {100 * comparison.criteria.least_share:g} % of an event: "
-                         "too short to judge (--all shows them)")
-        lines += ["", f"first event, {metric} time (not judged)", *aligned(
-            [("node", "A", "B", "B/A")] + [(row.node, time_text(row.first_a), time_text(row.first_b),
-                                            f"{row.first_b / row.first_a:.3f}") for row in shown if row.first_a > 0])]
+            lines.append(
+                f"{len(rows) - len(shown)} nodes take under {100 * comparison.criteria.least_share:g} % of an event: "
+                "too short to judge (--all shows them)"
+            )
+        lines += [
+            "",
+            f"first event, {metric} time (not judged)",
+            *aligned(
+                [("node", "A", "B", "B/A")]
+                + [
+                    (
+                        row.node,
+                        time_text(row.first_a),
+                        time_text(row.first_b),
+                        f"{row.first_b / row.first_a:.3f}",
+                    )
+                    for row in shown
+                    if row.first_a > 0
+                ]
+            ),
+        ]
     lines += ["", *count_lines(comparison)]
     for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b)):
         lines += [f"only in {name}: {node}, {time_text(time)} per event" for node, time in nodes.items()]
@@ -75,8 +99,11 @@ def count_lines(comparison: Comparison) -> list[str]:
     """What changed, and that the rest did not."""
     changed = [count_line(row) for row in comparison.counts if row.verdict != SAME]
     same = len(comparison.counts) - len(changed)
-    return [*(["counts"] if comparison.counts else []), *(f"  {line}" for line in changed),
-            *([f"  {same} counts are the same in every run and event"] if same else [])]
+    return [
+        *(["counts"] if comparison.counts else []),
+        *(f"  {line}" for line in changed),
+        *([f"  {same} counts are the same in every run and event"] if same else []),
+    ]
 
 
 def conclusion(comparison: Comparison) -> str:
@@ -85,23 +112,37 @@ def conclusion(comparison: Comparison) -> str:
     for verdict in ("slower", "faster"):
         rows = [row for row in comparison.times if row.verdict == verdict]
         if rows:
-            lines.append(f"B is {verdict}: " + ", ".join(
-                f"{row.node} ({row.metric} x{row.ratio:.3f})" for row in rows))
+            lines.append(
+                f"B is {verdict}: " + ", ".join(f"{row.node} ({row.metric} x{row.ratio:.3f})" for row in rows)
+            )
     if comparison.grown:
         lines.append("counts grew: " + ", ".join(f"{row.node} ({row.count})" for row in comparison.grown))
     if not lines:
         judged = [row for row in comparison.times if row.verdict == NO_EVIDENCE]
         best = judged[0] if judged else None
-        seen = f"; for {best.node} an effect of {percent(best.detectable)} would have been found" if best and math.isfinite(
-            best.detectable) else ""
+        seen = (
+            f"; for {best.node} an effect of {percent(best.detectable)} would have been found"
+            if best and math.isfinite(best.detectable)
+            else ""
+        )
         lines.append("no evidence of a difference" + seen)
-    return "\n".join([*lines, f"(a verdict needs: interval without 1, |B/A - 1| of at least {100 * criteria.threshold:g} % and twice "
-                              f"the A/A noise, adjusted p < {criteria.level:g})"])
+    return "\n".join(
+        [
+            *lines,
+            f"(a verdict needs: interval without 1, |B/A - 1| of at least {100 * criteria.threshold:g} % and twice "
+            f"the A/A noise, adjusted p < {criteria.level:g})",
+        ]
+    )
 
 
 def aligned(rows: list[tuple[str, ...]]) -> list[str]:
     """Columns side by side, the first to the left, the others to the right; a rule under the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(text.ljust(width) if i == 0 else text.rjust(width) for i, (text, width) in enumerate(zip(row, widths)))
-             for row in rows]
+    lines = [
+        "  ".join(
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths))
+        )
+        for row in rows
+    ]
     return [lines[0], "-" * len(lines[0]), *lines[1:]]

@@ -25,7 +25,9 @@ class Database:
         try:
             return take(self._connection.execute(query))
         except sqlite3.DatabaseError as error:
-            raise ProfileError("the profile is damaged", str(self.path), str(error), mend="record it again") from None
+            raise ProfileError(
+                "the profile is damaged", str(self.path), str(error), hint="record it again"
+            ) from None
 
     def value(self, query: str) -> object:
         """The first column of a query's first row."""

@@ -168,7 +168,13 @@ def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
     calls = scope.profile.or_nothing("calls")
     api = int(calls.take(scope.call_rows).duration.sum()) if len(calls) else None
     if api is not None and both + api:
-        found.append(("field: utilisation 1", kernels / (both + api), "sum_k / (sum_k + sum_m + sum_api): no utilisation"))
+        found.append(
+            (
+                "field: utilisation 1",
+                kernels / (both + api),
+                "sum_k / (sum_k + sum_m + sum_api): no utilisation",
+            )
+        )
     system = scope.profile.or_nothing("system_calls")
     waited = int(system.take(scope.system_call_rows).duration.sum()) if len(system) else None
     if api is not None and waited:
@@ -186,9 +192,20 @@ def streams(scope: Scope) -> Result:
             mine = operations.take(operations.stream == stream)
             copies = np.isin(mine.kind, (MEMCPY, MEMSET))
             busy = union_length(mine.start, mine.end)
-            rows.append((use.device, stream, len(mine), int((~copies).sum()), int(copies.sum()), busy,
-                         percent(busy, use.window.length)))
-    return Result(columns("Device", "Stream", "Operations", "Kernels", "Copies", "Busy (ns)", "Share of W (%)"), rows)
+            rows.append(
+                (
+                    use.device,
+                    stream,
+                    len(mine),
+                    int((~copies).sum()),
+                    int(copies.sum()),
+                    busy,
+                    percent(busy, use.window.length),
+                )
+            )
+    return Result(
+        columns("Device", "Stream", "Operations", "Kernels", "Copies", "Busy (ns)", "Share of W (%)"), rows
+    )
 
 
 def bus(scope: Scope) -> Result:
@@ -196,15 +213,32 @@ def bus(scope: Scope) -> Result:
     profile, rows = scope.profile, []
     for use in device_uses(scope):
         copies = use.operations.take(use.operations.kind == MEMCPY)
-        keys = sorted(set(zip(copies.copy_kind.tolist(), copies.source_kind.tolist(), copies.target_kind.tolist())))
+        keys = sorted(
+            set(zip(copies.copy_kind.tolist(), copies.source_kind.tolist(), copies.target_kind.tolist()))
+        )
         for kind, source, target in keys:
-            mine = copies.take((copies.copy_kind == kind) & (copies.source_kind == source) & (copies.target_kind == target))
+            mine = copies.take(
+                (copies.copy_kind == kind) & (copies.source_kind == source) & (copies.target_kind == target)
+            )
             known = mine.bytes[mine.bytes != NULL]
             size, busy = int(known.sum()), union_length(mine.start, mine.end)
-            rows.append((use.device, profile.copy_kinds.get(kind, f"kind {kind}"), _memory(profile, source),
-                         _memory(profile, target), len(mine), size, busy, size / busy if busy else None))
+            rows.append(
+                (
+                    use.device,
+                    profile.copy_kinds.get(kind, f"kind {kind}"),
+                    _memory(profile, source),
+                    _memory(profile, target),
+                    len(mine),
+                    size,
+                    busy,
+                    size / busy if busy else None,
+                )
+            )
     return Result(
-        columns("Device", "Direction", "From", "To", "Copies", "Size (B)", "Busy (ns)", "Throughput (GB/s):2"), rows
+        columns(
+            "Device", "Direction", "From", "To", "Copies", "Size (B)", "Busy (ns)", "Throughput (GB/s):2"
+        ),
+        rows,
     )
 
 

@@ -1,14 +1,18 @@
-"""Errors that the user can mend, shown as one readable block."""
+"""Errors that the user can correct, shown as one readable block."""
 
 from __future__ import annotations
 
 
 class ProfileError(Exception):
-    """What is wrong, where, what was seen and expected, and how to mend it. Empty parts are left out."""
+    """What is wrong, where, what was seen and expected, and how to correct it. Empty parts are left out."""
 
-    def __init__(self, what: str, where: str = "", seen: str = "", expected: str = "", mend: str = "") -> None:
-        parts = (("where", where), ("seen", seen), ("expected", expected), ("mend", mend))
-        super().__init__("\n".join([f"error: {what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)]))
+    def __init__(
+        self, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
+    ) -> None:
+        parts = (("where", where), ("seen", seen), ("expected", expected), ("hint", hint))
+        super().__init__(
+            "\n".join([f"error: {what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)])
+        )
         self.what = what
 
 

@@ -70,7 +70,9 @@ class Ranges(Columns):
     end_thread: np.ndarray  # globalTid of the end
     style: np.ndarray  # PUSH_POP or START_END
     row: np.ndarray  # row in NVTX_EVENTS, what nsys calls RangeId
-    payload: np.ndarray  # integer payload, NULL without one; wire-cell's node ranges carry the number of the event
+    payload: (
+        np.ndarray
+    )  # integer payload, NULL without one; wire-cell's node ranges carry the number of the event
     category_id: np.ndarray  # NULL without one
     color: np.ndarray  # ARGB, NULL without one
     text: Labels  # the message
@@ -104,7 +106,9 @@ class Operations(Columns):
 
     start: np.ndarray
     end: np.ndarray
-    kind: np.ndarray  # KERNEL, MEMCPY, MEMSET or GRAPH (a whole launch of a graph, recorded at that granularity)
+    kind: (
+        np.ndarray
+    )  # KERNEL, MEMCPY, MEMSET or GRAPH (a whole launch of a graph, recorded at that granularity)
     row: np.ndarray  # index into the table of this kind, ACTIVITIES[kind]
     device: np.ndarray
     context: np.ndarray
@@ -149,8 +153,19 @@ def _read_nvtx(profile: "Profile", styles: dict[int, int]) -> Ranges:
     """Rows of NVTX_EVENTS of the given event types, each with its style."""
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
-    table.load("rowid", "start", "end", "eventType", "globalTid", "endGlobalTid", "textId", "domainId", "category", "color",
-               *PAYLOADS)
+    table.load(
+        "rowid",
+        "start",
+        "end",
+        "eventType",
+        "globalTid",
+        "endGlobalTid",
+        "textId",
+        "domainId",
+        "category",
+        "color",
+        *PAYLOADS,
+    )
     event_type = table.integers("eventType")
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):
@@ -187,7 +202,9 @@ def _message(table: Table) -> Labels:
     """The message: `text`, or for a registered string StringIds[textId]."""
     plain, registered = table.texts("text"), table.strings("textId")
     codes = np.where(
-        plain.codes >= 0, plain.codes, np.where(registered.codes >= 0, registered.codes + len(plain.names), -1)
+        plain.codes >= 0,
+        plain.codes,
+        np.where(registered.codes >= 0, registered.codes + len(plain.names), -1),
     )
     return Labels(codes, plain.names + registered.names).map(str)
 

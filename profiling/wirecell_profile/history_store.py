@@ -50,29 +50,47 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
     commits = {run.commit for run in runs}
     conditions = {json.dumps(run.conditions, sort_keys=True) for run in runs}
     if len(commits) != 1 or len(conditions) != 1 or not runs[0].commit:
-        raise WrongUse("an entry of the history is about one commit under equal conditions", runs[0].source,
-                       f"commits {', '.join(sorted(commits)) or 'none'}; {len(conditions)} different conditions",
-                       mend="add the runs of each commit on their own")
+        raise WrongUse(
+            "an entry of the history is about one commit under equal conditions",
+            runs[0].source,
+            f"commits {', '.join(sorted(commits)) or 'none'}; {len(conditions)} different conditions",
+            hint="add the runs of each commit on their own",
+        )
     commit, condition = commits.pop(), conditions.pop()
     nodes = {}
     for metric in METRICS:
-        sides = {node: steady(runs, metric, node, warm_up) for node in dict.fromkeys(
-            node for run in runs for node in run.times.get(metric, {}))}
+        sides = {
+            node: steady(runs, metric, node, warm_up)
+            for node in dict.fromkeys(node for run in runs for node in run.times.get(metric, {}))
+        }
         found = {node: float(np.median(statistics.run_medians(side))) for node, side in sides.items() if side}
         if found:
             nodes[metric] = found
     if not nodes:
-        raise WrongUse("no run has an event after the warm-up", runs[0].source, mend="give an input with more events")
-    return {"schema": SCHEMA, "commit": commit, "commit_time": commit_time(repository, commit), "time": max(run.time for run in runs),
-            "series": hashlib.sha256(condition.encode()).hexdigest()[:8], "conditions": runs[0].conditions,
-            "runs": len(runs), **nodes}
+        raise WrongUse(
+            "no run has an event after the warm-up", runs[0].source, hint="give an input with more events"
+        )
+    return {
+        "schema": SCHEMA,
+        "commit": commit,
+        "commit_time": commit_time(repository, commit),
+        "time": max(run.time for run in runs),
+        "series": hashlib.sha256(condition.encode()).hexdigest()[:8],
+        "conditions": runs[0].conditions,
+        "runs": len(runs),
+        **nodes,
+    }
 
 
 def commit_time(repository: Path, commit: str) -> int | None:
     """Seconds since 1970 of the commit; None when the repository does not know it."""
     name = commit.removesuffix("-dirty")
-    done = subprocess.run(["git", "-C", str(repository), "show", "--no-patch", "--format=%ct", "--end-of-options", name],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "-C", str(repository), "show", "--no-patch", "--format=%ct", "--end-of-options", name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return int(done.stdout.split()[-1]) if done.returncode == 0 and done.stdout.strip() else None
 
 
@@ -86,7 +104,9 @@ def append(store: Path, line: dict) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise ProfileError("the history cannot be written", str(store), error.strerror or str(error)) from None
+        raise ProfileError(
+            "the history cannot be written", str(store), error.strerror or str(error)
+        ) from None
 
 
 def read(store: Path) -> list[dict]:
@@ -94,7 +114,9 @@ def read(store: Path) -> list[dict]:
     try:
         lines = store.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise WrongUse("there is no history", str(store), error.strerror or str(error), mend="history FILE --add RUNS") from None
+        raise WrongUse(
+            "there is no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
+        ) from None
     latest: dict[tuple[str, str], dict] = {}
     for number, line in enumerate(lines, 1):
         try:
@@ -103,8 +125,13 @@ def read(store: Path) -> list[dict]:
                 raise KeyError(f"schema {item['schema']}")
             latest[(item["series"], item["commit"])] = item
         except (ValueError, KeyError, TypeError) as error:
-            raise ProfileError("a line of the history is damaged", f"{store}:{number}", str(error), f"an entry of {SCHEMA}",
-                               "remove the line") from None
+            raise ProfileError(
+                "a line of the history is damaged",
+                f"{store}:{number}",
+                str(error),
+                f"an entry of {SCHEMA}",
+                "remove the line",
+            ) from None
     return sorted(latest.values(), key=lambda item: (item["commit_time"] or 0, item["time"]))
 
 
@@ -124,14 +151,28 @@ def steps_of(entries: list[dict], metric: str, threshold: float) -> list[Step]:
         levels = pieces(np.log([item[metric][node] for item in measured]))
         for old, new in zip(levels, levels[1:]):
             if abs(math.expm1(new.level - old.level)) >= threshold:
-                found.append(Step(entries[0]["series"], metric, node, measured[new.first]["commit"], measured[old.last]["commit"],
-                                  math.exp(old.level), math.exp(new.level), new.first))
+                found.append(
+                    Step(
+                        entries[0]["series"],
+                        metric,
+                        node,
+                        measured[new.first]["commit"],
+                        measured[old.last]["commit"],
+                        math.exp(old.level),
+                        math.exp(new.level),
+                        new.first,
+                    )
+                )
     return sorted(found, key=lambda step: -abs(math.log(step.new / step.old)))
 
 
 def commits_between(repository: Path, before: str, after: str) -> int | None:
     """How many commits that nobody measured lie between two; None when the repository does not know."""
     names = [name.removesuffix("-dirty") for name in (before, after)]
-    done = subprocess.run(["git", "-C", str(repository), "rev-list", "--count", f"{names[0]}..{names[1]}"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "-C", str(repository), "rev-list", "--count", f"{names[0]}..{names[1]}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return max(0, int(done.stdout) - 1) if done.returncode == 0 else None

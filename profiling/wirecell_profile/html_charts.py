@@ -55,7 +55,7 @@ class Bar:
 
 def shortened(name: str, letters: int = 35) -> str:
     """What fits left of the bars, both ends kept."""
-    return name if len(name) <= letters else name[: letters // 2 - 1] + "…" + name[-(letters // 2):]
+    return name if len(name) <= letters else name[: letters // 2 - 1] + "…" + name[-(letters // 2) :]
 
 
 def ticks(largest: float, wanted: int = 5) -> list[float]:
@@ -69,12 +69,20 @@ def ticks(largest: float, wanted: int = 5) -> list[float]:
 
 def figure(body: list[str], height: int, title: str, caption: str) -> str:
     """An SVG with a caption."""
-    return (f'<figure><svg viewBox="0 0 {WIDTH} {height}" width="100%" role="img" aria-label="{escape(title)}">'
-            + "".join(body) + f"</svg><figcaption>{escape(caption)}</figcaption></figure>")
+    return (
+        f'<figure><svg viewBox="0 0 {WIDTH} {height}" width="100%" role="img" aria-label="{escape(title)}">'
+        + "".join(body)
+        + f"</svg><figcaption>{escape(caption)}</figcaption></figure>"
+    )
 
 
-def bar_chart(bars: list[Bar], title: str, caption: str, text: Callable[[float], str] = time_text,
-              largest: float | None = None) -> str:
+def bar_chart(
+    bars: list[Bar],
+    title: str,
+    caption: str,
+    text: Callable[[float], str] = time_text,
+    largest: float | None = None,
+) -> str:
     """Horizontal bars from zero, the longest first as given."""
     top = largest or max(max(bar.value, bar.behind or 0) for bar in bars) or 1.0
     right = WIDTH - VALUE
@@ -85,17 +93,23 @@ def bar_chart(bars: list[Bar], title: str, caption: str, text: Callable[[float],
 
     body = []
     for tick in ticks(top):
-        body.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="0" y2="{bottom}" stroke="{LINE}"/>'
-                    f'<text class="soft" x="{x(tick):.1f}" y="{bottom + 15}" text-anchor="middle">{escape(text(tick) if tick else "0")}</text>')
+        body.append(
+            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="0" y2="{bottom}" stroke="{LINE}"/>'
+            f'<text class="soft" x="{x(tick):.1f}" y="{bottom + 15}" text-anchor="middle">{escape(text(tick) if tick else "0")}</text>'
+        )
     for number, bar in enumerate(bars):
         y = ROW * number + 3
         said = text(bar.value) if bar.behind is None else f"{text(bar.value)} of {text(bar.behind)}"
         body.append(f"<g><title>{escape(bar.label)}: {escape(said)}</title>")
         if bar.behind is not None:
-            body.append(f'<rect x="{LABEL}" y="{y}" width="{x(bar.behind) - LABEL:.1f}" height="{ROW - 6}" fill="{PALE}"/>')
-        body.append(f'<rect x="{LABEL}" y="{y}" width="{max(x(bar.value) - LABEL, 0.6):.1f}" height="{ROW - 6}" fill="{bar.colour}"/>'
-                    f'<text x="{LABEL - 8}" y="{y + 12}" text-anchor="end">{escape(shortened(bar.label))}</text>'
-                    f'<text x="{x(max(bar.value, bar.behind or 0)) + 6:.1f}" y="{y + 12}">{escape(text(bar.value))}</text></g>')
+            body.append(
+                f'<rect x="{LABEL}" y="{y}" width="{x(bar.behind) - LABEL:.1f}" height="{ROW - 6}" fill="{PALE}"/>'
+            )
+        body.append(
+            f'<rect x="{LABEL}" y="{y}" width="{max(x(bar.value) - LABEL, 0.6):.1f}" height="{ROW - 6}" fill="{bar.colour}"/>'
+            f'<text x="{LABEL - 8}" y="{y + 12}" text-anchor="end">{escape(shortened(bar.label))}</text>'
+            f'<text x="{x(max(bar.value, bar.behind or 0)) + 6:.1f}" y="{y + 12}">{escape(text(bar.value))}</text></g>'
+        )
     return figure(body, bottom + 22, title, caption)
 
 
@@ -105,13 +119,17 @@ def stacked_bar(parts: list[tuple[str, float, str]], title: str, caption: str) -
     body, left, row = [], 0.0, 0
     for number, (label, value, colour) in enumerate(parts):
         width = WIDTH * value / whole
-        body.append(f'<rect x="{left:.1f}" y="2" width="{width:.1f}" height="26" fill="{colour}"><title>{escape(label)}: '
-                    f"{time_text(value)}, {100 * value / whole:.1f} %</title></rect>")
+        body.append(
+            f'<rect x="{left:.1f}" y="2" width="{width:.1f}" height="26" fill="{colour}"><title>{escape(label)}: '
+            f"{time_text(value)}, {100 * value / whole:.1f} %</title></rect>"
+        )
         left += width
         row = number // 2
         at, y = (number % 2) * WIDTH / 2, 44 + 19 * row
-        body.append(f'<rect x="{at:.0f}" y="{y}" width="12" height="12" fill="{colour}"/>'
-                    f'<text x="{at + 18:.0f}" y="{y + 10.5:.1f}">{escape(label)}: {time_text(value)}, {100 * value / whole:.1f} %</text>')
+        body.append(
+            f'<rect x="{at:.0f}" y="{y}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="{at + 18:.0f}" y="{y + 10.5:.1f}">{escape(label)}: {time_text(value)}, {100 * value / whole:.1f} %</text>'
+        )
     return figure(body, 66 + 19 * row, title, caption)
 
 
@@ -126,19 +144,29 @@ def event_chart(events: list[tuple[str, float, bool]], median: float | None, tit
         return bottom - (bottom - 10) * value / top
 
     if median is not None:
-        body.append(f'<line x1="{left}" x2="{right}" y1="{y(median):.1f}" y2="{y(median):.1f}" stroke="{STEADY_COLOUR}" '
-                    f'stroke-dasharray="5 4"/><text class="soft" x="{right}" y="{height - 4}" text-anchor="end">'
-                    f"dashed: median after the first, {time_text(median)}</text>")
+        body.append(
+            f'<line x1="{left}" x2="{right}" y1="{y(median):.1f}" y2="{y(median):.1f}" stroke="{STEADY_COLOUR}" '
+            f'stroke-dasharray="5 4"/><text class="soft" x="{right}" y="{height - 4}" text-anchor="end">'
+            f"dashed: median after the first, {time_text(median)}</text>"
+        )
     every = math.ceil(len(events) / 16)
     for number, (label, value, is_first) in enumerate(events):
-        body.append(f'<circle cx="{x[number]:.1f}" cy="{y(value):.1f}" r="{4.5 if len(events) < 200 else 2}" '
-                    f'fill="{FIRST_COLOUR if is_first else STEADY_COLOUR}"><title>event {escape(label)}: {time_text(value)}'
-                    f'{" (first)" if is_first else ""}</title></circle>')
+        body.append(
+            f'<circle cx="{x[number]:.1f}" cy="{y(value):.1f}" r="{4.5 if len(events) < 200 else 2}" '
+            f'fill="{FIRST_COLOUR if is_first else STEADY_COLOUR}"><title>event {escape(label)}: {time_text(value)}'
+            f"{' (first)' if is_first else ''}</title></circle>"
+        )
         if is_first:
-            body.append(f'<text x="{x[number] + 8:.1f}" y="{y(value) + 4:.1f}">first: {time_text(value)}</text>')
+            body.append(
+                f'<text x="{x[number] + 8:.1f}" y="{y(value) + 4:.1f}">first: {time_text(value)}</text>'
+            )
         if number % every == 0:
-            body.append(f'<text class="soft" x="{x[number]:.1f}" y="{bottom + 16}" text-anchor="middle">{escape(label)}</text>')
-    body.append(f'<text class="soft" x="{(left + right) / 2}" y="{height - 4}" text-anchor="middle">event</text>')
+            body.append(
+                f'<text class="soft" x="{x[number]:.1f}" y="{bottom + 16}" text-anchor="middle">{escape(label)}</text>'
+            )
+    body.append(
+        f'<text class="soft" x="{(left + right) / 2}" y="{height - 4}" text-anchor="middle">event</text>'
+    )
     return figure(body, height, title, caption)
 
 
@@ -155,22 +183,32 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str,
 
     step = (ticks(last - first, 8) + [last - first])[1]
     for number in range(math.ceil(first / step), math.floor(last / step) + 1):
-        body.append(f'<text class="soft" x="{x(number * step):.1f}" y="{bottom + 16}" text-anchor="middle">'
-                    f'{time_text(number * step) if number else "0"}</text>')
+        body.append(
+            f'<text class="soft" x="{x(number * step):.1f}" y="{bottom + 16}" text-anchor="middle">'
+            f"{time_text(number * step) if number else '0'}</text>"
+        )
     for number, (label, time, value, colour) in enumerate(lines):
         across, up = x(time.astype(float)), bottom - (bottom - 10) * value / top
-        path = f"M{across[0]:.1f} {up[0]:.1f}" + "".join(f"H{a:.1f}V{b:.1f}" for a, b in zip(across[1:], up[1:]))
+        path = f"M{across[0]:.1f} {up[0]:.1f}" + "".join(
+            f"H{a:.1f}V{b:.1f}" for a, b in zip(across[1:], up[1:])
+        )
         body.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         at = left + number * (right - left) / max(len(lines), 2)
-        body.append(f'<rect x="{at:.0f}" y="{height - 22}" width="12" height="12" fill="{colour}"/>'
-                    f'<text x="{at + 17:.0f}" y="{height - 11}">{escape(label)}: at most {bytes_text(float(value.max()))}</text>')
+        body.append(
+            f'<rect x="{at:.0f}" y="{height - 22}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="{at + 17:.0f}" y="{height - 11}">{escape(label)}: at most {bytes_text(float(value.max()))}</text>'
+        )
     return figure(body, height, title, caption)
 
 
-def _value_axis(top: float, left: float, right: float, bottom: float, text: Callable[[float], str]) -> list[str]:
+def _value_axis(
+    top: float, left: float, right: float, bottom: float, text: Callable[[float], str]
+) -> list[str]:
     body = []
     for tick in ticks(top):
         y = bottom - (bottom - 10) * tick / top
-        body.append(f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}"/>'
-                    f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{text(tick) if tick else "0"}</text>')
+        body.append(
+            f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}"/>'
+            f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{text(tick) if tick else "0"}</text>'
+        )
     return body

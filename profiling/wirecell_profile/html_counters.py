@@ -34,7 +34,12 @@ class Counter:
 
 def make_counters(scope: Scope, window: Window) -> list[Counter]:
     """All counters, device by device, then the process."""
-    found = [*_busy(scope, window), *_device_memory(scope), *_samples(scope.profile), *_metrics(scope.profile)]
+    found = [
+        *_busy(scope, window),
+        *_device_memory(scope),
+        *_samples(scope.profile),
+        *_metrics(scope.profile),
+    ]
     first, last = scope.selection.time
     return [counter for counter in (_cut(counter, first, last) for counter in found) if len(counter.time) > 1]
 
@@ -63,8 +68,15 @@ def _busy(scope: Scope, window: Window) -> list[Counter]:
     operations = operations.take(scope.operation_rows)
     edges = np.linspace(window.start, window.end, BUSY_BINS + 1)
     return [
-        Counter("GPU busy", device_group(scope, device), SHARE, edges[:-1].astype(np.int64),
-                100 * np.diff(_busy_until(operations.take(operations.device == device), edges)) / (edges[1] - edges[0]))
+        Counter(
+            "GPU busy",
+            device_group(scope, device),
+            SHARE,
+            edges[:-1].astype(np.int64),
+            100
+            * np.diff(_busy_until(operations.take(operations.device == device), edges))
+            / (edges[1] - edges[0]),
+        )
         for device in np.unique(operations.device).tolist()
     ]
 
@@ -105,7 +117,15 @@ def _samples(profile: Profile) -> list[Counter]:
         at, what = time[mine][order], value[mine][order]
         if metric == "cpu_ns":
             later = np.diff(at) > 0
-            found.append(Counter("processor in use", source, CORES, at[:-1][later], np.diff(what)[later] / np.diff(at)[later]))
+            found.append(
+                Counter(
+                    "processor in use",
+                    source,
+                    CORES,
+                    at[:-1][later],
+                    np.diff(what)[later] / np.diff(at)[later],
+                )
+            )
             continue
         unit = BYTES if "bytes" in metric else SHARE if metric.endswith(("percent", "_pct")) else PLAIN
         found.append(Counter(TITLES.get(metric, metric.replace("_", " ")), source, unit, at, what))
@@ -127,5 +147,7 @@ def _metrics(profile: Profile) -> list[Counter]:
     for number, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
         mine = (device == number) & (metric == kind)
         title = names.get(kind, f"metric {kind}")
-        found.append(Counter(title, f"GPU {number} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine]))
+        found.append(
+            Counter(title, f"GPU {number} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine])
+        )
     return found

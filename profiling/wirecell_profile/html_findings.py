@@ -43,11 +43,14 @@ def _one(finding: Finding) -> str:
     places = "".join(
         f"<li>{escape(place['range'] or '(no range)')}: {places_text(place['places'])}, {time_text(place['time_ns'])}"
         f"{' · ' + escape(place['file']) if place['file'] else ''}</li>"
-        for place in finding.places)
+        for place in finding.places
+    )
     commands = escape("\n".join(finding.commands))
-    return (f'<div class="finding"><b>{escape(rule.about[:1].upper() + rule.about[1:])}: {places_text(len(found.hits))}, '
-            f"{time_text(found.total)} ({escape(rule.name)})</b>{escape(rule.advice)}<ul>{places}</ul>"
-            f"<details><summary>What to run next</summary><pre>{commands}</pre></details></div>")
+    return (
+        f'<div class="finding"><b>{escape(rule.about[:1].upper() + rule.about[1:])}: {places_text(len(found.hits))}, '
+        f"{time_text(found.total)} ({escape(rule.name)})</b>{escape(rule.advice)}<ul>{places}</ul>"
+        f"<details><summary>What to run next</summary><pre>{commands}</pre></details></div>"
+    )
 
 
 def places_text(count: int) -> str:

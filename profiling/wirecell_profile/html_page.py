@@ -39,7 +39,7 @@ class Content:
             try:
                 content.tables[name] = section.run(scope)
             except MissingData as error:
-                content.missing[f"table \"{section.about}\""] = error.what
+                content.missing[f'table "{section.about}"'] = error.what
         return content
 
 
@@ -63,9 +63,12 @@ def html_page(scope: Scope, findings: str) -> str:
     ]
     data = encode(timeline, counters, content.window)
     script = "\n".join(_file(name) for name in ("html_data.js", "html_timeline.js", "html_page.js"))
-    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>\n{_file("html_page.css")}</style></head><body>\n'
-            + "\n".join(parts) + f'\n<script type="text/plain" id="timeline-data">{data}</script>\n<script>\n{script}</script>\n</body></html>\n')
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>\n{_file("html_page.css")}</style></head><body>\n'
+        + "\n".join(parts)
+        + f'\n<script type="text/plain" id="timeline-data">{data}</script>\n<script>\n{script}</script>\n</body></html>\n'
+    )
 
 
 def _file(name: str) -> str:
@@ -84,7 +87,8 @@ def _timeline(title: str, groups: set[str], timeline) -> str:
         f'<span class="hint">{escape(KEYS)}</span></div>'
         f'<div id="timeline" tabindex="0" role="application" aria-label="{escape(about)}"><div class="spacer"><canvas></canvas></div></div>'
         '<div id="tip" hidden></div><div id="details" aria-live="polite"></div>'
-        "<noscript><p>The timeline needs JavaScript; everything below does not.</p></noscript>" + _legend(timeline)
+        "<noscript><p>The timeline needs JavaScript; everything below does not.</p></noscript>"
+        + _legend(timeline)
     )
 
 
@@ -92,10 +96,17 @@ def _legend(timeline) -> str:
     """The colours of kinds that occur."""
     used = set(timeline.colours)
     named = [(kind, colour) for kind, colour in PALETTE.items() if colour in used and kind != "other"]
-    directions = {1: "copy to the device", 2: "copy to the host", 8: "copy within the device", 10: "copy between devices"}
+    directions = {
+        1: "copy to the device",
+        2: "copy to the host",
+        8: "copy within the device",
+        10: "copy between devices",
+    }
     named += [(directions[kind], colour) for kind, colour in COPY_COLOURS.items() if colour in used]
     named += [("API call that waits", WAIT_COLOUR)] if WAIT_COLOUR in used else []
-    keys = "".join(f'<span><i style="background:{colour}"></i>{escape(kind)}</span>' for kind, colour in named)
+    keys = "".join(
+        f'<span><i style="background:{colour}"></i>{escape(kind)}</span>' for kind, colour in named
+    )
     return f'<div class="legend" aria-label="colours">{keys}<span>other colours: by name. Grey ground: outside of the window.</span></div>'
 
 
@@ -104,7 +115,9 @@ def _tables(tables: dict[str, Result]) -> str:
     for number, (name, result) in enumerate(tables.items()):
         section = SECTIONS[name]
         note = f'<p class="about">{escape(section.note)}</p>' if section.note else ""
-        parts.append(f'<details{" open" if number < 3 else ""}><summary>{escape(_capital(section.about))}</summary>{note}{table(result, name)}</details>')
+        parts.append(
+            f"<details{' open' if number < 3 else ''}><summary>{escape(_capital(section.about))}</summary>{note}{table(result, name)}</details>"
+        )
     return "".join(parts)
 
 
@@ -115,4 +128,6 @@ def _capital(text: str) -> str:
 def _missing(missing: dict[str, str]) -> str:
     if not missing:
         return "<p>Nothing: every part of the page has its data.</p>"
-    return '<p class="about">Missing is not zero: these could not be made from this file.</p>' + reasons(missing)
+    return '<p class="about">Missing is not zero: these could not be made from this file.</p>' + reasons(
+        missing
+    )

@@ -44,9 +44,17 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
     }
     text = json.dumps(about, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 4) % 8)
-    parts = [struct.pack("<I", len(text)), text, _column(rows, "start", "<f8", origin), _column(rows, "duration", "<f8"),
-             _column(rows, "name", "<u4"), _column(rows, "note", "<u4"), _events(rows), _links(rows),
-             _column(rows, "colour", "<u2")]
+    parts = [
+        struct.pack("<I", len(text)),
+        text,
+        _column(rows, "start", "<f8", origin),
+        _column(rows, "duration", "<f8"),
+        _column(rows, "name", "<u4"),
+        _column(rows, "note", "<u4"),
+        _events(rows),
+        _links(rows),
+        _column(rows, "colour", "<u2"),
+    ]
     parts.append(b"\0" * (-sum(map(len, parts)) % 8))
     parts += [_points(counters, "time", origin), _points(counters, "value")]
     return base64.b64encode(zlib.compress(b"".join(parts), 9)).decode()
@@ -68,8 +76,16 @@ def _counters(counters: list[Counter]) -> list[dict]:
     described, first = [], 0
     for counter in counters:
         count = len(counter.time)
-        described.append({"title": counter.title, "group": counter.group, "unit": counter.unit, "first": first,
-                          "count": count, "averaged": counter.averaged})
+        described.append(
+            {
+                "title": counter.title,
+                "group": counter.group,
+                "unit": counter.unit,
+                "first": first,
+                "count": count,
+                "averaged": counter.averaged,
+            }
+        )
         first += count
     return described
 
@@ -94,7 +110,9 @@ def _links(rows: list[Row]) -> bytes:
         return b""
     call = np.concatenate([row.call for row in rows])
     link = np.concatenate([row.link for row in rows])
-    place = np.full(max(int(call.max()), int(link.max()), 0) + 2, -1, dtype=np.int64)  # the last one is that of -1
+    place = np.full(
+        max(int(call.max()), int(link.max()), 0) + 2, -1, dtype=np.int64
+    )  # the last one is that of -1
     known = np.flatnonzero(call >= 0)
     place[call[known]] = known
     place[-1] = -1

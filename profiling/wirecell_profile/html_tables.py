@@ -22,9 +22,15 @@ def table(result: Result, name: str) -> str:
         cells.append([_cell(value, said) for value, said in zip(values, written)])
     body = "".join("<tr>" + "".join(row) + "</tr>" for row in list(zip(*cells))[:MOST_ROWS])
     more = len(result.rows) - MOST_ROWS
-    rest = f'<p class="about">{more:,} more rows: wirecell-profile summary --section {escape(name)}</p>' if more > 0 else ""
-    return (f'<div class="scroll" tabindex="0"><table class="sortable" data-table="{escape(name)}"><thead><tr>{"".join(heads)}</tr>'
-            f"</thead><tbody>{body}</tbody></table></div>{rest}")
+    rest = (
+        f'<p class="about">{more:,} more rows: wirecell-profile summary --section {escape(name)}</p>'
+        if more > 0
+        else ""
+    )
+    return (
+        f'<div class="scroll" tabindex="0"><table class="sortable" data-table="{escape(name)}"><thead><tr>{"".join(heads)}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>{rest}"
+    )
 
 
 def _column(column: Column, values: list) -> tuple[str, list[str]]:
@@ -35,7 +41,10 @@ def _column(column: Column, values: list) -> tuple[str, list[str]]:
             for name, scale in scales:
                 if max(numbers) >= 10 * scale:
                     head = column.name.replace(unit, f"({name})")
-                    return head, [f"{value / scale:,.3f}" if isinstance(value, (int, float)) else _plain(column, value) for value in values]
+                    return head, [
+                        f"{value / scale:,.3f}" if isinstance(value, (int, float)) else _plain(column, value)
+                        for value in values
+                    ]
     return column.name, [_plain(column, value) for value in values]
 
 
@@ -49,7 +58,9 @@ def _plain(column: Column, value: object) -> str:
 def _cell(value: object, text: str) -> str:
     if isinstance(value, (int, float)):
         return f'<td data-v="{value!r}">{escape(text)}</td>'
-    return f'<td class="text" title="{escape(text)}">{escape(text)}</td>' if value is not None else "<td></td>"
+    return (
+        f'<td class="text" title="{escape(text)}">{escape(text)}</td>' if value is not None else "<td></td>"
+    )
 
 
 def pairs(rows: list[tuple[str, str]], heads: tuple[str, str] = ("", "")) -> str:
@@ -64,5 +75,7 @@ def reasons(missing: dict[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for what, why in missing.items():
         by_reason.setdefault(why, []).append(what)
-    lines = "".join(f"<li>{escape(why)}: no {escape(', '.join(what))}</li>" for why, what in by_reason.items())
+    lines = "".join(
+        f"<li>{escape(why)}: no {escape(', '.join(what))}</li>" for why, what in by_reason.items()
+    )
     return f'<ul class="missing">{lines}</ul>'

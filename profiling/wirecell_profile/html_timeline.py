@@ -20,8 +20,24 @@ from .palette import PALETTE, colour_of
 from .selection import Scope
 from .table import NULL, Labels
 
-SPARE = ("#5B8DB8", "#C58B5C", "#6FA287", "#B07AA1", "#8C8CC4", "#A8A05C", "#C77C7C", "#5FA5A5", "#9C7B6B", "#7D93A6")
-COPY_COLOURS = {1: "#2CA02C", 2: "#C2185B", 8: "#8C564B", 10: "#BCBD22"}  # by direction: to device, to host, inside, peer
+SPARE = (
+    "#5B8DB8",
+    "#C58B5C",
+    "#6FA287",
+    "#B07AA1",
+    "#8C8CC4",
+    "#A8A05C",
+    "#C77C7C",
+    "#5FA5A5",
+    "#9C7B6B",
+    "#7D93A6",
+)
+COPY_COLOURS = {
+    1: "#2CA02C",
+    2: "#C2185B",
+    8: "#8C564B",
+    10: "#BCBD22",
+}  # by direction: to device, to host, inside, peer
 COPY_OTHER, SET_COLOUR, GRAPH_COLOUR = "#A0A6AD", "#17BECF", PALETTE["replay"]
 CALL_COLOUR, WAIT_COLOUR, SYSTEM_COLOUR = "#9AA5B1", "#D9534F", "#CFC6B8"
 NOTE_LENGTH = 600  # characters; names of kernels run to thousands
@@ -79,9 +95,21 @@ class Timeline:
         table = np.array([self.string(name) for name in labels.names] + [0], dtype=np.int64)
         return table[labels.codes]
 
-    def add(self, title: str, group: str, kind: str, events, *, name: np.ndarray, colour: np.ndarray,
-            note: np.ndarray | None = None, level: np.ndarray | None = None, event: np.ndarray | None = None,
-            link: np.ndarray | None = None, call: np.ndarray | None = None) -> None:
+    def add(
+        self,
+        title: str,
+        group: str,
+        kind: str,
+        events,
+        *,
+        name: np.ndarray,
+        colour: np.ndarray,
+        note: np.ndarray | None = None,
+        level: np.ndarray | None = None,
+        event: np.ndarray | None = None,
+        link: np.ndarray | None = None,
+        call: np.ndarray | None = None,
+    ) -> None:
         """A row of events that have start and end. `level`: the lane to take unless it is occupied."""
         if not len(events):
             return
@@ -92,8 +120,22 @@ class Timeline:
         def given(values: np.ndarray | None, other: int) -> np.ndarray:
             return np.full(count, other, np.int64) if values is None else values[order]
 
-        self.rows.append(Row(title, group, kind, events.start[order], events.duration[order], lane[order], name[order],
-                             given(note, 0), colour[order], given(event, NULL), given(link, -1), given(call, -1)))
+        self.rows.append(
+            Row(
+                title,
+                group,
+                kind,
+                events.start[order],
+                events.duration[order],
+                lane[order],
+                name[order],
+                given(note, 0),
+                colour[order],
+                given(event, NULL),
+                given(link, -1),
+                given(call, -1),
+            )
+        )
 
 
 def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -101,7 +143,9 @@ def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
     result = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []  # end of what each lane holds
     order = np.lexsort((level, -end, start))
-    for i, begin, finish, lane in zip(order.tolist(), start[order].tolist(), end[order].tolist(), level[order].tolist()):
+    for i, begin, finish, lane in zip(
+        order.tolist(), start[order].tolist(), end[order].tolist(), level[order].tolist()
+    ):
         while lane < len(free) and free[lane] > begin:
             lane += 1
         free += [0] * (lane + 1 - len(free))
@@ -121,7 +165,9 @@ def make_timeline(scope: Scope) -> Timeline:
     _host_rows(timeline, scope)
     _device_rows(timeline, scope)
     busy = {row.group for row in timeline.rows if row.kind != SYSTEM}
-    timeline.rows.sort(key=lambda row: row.group not in busy)  # threads that only call the operating system come last
+    timeline.rows.sort(
+        key=lambda row: row.group not in busy
+    )  # threads that only call the operating system come last
     return timeline
 
 
@@ -138,7 +184,11 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     marks, _ = _taken(scope, "marks", "mark_rows")
     calls, call_rows = _taken(scope, "calls", "call_rows")
     system, _ = _taken(scope, "system_calls", "system_call_rows")
-    for rows, what, events in (("NVTX ranges", "ranges", ranges), ("CUDA API", "calls", calls), ("system calls", "system_calls", system)):
+    for rows, what, events in (
+        ("NVTX ranges", "ranges", ranges),
+        ("CUDA API", "calls", calls),
+        ("system calls", "system_calls", system),
+    ):
         if not len(events):
             timeline.missing[rows] = _why(scope, what)
     _in_flight(timeline, ranges.take(ranges.style == START_END))
@@ -158,11 +208,28 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
         _ranges(timeline, "NVTX ranges", group, NVTX, mine, nest((mine.start, mine.end, mine.thread)).level)
         chosen = calls.thread == thread
         of_api = calls.take(chosen)
-        colour = np.array([timeline.colour(WAIT_COLOUR if waits else CALL_COLOUR) for waits in waiting[chosen].tolist()], np.int64)
-        timeline.add("CUDA API", group, API, of_api, name=timeline.labels(of_api.name), colour=colour, call=call_rows[chosen])
+        colour = np.array(
+            [timeline.colour(WAIT_COLOUR if waits else CALL_COLOUR) for waits in waiting[chosen].tolist()],
+            np.int64,
+        )
+        timeline.add(
+            "CUDA API",
+            group,
+            API,
+            of_api,
+            name=timeline.labels(of_api.name),
+            colour=colour,
+            call=call_rows[chosen],
+        )
         of_system = system.take(system.thread == thread)
-        timeline.add("system calls", group, SYSTEM, of_system, name=timeline.labels(of_system.name),
-                     colour=np.full(len(of_system), timeline.colour(SYSTEM_COLOUR)))
+        timeline.add(
+            "system calls",
+            group,
+            SYSTEM,
+            of_system,
+            name=timeline.labels(of_system.name),
+            colour=np.full(len(of_system), timeline.colour(SYSTEM_COLOUR)),
+        )
 
 
 def _why(scope: Scope, what: str) -> str:
@@ -192,7 +259,9 @@ def _in_flight(timeline: Timeline, ranges: Ranges) -> None:
     _ranges(timeline, "Start/end ranges", TOP_GROUP, IN_FLIGHT, ranges.take(~is_event))
 
 
-def _ranges(timeline: Timeline, title: str, group: str, kind: str, ranges: Ranges, level: np.ndarray | None = None) -> None:
+def _ranges(
+    timeline: Timeline, title: str, group: str, kind: str, ranges: Ranges, level: np.ndarray | None = None
+) -> None:
     """A row of ranges."""
     colours, notes = {}, {}
     note, colour = np.zeros(len(ranges), np.int64), np.zeros(len(ranges), np.int64)
@@ -201,15 +270,29 @@ def _ranges(timeline: Timeline, title: str, group: str, kind: str, ranges: Range
         if key not in colours:
             category = ranges.category.text(i)
             known = category in PALETTE
-            colours[key] = timeline.colour(colour_of(category) if known else spare_colour(ranges.name.text(i)))
-            parts = (f"domain {ranges.domain.text(i)}" if ranges.domain.text(i) else "", f"kind {category}" if category else "")
+            colours[key] = timeline.colour(
+                colour_of(category) if known else spare_colour(ranges.name.text(i))
+            )
+            parts = (
+                f"domain {ranges.domain.text(i)}" if ranges.domain.text(i) else "",
+                f"kind {category}" if category else "",
+            )
             notes[key] = timeline.string(", ".join(filter(None, parts)))
         colour[i], note[i] = colours[key], notes[key]
     if ranges.is_open.any():
         opened = timeline.string("never closed: drawn to the last time in the file")
         note = np.where(ranges.is_open == 1, opened, note)
-    timeline.add(title, group, kind, ranges, name=timeline.labels(ranges.text), colour=colour, note=note, level=level,
-                 event=ranges.payload)
+    timeline.add(
+        title,
+        group,
+        kind,
+        ranges,
+        name=timeline.labels(ranges.text),
+        colour=colour,
+        note=note,
+        level=level,
+        event=ranges.payload,
+    )
 
 
 def _node_calls(timeline: Timeline, scope: Scope) -> None:
@@ -219,8 +302,16 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
     except MissingData:
         return
     colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.texts()], dtype=np.int64)
-    timeline.add("node calls", "Nodes", NVTX, calls, name=timeline.labels(calls.node), colour=colour, event=calls.event,
-                 level=nest((calls.start, calls.end, calls.thread)).level)
+    timeline.add(
+        "node calls",
+        "Nodes",
+        NVTX,
+        calls,
+        name=timeline.labels(calls.node),
+        colour=colour,
+        event=calls.event,
+        level=nest((calls.start, calls.end, calls.thread)).level,
+    )
 
 
 def _device_rows(timeline: Timeline, scope: Scope) -> None:
@@ -234,8 +325,16 @@ def _device_rows(timeline: Timeline, scope: Scope) -> None:
     name = timeline.labels(operations.short_name)
     for device, stream in sorted(set(zip(operations.device.tolist(), operations.stream.tolist()))):
         mine = (operations.device == device) & (operations.stream == stream)
-        timeline.add(f"stream {stream}", device_group(scope, device), DEVICE, operations.take(mine), name=name[mine],
-                     colour=colour[mine], note=note[mine], link=launch[mine])
+        timeline.add(
+            f"stream {stream}",
+            device_group(scope, device),
+            DEVICE,
+            operations.take(mine),
+            name=name[mine],
+            colour=colour[mine],
+            note=note[mine],
+            link=launch[mine],
+        )
 
 
 def device_group(scope: Scope, device: int) -> str:
@@ -249,10 +348,15 @@ def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray
     names = [spare_colour(name) for name in operations.short_name.names] + [SPARE[0]]
     fixed = {MEMSET: SET_COLOUR, GRAPH: GRAPH_COLOUR}
     rows = zip(operations.kind.tolist(), operations.short_name.codes.tolist(), operations.copy_kind.tolist())
-    return np.array([
-        timeline.colour(names[name] if kind == KERNEL else fixed.get(kind) or COPY_COLOURS.get(direction, COPY_OTHER))
-        for kind, name, direction in rows
-    ], dtype=np.int64)
+    return np.array(
+        [
+            timeline.colour(
+                names[name] if kind == KERNEL else fixed.get(kind) or COPY_COLOURS.get(direction, COPY_OTHER)
+            )
+            for kind, name, direction in rows
+        ],
+        dtype=np.int64,
+    )
 
 
 def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -> np.ndarray:
@@ -263,7 +367,11 @@ def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -
     for i, (kind, size) in enumerate(zip(operations.kind.tolist(), operations.bytes.tolist())):
         text = names[i][:NOTE_LENGTH] if kind == KERNEL and names[i] != short[i] else ""
         if kind != KERNEL and size != NULL:
-            ends = [kinds.get(int(part[i]), "") for part in (operations.source_kind, operations.target_kind) if part[i] != NULL]
+            ends = [
+                kinds.get(int(part[i]), "")
+                for part in (operations.source_kind, operations.target_kind)
+                if part[i] != NULL
+            ]
             speed = f", {size / operations.duration[i]:.3g} GB/s" if operations.duration[i] > 0 else ""
             text = f"{size:,} B{speed}{', ' + ' to '.join(ends) if ends else ''}"
         notes.append(timeline.string(text))

@@ -30,7 +30,9 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
     return result
 
 
-def clip(start: np.ndarray, end: np.ndarray, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def clip(
+    start: np.ndarray, end: np.ndarray, first: int, last: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, starts, ends) of what lies in [first, last]; what has no part of it is left out."""
     rows = np.flatnonzero((end > first) & (start < last))
     return rows, np.maximum(start[rows], first), np.minimum(end[rows], last)

@@ -1,4 +1,4 @@
-"""What of this machine can record, count and be trusted: one check per question, each with how to mend.
+"""What of this machine can record, count and be trusted: one check per question, each with how to correct.
 
 Nothing here needs a GPU or a tool to be present, and no check changes anything.
 """
@@ -29,7 +29,7 @@ class Finding:
     name: str
     state: str
     seen: str
-    mend: str = ""
+    hint: str = ""
 
 
 @dataclass
@@ -55,7 +55,9 @@ class Machine:
         if not program:
             return ""
         try:
-            done = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=20, check=False)
+            done = subprocess.run(
+                [program, *command[1:]], capture_output=True, text=True, timeout=20, check=False
+            )
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""
@@ -76,7 +78,11 @@ def cupti_folders() -> tuple[Path, ...]:
     import sysconfig
 
     packages = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
-    patterns = [f"{packages}/cu1[23]/lib", f"{packages}/cuda_cupti/lib", f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/extras/CUPTI/lib64"]
+    patterns = [
+        f"{packages}/cu1[23]/lib",
+        f"{packages}/cuda_cupti/lib",
+        f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/extras/CUPTI/lib64",
+    ]
     return tuple(Path(found) for pattern in patterns for found in glob.glob(pattern))
 
 
@@ -87,53 +93,97 @@ def check_driver(machine: Machine) -> Finding:
     if version and library:
         return Finding("NVIDIA driver", WORKS, version.splitlines()[0])
     if library:
-        return Finding("NVIDIA driver", DOUBTFUL, "libcuda.so.1 without the kernel module", "load the module: modprobe nvidia")
-    return Finding("NVIDIA driver", MISSING, "no libcuda.so.1",
-                   "install the driver; on a machine without a GPU ranges and CPU times are recorded")
+        return Finding(
+            "NVIDIA driver",
+            DOUBTFUL,
+            "libcuda.so.1 without the kernel module",
+            "load the module: modprobe nvidia",
+        )
+    return Finding(
+        "NVIDIA driver",
+        MISSING,
+        "no libcuda.so.1",
+        "install the driver; on a machine without a GPU ranges and CPU times are recorded",
+    )
 
 
 def check_cupti(machine: Machine) -> Finding:
     """The library that reports kernels and copies."""
     found = machine.library(CUPTI_NAMES)
     if not found:
-        return Finding("CUPTI", MISSING, "no libcupti",
-                       "./wcb setup brings nvidia-cuda-cupti; or put CUDA's extras/CUPTI/lib64 on LD_LIBRARY_PATH")
+        return Finding(
+            "CUPTI",
+            MISSING,
+            "no libcupti",
+            "./wcb setup brings nvidia-cuda-cupti; or put CUDA's extras/CUPTI/lib64 on LD_LIBRARY_PATH",
+        )
     version = ctypes.c_uint32()
     status = found[1].cuptiGetVersion(ctypes.byref(version))
     if status:
-        return Finding("CUPTI", DOUBTFUL, f"{found[0]}: cuptiGetVersion failed with {status}",
-                       "take the CUPTI of the driver's CUDA version")
+        return Finding(
+            "CUPTI",
+            DOUBTFUL,
+            f"{found[0]}: cuptiGetVersion failed with {status}",
+            "take the CUPTI of the driver's CUDA version",
+        )
     return Finding("CUPTI", WORKS, f"{found[0]}, API {version.value}")
 
 
 def check_counters(machine: Machine) -> Finding:
     """Whether the GPU's performance counters are open to users (ncu needs it; tracing kernels does not)."""
     name = "GPU performance counters"
-    parameters = dict(line.split(": ", 1) for line in machine.text("proc/driver/nvidia/params").splitlines() if ": " in line)
+    parameters = dict(
+        line.split(": ", 1) for line in machine.text("proc/driver/nvidia/params").splitlines() if ": " in line
+    )
     restricted = parameters.get("RmProfilingAdminOnly")
     if restricted is None:
         return Finding(name, MISSING, "the driver does not say", "needs the NVIDIA driver")
     if restricted == "0" or os.geteuid() == 0:
-        return Finding(name, WORKS, "open to all users" if restricted == "0" else "for administrators only, and you are one")
-    return Finding(name, MISSING, "for administrators only (RmProfilingAdminOnly: 1)",
-                   "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then reload the driver; or run ncu with sudo")
+        return Finding(
+            name,
+            WORKS,
+            "open to all users" if restricted == "0" else "for administrators only, and you are one",
+        )
+    return Finding(
+        name,
+        MISSING,
+        "for administrators only (RmProfilingAdminOnly: 1)",
+        "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then reload the driver; or run ncu with sudo",
+    )
 
 
 def check_nvml(machine: Machine) -> Finding:
     """The library for power, clocks and utilisation."""
     found = machine.library(NVML_NAMES)
     if not found:
-        return Finding("NVML", MISSING, "no libnvidia-ml.so.1",
-                       "comes with the NVIDIA driver; without it no samples of power and clocks")
+        return Finding(
+            "NVML",
+            MISSING,
+            "no libnvidia-ml.so.1",
+            "comes with the NVIDIA driver; without it no samples of power and clocks",
+        )
     status = found[1].nvmlInit_v2()
-    return Finding("NVML", WORKS, found[0]) if status == 0 else Finding(
-        "NVML", DOUBTFUL, f"nvmlInit failed with {status}", "library and kernel module differ in version: reboot after a driver update")
+    return (
+        Finding("NVML", WORKS, found[0])
+        if status == 0
+        else Finding(
+            "NVML",
+            DOUBTFUL,
+            f"nvmlInit failed with {status}",
+            "library and kernel module differ in version: reboot after a driver update",
+        )
+    )
 
 
 def check_tool(machine: Machine, name: str, use: str) -> Finding:
     """An external program and its version."""
     if not shutil.which(name, path=machine.path):
-        return Finding(name, MISSING, "not on the PATH", f"{use}; comes with the CUDA toolkit or its own installer from NVIDIA")
+        return Finding(
+            name,
+            MISSING,
+            "not on the PATH",
+            f"{use}; comes with the CUDA toolkit or its own installer from NVIDIA",
+        )
     version = machine.output(name, "--version").splitlines()
     return Finding(name, WORKS, version[-1] if version else shutil.which(name, path=machine.path) or "")
 
@@ -142,40 +192,85 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
     """Clocks locked, persistence mode and throttling of each GPU, from nvidia-smi."""
     lines = machine.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits").splitlines()
     if not lines:
-        return [Finding(name, MISSING, "no nvidia-smi, or no GPU", "needs the NVIDIA driver") for name in ("GPU clocks", "persistence mode")]
+        return [
+            Finding(name, MISSING, "no nvidia-smi, or no GPU", "needs the NVIDIA driver")
+            for name in ("GPU clocks", "persistence mode")
+        ]
     found = []
     for number, line in enumerate(lines):
         now, largest, application, persistent, throttled = (part.strip() for part in line.split(","))
         at = f"GPU {number}: "
         if throttled not in ("0x0000000000000000", "0x0000000000000001", "Not Active"):  # 1: idle
-            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}held down, reasons {throttled}",
-                                 "wait until it is cool, or lock lower clocks"))
+            found.append(
+                Finding(
+                    "GPU clocks",
+                    DOUBTFUL,
+                    f"{at}held down, reasons {throttled}",
+                    "wait until it is cool, or lock lower clocks",
+                )
+            )
         elif application not in ("[N/A]", "[Not Supported]") and application != largest:
-            found.append(Finding("GPU clocks", WORKS, f"{at}application clock {application} MHz of {largest}"))
+            found.append(
+                Finding("GPU clocks", WORKS, f"{at}application clock {application} MHz of {largest}")
+            )
         else:
-            found.append(Finding("GPU clocks", DOUBTFUL, f"{at}free, {now} of {largest} MHz now",
-                                 "nvidia-smi --lock-gpu-clocks=MHZ (needs root)"))
-        found.append(Finding("persistence mode", WORKS, at + "on") if persistent == "Enabled" else Finding(
-            "persistence mode", DOUBTFUL, at + "off",
-            "nvidia-smi --persistence-mode=1, else the first call pays for the driver's start"))
+            found.append(
+                Finding(
+                    "GPU clocks",
+                    DOUBTFUL,
+                    f"{at}free, {now} of {largest} MHz now",
+                    "nvidia-smi --lock-gpu-clocks=MHZ (needs root)",
+                )
+            )
+        found.append(
+            Finding("persistence mode", WORKS, at + "on")
+            if persistent == "Enabled"
+            else Finding(
+                "persistence mode",
+                DOUBTFUL,
+                at + "off",
+                "nvidia-smi --persistence-mode=1, else the first call pays for the driver's start",
+            )
+        )
     return found
 
 
 def check_build(machine: Machine) -> list[Finding]:
     """Whether ranges are compiled into wire-cell, and its recorder is there."""
     if machine.build is None or not (machine.build / "bin" / "wire-cell").exists():
-        return [Finding("wire-cell with NVTX", MISSING, "no build found", "./wcb configure --with-nvtx && ./wcb; or give --build DIR"),
-                Finding("recorder", MISSING, "no build found", "./wcb")]
+        return [
+            Finding(
+                "wire-cell with NVTX",
+                MISSING,
+                "no build found",
+                "./wcb configure --with-nvtx && ./wcb; or give --build DIR",
+            ),
+            Finding("recorder", MISSING, "no build found", "./wcb"),
+        ]
     header = machine.build / "include" / "spng" / "build_info.h"
     text = header.read_text(encoding="utf-8") if header.exists() else ""
-    findings = [Finding("wire-cell with NVTX", WORKS, str(machine.build)) if "#define SPNG_HAVE_NVTX 1" in text else Finding(
-        "wire-cell with NVTX", MISSING, f"{machine.build}: built without", "./wcb configure --with-nvtx && ./wcb")]
+    findings = [
+        Finding("wire-cell with NVTX", WORKS, str(machine.build))
+        if "#define SPNG_HAVE_NVTX 1" in text
+        else Finding(
+            "wire-cell with NVTX",
+            MISSING,
+            f"{machine.build}: built without",
+            "./wcb configure --with-nvtx && ./wcb",
+        )
+    ]
     recorder = machine.build / "lib" / RECORDER
     if not recorder.exists():
         return [*findings, Finding("recorder", MISSING, f"no {recorder}", "./wcb")]
     loaded = machine.library((str(recorder),))
-    return [*findings, Finding("recorder", WORKS, str(recorder)) if loaded else
-            Finding("recorder", DOUBTFUL, f"{recorder} cannot be loaded", "libsqlite3-0 is needed: ./wcb setup")]
+    return [
+        *findings,
+        Finding("recorder", WORKS, str(recorder))
+        if loaded
+        else Finding(
+            "recorder", DOUBTFUL, f"{recorder} cannot be loaded", "libsqlite3-0 is needed: ./wcb setup"
+        ),
+    ]
 
 
 def check_injection(machine: Machine) -> Finding:
@@ -184,30 +279,60 @@ def check_injection(machine: Machine) -> Finding:
     if not given:
         return Finding("NVTX injection", WORKS, "free for the recorder")
     if not Path(given).exists():
-        return Finding("NVTX injection", DOUBTFUL, f"NVTX_INJECTION64_PATH={given} does not exist, which silently switches all ranges off",
-                       "unset NVTX_INJECTION64_PATH")
-    return Finding("NVTX injection", DOUBTFUL, f"taken by {given}: the recorder stands down",
-                   "unset NVTX_INJECTION64_PATH, unless that tool is wanted")
+        return Finding(
+            "NVTX injection",
+            DOUBTFUL,
+            f"NVTX_INJECTION64_PATH={given} does not exist, which silently switches all ranges off",
+            "unset NVTX_INJECTION64_PATH",
+        )
+    return Finding(
+        "NVTX injection",
+        DOUBTFUL,
+        f"taken by {given}: the recorder stands down",
+        "unset NVTX_INJECTION64_PATH, unless that tool is wanted",
+    )
 
 
 def check_cpu_counters(machine: Machine) -> Finding:
     """Whether perf may count and sample as this user."""
     level = machine.text("proc/sys/kernel/perf_event_paranoid")
     if not level:
-        return Finding("CPU performance counters", MISSING, "the kernel has none", "a container or virtual machine may hide them")
+        return Finding(
+            "CPU performance counters",
+            MISSING,
+            "the kernel has none",
+            "a container or virtual machine may hide them",
+        )
     if int(level) <= 1 or os.geteuid() == 0:
         return Finding("CPU performance counters", WORKS, f"perf_event_paranoid {level}")
-    return Finding("CPU performance counters", MISSING, f"perf_event_paranoid {level}", "sysctl kernel.perf_event_paranoid=1 (needs root)")
+    return Finding(
+        "CPU performance counters",
+        MISSING,
+        f"perf_event_paranoid {level}",
+        "sysctl kernel.perf_event_paranoid=1 (needs root)",
+    )
 
 
 def check_cpu_clock(machine: Machine) -> Finding:
     """Whether the CPU keeps its clock."""
     governor = machine.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if not governor:
-        return Finding("CPU clock", DOUBTFUL, "no frequency control seen, as in a virtual machine",
-                       "run in turn (compare-branches), more runs")
-    return Finding("CPU clock", WORKS, governor) if governor == "performance" else Finding(
-        "CPU clock", DOUBTFUL, f"governor {governor}", "cpupower frequency-set --governor performance (needs root)")
+        return Finding(
+            "CPU clock",
+            DOUBTFUL,
+            "no frequency control seen, as in a virtual machine",
+            "run in turn (compare-branches), more runs",
+        )
+    return (
+        Finding("CPU clock", WORKS, governor)
+        if governor == "performance"
+        else Finding(
+            "CPU clock",
+            DOUBTFUL,
+            f"governor {governor}",
+            "cpupower frequency-set --governor performance (needs root)",
+        )
+    )
 
 
 def check_load(machine: Machine) -> Finding:
@@ -216,16 +341,28 @@ def check_load(machine: Machine) -> Finding:
     load, cores = float(text.split()[0]) if text else 0.0, os.cpu_count() or 1
     if load <= IDLE_LOAD * cores:
         return Finding("other programs", WORKS, f"load {load:.2f} on {cores} cores")
-    return Finding("other programs", DOUBTFUL, f"load {load:.2f} on {cores} cores",
-                   "wait, or take more runs; compare-branches shows the load of each run")
+    return Finding(
+        "other programs",
+        DOUBTFUL,
+        f"load {load:.2f} on {cores} cores",
+        "wait, or take more runs; compare-branches shows the load of each run",
+    )
 
 
 def all_checks(machine: Machine) -> list[Finding]:
     """Every check."""
     return [
-        check_driver(machine), check_cupti(machine), check_counters(machine), check_nvml(machine), *check_gpu_state(machine),
+        check_driver(machine),
+        check_cupti(machine),
+        check_counters(machine),
+        check_nvml(machine),
+        *check_gpu_state(machine),
         check_tool(machine, "nsys", "for timelines of Nsight Systems; wire-cell --record works without"),
         check_tool(machine, "ncu", "for single kernels"),
         check_tool(machine, "compute-sanitizer", "for memory errors and races on the GPU"),
-        *check_build(machine), check_injection(machine), check_cpu_counters(machine), check_cpu_clock(machine), check_load(machine),
+        *check_build(machine),
+        check_injection(machine),
+        check_cpu_counters(machine),
+        check_cpu_clock(machine),
+        check_load(machine),
     ]

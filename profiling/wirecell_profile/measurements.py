@@ -20,14 +20,16 @@ from .output import write
 TIMING_SCHEMA = "spng-timing-1"
 SCHEMA = "spng-measurements-1"
 PROFILE_ENDINGS = (".sqlite", ".db")
-WHOLE_EVENT = "whole event"  # stands beside the nodes: from the first start to the last end of the event's calls
+WHOLE_EVENT = (
+    "whole event"  # stands beside the nodes: from the first start to the last end of the event's calls
+)
 
 # Arguments of a job that say where results go, which does not change what is measured.
 OUTPUT_ARGUMENTS = ("output",)
 # Settings as they were asked for; how they came out stands in the description of the run.
 STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads")
 # Not asked for: what the machine had free, what other jobs left, how long preparation took.
-OF_THE_MOMENT = ("memory", "permits", "warm_up_seconds")
+OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds")
 
 Series = dict[str, dict[str, np.ndarray]]
 
@@ -48,7 +50,9 @@ class Run:
     events: list[int]
     times: Series
     counts: Series
-    operators: dict[str, dict[str, int]] = field(default_factory=dict)  # node -> ATen operator -> times, whole run
+    operators: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # node -> ATen operator -> times, whole run
 
     def nodes(self) -> list[str]:
         """Names of everything that was timed."""
@@ -56,28 +60,58 @@ class Run:
 
     def json(self) -> dict:
         """For a file of measurements."""
-        def plain(series: Series) -> dict:
-            return {name: {node: [None if np.isnan(value) else int(value) for value in values]
-                           for node, values in nodes.items()} for name, nodes in series.items()}
 
-        return {"source": self.source, "time": self.time, "commit": self.commit, "conditions": self.conditions,
-                "events": self.events, "times_ns": plain(self.times), "counts": plain(self.counts),
-                "operators": self.operators}
+        def plain(series: Series) -> dict:
+            return {
+                name: {
+                    node: [None if np.isnan(value) else int(value) for value in values]
+                    for node, values in nodes.items()
+                }
+                for name, nodes in series.items()
+            }
+
+        return {
+            "source": self.source,
+            "time": self.time,
+            "commit": self.commit,
+            "conditions": self.conditions,
+            "events": self.events,
+            "times_ns": plain(self.times),
+            "counts": plain(self.counts),
+            "operators": self.operators,
+        }
 
     @classmethod
     def from_json(cls, data: dict) -> "Run":
         """The inverse of json()."""
-        def arrays(series: dict) -> Series:
-            return {name: {node: np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-                           for node, values in nodes.items()} for name, nodes in series.items()}
 
-        return cls(data["source"], data["time"], data["commit"], data["conditions"], data["events"],
-                   arrays(data["times_ns"]), arrays(data["counts"]), data["operators"])
+        def arrays(series: dict) -> Series:
+            return {
+                name: {
+                    node: np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+                    for node, values in nodes.items()
+                }
+                for name, nodes in series.items()
+            }
+
+        return cls(
+            data["source"],
+            data["time"],
+            data["commit"],
+            data["conditions"],
+            data["events"],
+            arrays(data["times_ns"]),
+            arrays(data["counts"]),
+            data["operators"],
+        )
 
 
 def write_measurements(path: Path, runs: Iterable[Run]) -> None:
     """A file of measurements, under its name only when it is complete."""
-    write(json.dumps({"schema": SCHEMA, "runs": [run.json() for run in runs]}, separators=(",", ":")) + "\n", path)
+    write(
+        json.dumps({"schema": SCHEMA, "runs": [run.json() for run in runs]}, separators=(",", ":")) + "\n",
+        path,
+    )
 
 
 def read_side(text: str) -> list[Run]:
@@ -95,9 +129,13 @@ def _paths(text: str) -> list[Path]:
     else:
         found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
     if not found:
-        raise WrongUse("nothing to compare", text, "no file, folder or match of this name",
-                       "timing files, profiles, or a folder or pattern of them",
-                       "wire-cell --timing run1.json ..., once per run")
+        raise WrongUse(
+            "nothing to compare",
+            text,
+            "no file, folder or match of this name",
+            "timing files, profiles, or a folder or pattern of them",
+            "wire-cell --timing run1.json ..., once per run",
+        )
     return found
 
 
@@ -120,10 +158,20 @@ def read_runs(path: Path) -> list[Run]:
         if schema == SCHEMA:
             return [Run.from_json(run) for run in data["runs"]]
     except (KeyError, TypeError, AttributeError) as error:
-        raise ProfileError("the file is not what its schema says", str(path), f"{type(error).__name__}: {error}",
-                           schema, "run again") from None
-    raise ProfileError("not a file of measurements", str(path), f"schema {schema}", f"{TIMING_SCHEMA} or {SCHEMA}",
-                       "wire-cell --timing FILE writes one")
+        raise ProfileError(
+            "the file is not what its schema says",
+            str(path),
+            f"{type(error).__name__}: {error}",
+            schema,
+            "run again",
+        ) from None
+    raise ProfileError(
+        "not a file of measurements",
+        str(path),
+        f"schema {schema}",
+        f"{TIMING_SCHEMA} or {SCHEMA}",
+        "wire-cell --timing FILE writes one",
+    )
 
 
 def read_timing(data: dict, source: str) -> Run:
@@ -146,8 +194,15 @@ def read_timing(data: dict, source: str) -> Run:
         table.add_count("peak bytes", name, event, peak)
         table.cover(event, call["start_ns"], call["start_ns"] + call["wall_ns"])
     operators = {node["name"]: node["operations"] for node in data["nodes"]}
-    return Run(source, data["time"], data["program"]["commit"], _timing_conditions(data, len(events)), events,
-               *table.finish(), operators)
+    return Run(
+        source,
+        data["time"],
+        data["program"]["commit"],
+        _timing_conditions(data, len(events)),
+        events,
+        *table.finish(),
+        operators,
+    )
 
 
 def _timing_conditions(data: dict, events: int) -> dict[str, str]:

@@ -36,24 +36,34 @@ def _panel(name: str, members: list[Series], window: Window, top: int) -> list[s
     width = WIDTH - LEFT - RIGHT
 
     def x(time: int) -> float:
-        return LEFT + width * (min(max(time, window.start), window.end) - window.start) / max(1, window.length)
+        return LEFT + width * (min(max(time, window.start), window.end) - window.start) / max(
+            1, window.length
+        )
 
     def y(value: float) -> float:
         return top + PANEL * (1 - value / scale)
 
     parts = [f'<rect x="{LEFT}" y="{top}" width="{width}" height="{PANEL}" fill="none" stroke="#999"/>']
     for step in _ticks(scale):
-        parts.append(f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{y(step):.1f}" y2="{y(step):.1f}" stroke="#eee"/>')
+        parts.append(
+            f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{y(step):.1f}" y2="{y(step):.1f}" stroke="#eee"/>'
+        )
         parts.append(f'<text x="{LEFT - 6}" y="{y(step) + 4:.1f}" text-anchor="end">{size_text(step)}</text>')
     for step in _ticks(window.length / 1e9):
         at = LEFT + width * step * 1e9 / max(1, window.length)
         parts.append(f'<text x="{at:.1f}" y="{top + PANEL + 16}" text-anchor="middle">{step:g}</text>')
-    parts.append(f'<text x="{LEFT + width / 2}" y="{top + PANEL + 32}" text-anchor="middle">time since the start of W [s]</text>')
-    parts.append(f'<text x="16" y="{top + PANEL / 2}" transform="rotate(-90 16 {top + PANEL / 2})" '
-                 f'text-anchor="middle">{name} memory</text>')
+    parts.append(
+        f'<text x="{LEFT + width / 2}" y="{top + PANEL + 32}" text-anchor="middle">time since the start of W [s]</text>'
+    )
+    parts.append(
+        f'<text x="16" y="{top + PANEL / 2}" transform="rotate(-90 16 {top + PANEL / 2})" '
+        f'text-anchor="middle">{name} memory</text>'
+    )
     place = LEFT
     for each, colour in zip(members, COLOURS * (len(members) // len(COLOURS) + 1)):
-        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{_points(each, window, x, y)}"/>')
+        parts.append(
+            f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{_points(each, window, x, y)}"/>'
+        )
         parts.append(f'<rect x="{place}" y="{top - 14}" width="10" height="10" fill="{colour}"/>')
         text = f"{each.name}, peak {size_text(int(each.value.max()))}"
         parts.append(f'<text x="{place + 14}" y="{top - 5}">{escape(text)}</text>')

@@ -59,8 +59,18 @@ def device_memory(scope: Scope) -> DeviceMemory:
     profile.require(EVENTS)
     table = profile.table(EVENTS)
     kinds = profile.enumeration("ENUM_CUDA_DEV_MEM_EVENT_OPER", OPERATIONS)
-    columns_ = (table.integers(name) for name in
-                ("start", "deviceId", "memKind", "virtualAddress", "bytes", "memoryOperationType", "globalPid"))
+    columns_ = (
+        table.integers(name)
+        for name in (
+            "start",
+            "deviceId",
+            "memKind",
+            "virtualAddress",
+            "bytes",
+            "memoryOperationType",
+            "globalPid",
+        )
+    )
     names = table.texts("name")  # our recorder spells them, nsys refers to StringIds
     first, last = scope.selection.time
     result = DeviceMemory()
@@ -114,7 +124,9 @@ def sampled(scope: Scope) -> list[Series]:
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
     first, last = scope.selection.time
-    inside = (time >= (first if first is not None else time.min())) & (time < (last if last is not None else time.max() + 1))
+    inside = (time >= (first if first is not None else time.min())) & (
+        time < (last if last is not None else time.max() + 1)
+    )
     series = []
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero((names == name) & inside)
@@ -144,15 +156,29 @@ def peaks(scope: Scope) -> Result:
     rows = []
     for series in all_series(scope):
         at = int(series.time[series.peak])
-        rows.append((series.name, len(series.time), int(series.value[series.peak]), at, node_at(scope, at) or None,
-                     int(series.value[0]), int(series.value[-1])))
-    return Result(columns("What", "Points", "Peak (B)", "Peak at (ns)", "Node then", "First (B)", "Last (B)"), rows)
+        rows.append(
+            (
+                series.name,
+                len(series.time),
+                int(series.value[series.peak]),
+                at,
+                node_at(scope, at) or None,
+                int(series.value[0]),
+                int(series.value[-1]),
+            )
+        )
+    return Result(
+        columns("What", "Points", "Peak (B)", "Peak at (ns)", "Node then", "First (B)", "Last (B)"), rows
+    )
 
 
 def timeline(scope: Scope) -> Result:
     """Every point of every quantity, by time."""
-    rows = [(time, series.name, value) for series in all_series(scope)
-            for time, value in zip(series.time.tolist(), series.value.tolist())]
+    rows = [
+        (time, series.name, value)
+        for series in all_series(scope)
+        for time, value in zip(series.time.tolist(), series.value.tolist())
+    ]
     return Result(columns("Time (ns)", "What", "Value (B)"), sorted(rows))
 
 
@@ -160,6 +186,18 @@ def leaks(scope: Scope) -> Result:
     """Device memory that was allocated and not freed within the recording, the largest first. The caching allocator of torch
     keeps its blocks, and a program may end without freeing: look for many of one size."""
     found = device_memory(scope)
-    rows = [(part.size, part.start, part.device, part.kind or None, f"{part.address:#x}", part.node or None, part.name or None)
-            for part in found.left]
-    return Result(columns("Size (B)", "Allocated at (ns)", "Device", "Memory", "Address", "Node then", "Name"), rows)
+    rows = [
+        (
+            part.size,
+            part.start,
+            part.device,
+            part.kind or None,
+            f"{part.address:#x}",
+            part.node or None,
+            part.name or None,
+        )
+        for part in found.left
+    ]
+    return Result(
+        columns("Size (B)", "Allocated at (ns)", "Device", "Memory", "Address", "Node then", "Name"), rows
+    )

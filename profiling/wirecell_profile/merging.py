@@ -23,18 +23,43 @@ from .identity import THREAD_BITS, process_of
 from .output_file import output_file, target_of
 from .profile import Profile
 
-STRING_COLUMNS = {"textId", "jsonTextId", "nameId", "demangledName", "shortName", "mangledName", "filenameId", "contentId",
-                  "symbol", "module"}
+STRING_COLUMNS = {
+    "textId",
+    "jsonTextId",
+    "nameId",
+    "demangledName",
+    "shortName",
+    "mangledName",
+    "filenameId",
+    "contentId",
+    "symbol",
+    "module",
+}
 IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
 TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
 # (table, column) -> the sort of number it holds, unique within a file only. A column alone means in any table.
 NUMBERS = {
-    ("SPNG_NODE", "id"): "node", ("SPNG_NODE", "parent"): "node", ("SPNG_CALL", "node"): "node", ("SPNG_EDGE", "tail"): "node",
-    ("SPNG_EDGE", "head"): "node", ("SPNG_EDGE", "id"): "edge", ("SPNG_MSG", "edge"): "edge", ("SPNG_CALL", "id"): "call",
-    ("SPNG_CALL", "parent"): "call", ("SPNG_CALL_CORRELATION", "call"): "call", ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
+    ("SPNG_NODE", "id"): "node",
+    ("SPNG_NODE", "parent"): "node",
+    ("SPNG_CALL", "node"): "node",
+    ("SPNG_EDGE", "tail"): "node",
+    ("SPNG_EDGE", "head"): "node",
+    ("SPNG_EDGE", "id"): "edge",
+    ("SPNG_MSG", "edge"): "edge",
+    ("SPNG_CALL", "id"): "call",
+    ("SPNG_CALL", "parent"): "call",
+    ("SPNG_CALL_CORRELATION", "call"): "call",
+    ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
 DEVICE_TABLES = {"TARGET_INFO_GPU": "id", "TARGET_INFO_CUDA_GPU": "deviceId"}
-ONCE = ("ENUM_", "META_DATA_", "EXPORT_META_DATA", "CAPTURE_META_DATA", "TARGET_INFO_SESSION_START_TIME", "TARGET_INFO_GPU_METRICS")
+ONCE = (
+    "ENUM_",
+    "META_DATA_",
+    "EXPORT_META_DATA",
+    "CAPTURE_META_DATA",
+    "TARGET_INFO_SESSION_START_TIME",
+    "TARGET_INFO_GPU_METRICS",
+)
 VM_SHIFT = 48
 MOST_VMS = 255
 
@@ -84,9 +109,13 @@ def require_file(target: Path) -> None:
     try:
         in_place = target_of(target) is None
     except OSError as error:
-        raise ProfileError("the profiles cannot be merged", str(target), error.strerror or str(error)) from None
+        raise ProfileError(
+            "the profiles cannot be merged", str(target), error.strerror or str(error)
+        ) from None
     if in_place:
-        raise ProfileError("the profiles cannot be merged", str(target), "a device or a pipe", "a regular file, or none")
+        raise ProfileError(
+            "the profiles cannot be merged", str(target), "a device or a pipe", "a regular file, or none"
+        )
 
 
 def open_source(path: Path) -> Source:
@@ -122,7 +151,9 @@ def separate_processes(sources: list[Source]) -> list[str]:
             if source.vm > MOST_VMS:
                 raise ProfileError("too many files have processes of equal numbers", str(source.path))
         if source.vm:
-            notes.append(f"{source.path.name}: its process numbers occur in another file; its VM number is raised by {source.vm}")
+            notes.append(
+                f"{source.path.name}: its process numbers occur in another file; its VM number is raised by {source.vm}"
+            )
         taken |= {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own}
     return notes
 
@@ -157,7 +188,10 @@ def separate_devices(sources: list[Source]) -> list[str]:
                 source.devices[values[key]] = known[identity]
         changed = {old: new for old, new in source.devices.items() if old != new}
         if changed:
-            notes.append(f"{source.path.name}: " + ", ".join(f"device {old} is device {new}" for old, new in sorted(changed.items())))
+            notes.append(
+                f"{source.path.name}: "
+                + ", ".join(f"device {old} is device {new}" for old, new in sorted(changed.items()))
+            )
     return notes
 
 
@@ -168,9 +202,11 @@ def number_apart(sources: list[Source]) -> None:
         source.offsets = dict(following)
         for (table, column), sort in NUMBERS.items():
             if table in source.profile.tables and column in columns_of(source, table):
-                (largest,), = rows(source, f'SELECT MAX("{column}") FROM "{table}"')
+                ((largest,),) = rows(source, f'SELECT MAX("{column}") FROM "{table}"')
                 if largest is not None:
-                    following[sort] = max(following.get(sort, 0), source.offsets.get(sort, 0) + int(largest) + 1)
+                    following[sort] = max(
+                        following.get(sort, 0), source.offsets.get(sort, 0) + int(largest) + 1
+                    )
 
 
 def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
@@ -186,17 +222,27 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
     for source in sources:
         for _, column, kind, *_ in rows(source, f'PRAGMA table_info("{table}")'):
             types.setdefault(column, kind)
-    joined.execute(f'CREATE TABLE "{table}" ({", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())})')
+    joined.execute(
+        f'CREATE TABLE "{table}" ({", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())})'
+    )
     joined.execute(f'CREATE TEMP TABLE stage AS SELECT * FROM "{table}"')
     once = table.startswith(ONCE)
     new_text = {text: number for number, text in joined.execute("SELECT id, value FROM StringIds")}
     for source in sources:
         if own := columns_of(source, table):
-            changes = {} if once else {place: change for place, column in enumerate(own)
-                                       if (change := change_of(source, table, column, new_text))}
+            changes = (
+                {}
+                if once
+                else {
+                    place: change
+                    for place, column in enumerate(own)
+                    if (change := change_of(source, table, column, new_text))
+                }
+            )
             joined.executemany(
-                f'INSERT INTO stage ({", ".join(map(quoted, own))}) VALUES ({", ".join("?" * len(own))})',
-                (changed(row, changes) for row in rows(source, f'SELECT * FROM "{table}"')))
+                f"INSERT INTO stage ({', '.join(map(quoted, own))}) VALUES ({', '.join('?' * len(own))})",
+                (changed(row, changes) for row in rows(source, f'SELECT * FROM "{table}"')),
+            )
     order = next((column for column in ("start", "timestamp", "t", "enq") if column in types), None)
     if table == "TARGET_INFO_SESSION_START_TIME":
         chosen = "SELECT * FROM stage ORDER BY utcEpochNs LIMIT 1"
@@ -225,11 +271,16 @@ def quoted(column: str) -> str:
 def first_of_each(table: str, types: dict[str, str]) -> str:
     """Rows of enumerations, of what a file says of itself, and of devices: the first one of each number or name counts."""
     key = DEVICE_TABLES.get(table) or next((column for column in ("id", "name") if column in types), None)
-    return f'SELECT * FROM stage WHERE rowid IN (SELECT MIN(rowid) FROM stage GROUP BY "{key}") ORDER BY rowid' if key else (
-        "SELECT DISTINCT * FROM stage")
+    return (
+        f'SELECT * FROM stage WHERE rowid IN (SELECT MIN(rowid) FROM stage GROUP BY "{key}") ORDER BY rowid'
+        if key
+        else ("SELECT DISTINCT * FROM stage")
+    )
 
 
-def change_of(source: Source, table: str, column: str, new_text: dict[str, int]) -> Callable[[int], int] | None:
+def change_of(
+    source: Source, table: str, column: str, new_text: dict[str, int]
+) -> Callable[[int], int] | None:
     """What happens to the values of a column; None when they stay."""
     if (table, column) in NUMBERS:
         offset = source.offsets.get(NUMBERS[(table, column)], 0)
@@ -257,11 +308,20 @@ def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
         if key == "start_utc_ns":
             merged = str(min(map(int, values)))
         elif key == "stop_ns":
-            merged = str(max(int(source.profile.manifest[key]) + source.shift for source in own if key in source.profile.manifest))
+            merged = str(
+                max(
+                    int(source.profile.manifest[key]) + source.shift
+                    for source in own
+                    if key in source.profile.manifest
+                )
+            )
         else:
             merged = ", ".join(dict.fromkeys(str(value) for value in values))
         joined.execute("INSERT INTO SPNG_RUN VALUES (?, ?)", (key, merged))
-    joined.execute("INSERT OR REPLACE INTO SPNG_RUN VALUES ('merged_from', ?)", (", ".join(source.path.name for source in sources),))
+    joined.execute(
+        "INSERT OR REPLACE INTO SPNG_RUN VALUES ('merged_from', ?)",
+        (", ".join(source.path.name for source in sources),),
+    )
 
 
 def columns_of(source: Source, table: str) -> list[str]:

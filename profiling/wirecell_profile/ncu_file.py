@@ -35,7 +35,16 @@ DISPLAYED = {
     ("Block Limit Shared Mem", ""): "launch__occupancy_limit_shared_mem",
     ("Block Limit Warps", ""): "launch__occupancy_limit_warps",
 }
-SECONDS = {"s": 1.0, "second": 1.0, "ms": 1e-3, "msecond": 1e-3, "us": 1e-6, "usecond": 1e-6, "ns": 1e-9, "nsecond": 1e-9}
+SECONDS = {
+    "s": 1.0,
+    "second": 1.0,
+    "ms": 1e-3,
+    "msecond": 1e-3,
+    "us": 1e-6,
+    "usecond": 1e-6,
+    "ns": 1e-9,
+    "nsecond": 1e-9,
+}
 PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 
@@ -59,14 +68,20 @@ def read_ncu(path: Path) -> list[Launch]:
     first = next((i for i, line in enumerate(lines) if line.lstrip().startswith(('"ID"', "ID,"))), None)
     if first is None:
         raise ProfileError(
-            "not a CSV of Nsight Compute", str(path), "no line that begins with \"ID\"",
-            "the text of ncu --csv", "ncu --import REPORT.ncu-rep --csv --page raw > FILE.csv",
+            "not a CSV of Nsight Compute",
+            str(path),
+            'no line that begins with "ID"',
+            "the text of ncu --csv",
+            "ncu --import REPORT.ncu-rep --csv --page raw > FILE.csv",
         )
     table = csv.reader(line for line in lines[first:] if line.strip() and not line.startswith("=="))
     head, *rows = list(table)
     launches = _long(head, rows) if "Metric Name" in head else _wide(head, rows)
     if not launches:
-        raise MissingData(f"{path.name} does not contain a kernel", mend="do ncu's filters (-k, --nvtx-include) match a launch?")
+        raise MissingData(
+            f"{path.name} does not contain a kernel",
+            hint="do ncu's filters (-k, --nvtx-include) match a launch?",
+        )
     return launches
 
 
@@ -95,7 +110,12 @@ def _long(head: list[str], rows: list[list[str]]) -> list[Launch]:
 
 
 def _launch(cells: dict[str, str]) -> Launch:
-    return Launch(cells.get("ID", ""), cells.get("Kernel Name", ""), cells.get("Grid Size", ""), cells.get("Block Size", ""))
+    return Launch(
+        cells.get("ID", ""),
+        cells.get("Kernel Name", ""),
+        cells.get("Grid Size", ""),
+        cells.get("Block Size", ""),
+    )
 
 
 def _add(launch: Launch, name: str, unit: str, text: str) -> None:

@@ -15,7 +15,10 @@ from .ncu_file import Launch
 DURATION = "gpu__time_duration.sum"
 SM = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
 MEMORY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",)
-DRAM = ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed")
+DRAM = (
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+)
 L2 = ("lts__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed")
 TENSOR = (
     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
@@ -32,13 +35,18 @@ LIMITS = {
     "warps per block": "launch__occupancy_limit_warps",
 }
 # Forms that versions of ncu have for stalls by reason, each with a unit of its own: the first that is there counts.
-STALLS = tuple(map(re.compile, (
-    r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio",
-    r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.pct",
-    r"smsp__average_warp_latency_issue_stalled_(\w+?)\.(?:ratio|pct)",
-    r"smsp__warps_issue_stalled_(\w+?)_per_warp_active\.pct",
-    r"smsp__warp_issue_stalled_(\w+?)_per_warp_active\.pct",
-)))
+STALLS = tuple(
+    map(
+        re.compile,
+        (
+            r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio",
+            r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.pct",
+            r"smsp__average_warp_latency_issue_stalled_(\w+?)\.(?:ratio|pct)",
+            r"smsp__warps_issue_stalled_(\w+?)_per_warp_active\.pct",
+            r"smsp__warp_issue_stalled_(\w+?)_per_warp_active\.pct",
+        ),
+    )
+)
 MATRIX = re.compile(r"gemm|conv|cutlass|wmma|xmma|mma", re.IGNORECASE)
 
 WELL_USED, LOW_OCCUPANCY, FEW = 60.0, 50.0, 10.0
@@ -80,8 +88,11 @@ class Kernel:
     def value(self, names: tuple[str, ...]) -> float | None:
         """The first of these metrics that was measured."""
         for name in names:
-            pairs = [(launch.metrics.get(DURATION, 1.0), launch.metrics[name]) for launch in self.launches
-                     if name in launch.metrics]
+            pairs = [
+                (launch.metrics.get(DURATION, 1.0), launch.metrics[name])
+                for launch in self.launches
+                if name in launch.metrics
+            ]
             weight = sum(pair[0] for pair in pairs)
             if pairs and weight:
                 return sum(time * value for time, value in pairs) / weight
@@ -90,8 +101,12 @@ class Kernel:
     def stall(self) -> tuple[str, float] | None:
         """(reason, its share of all stalls in percent) of the largest stall; None when none was measured."""
         for pattern in STALLS:
-            names = {match[1]: name for launch in self.launches for name in launch.metrics
-                     if (match := pattern.fullmatch(name)) and match[1] != "selected" and "not_issued" not in name}
+            names = {
+                match[1]: name
+                for launch in self.launches
+                for name in launch.metrics
+                if (match := pattern.fullmatch(name)) and match[1] != "selected" and "not_issued" not in name
+            }
             values = {reason: self.value((name,)) or 0.0 for reason, name in names.items()}
             whole = sum(values.values())
             if whole > 0:
@@ -105,7 +120,10 @@ def kernels(launches: list[Launch]) -> list[Kernel]:
     groups: dict[str, list[Launch]] = {}
     for launch in launches:
         groups.setdefault(launch.kernel, []).append(launch)
-    return sorted((Kernel(name, members) for name, members in groups.items()), key=lambda kernel: -(kernel.duration or 0))
+    return sorted(
+        (Kernel(name, members) for name, members in groups.items()),
+        key=lambda kernel: -(kernel.duration or 0),
+    )
 
 
 def bound(kernel: Kernel) -> str | None:
@@ -142,7 +160,9 @@ def advice(kernel: Kernel) -> list[str]:
         found.append(f"{limit}: {BOUND_FIXES[limit]}")
     tensor = kernel.value(TENSOR)
     if tensor is not None and tensor < FEW and MATRIX.search(kernel.name):
-        found.append("tensor cores unused in a matrix kernel: allow TF32 or use half precision, sizes in multiples of 8")
+        found.append(
+            "tensor cores unused in a matrix kernel: allow TF32 or use half precision, sizes in multiples of 8"
+        )
     found += _occupancy_advice(kernel)
     stall = kernel.stall()
     if stall is not None:
@@ -157,7 +177,11 @@ def _occupancy_advice(kernel: Kernel) -> list[str]:
         limits = {name: kernel.value((metric,)) for name, metric in LIMITS.items()}
         known = {name: value for name, value in limits.items() if value is not None}
         why = f", limited by {min(known, key=known.get)}" if known else ""
-        return [f"theoretical occupancy {theoretical:.0f} %{why}: fewer registers (__launch_bounds__), less shared memory"]
+        return [
+            f"theoretical occupancy {theoretical:.0f} %{why}: fewer registers (__launch_bounds__), less shared memory"
+        ]
     if achieved is not None and theoretical is not None and achieved < 0.7 * theoretical:
-        return [f"achieved occupancy {achieved:.0f} % of {theoretical:.0f} %: uneven blocks or a short grid's tail"]
+        return [
+            f"achieved occupancy {achieved:.0f} % of {theoretical:.0f} %: uneven blocks or a short grid's tail"
+        ]
     return []

@@ -24,7 +24,9 @@ class Nesting:
     exclusive: np.ndarray  # (N) duration minus the union of its children, ns
     innermost: np.ndarray  # (M) the innermost range around the interval
     pair_range: np.ndarray  # all pairs (range, interval) where the interval lies in the range: the ranges
-    pair_interval: np.ndarray  # and the intervals; ordered by interval's thread and start, outermost range first
+    pair_interval: (
+        np.ndarray
+    )  # and the intervals; ordered by interval's thread and start, outermost range first
 
 
 def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
@@ -36,8 +38,12 @@ def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
     count = len(start)
     asked = intervals if intervals is not None else (np.empty(0, np.int64),) * 3
     events = _sweep_order(ranges, asked)
-    result = _sweep(events, count, start.tolist(), end.tolist(), thread.tolist(), [part.tolist() for part in asked])
-    parent, level, covered, innermost, pair_range, pair_interval = (np.array(part, dtype=np.int64) for part in result)
+    result = _sweep(
+        events, count, start.tolist(), end.tolist(), thread.tolist(), [part.tolist() for part in asked]
+    )
+    parent, level, covered, innermost, pair_range, pair_interval = (
+        np.array(part, dtype=np.int64) for part in result
+    )
     children = np.bincount(parent[parent >= 0], minlength=count)
     return Nesting(parent, level, children, end - start - covered, innermost, pair_range, pair_interval)
 
@@ -49,7 +55,9 @@ def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
     return np.lexsort((is_interval, -end, start, thread)).tolist()
 
 
-def _sweep(events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]):
+def _sweep(
+    events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]
+):
     """The loop of `nest` over plain lists, which Python reads faster than arrays: its columns in order."""
     asked_start, asked_end, asked_thread = asked
     parent, level, covered = [-1] * count, [0] * count, [0] * count
@@ -67,7 +75,9 @@ def _sweep(events: list[int], count: int, start: list[int], end: list[int], thre
             current, active, limit = owner, [], SHORT
         while active and end[active[-1]] < begin:
             active.pop()
-        if len(active) > limit:  # ended ranges below a long one: drop them before the list grows without bound
+        if (
+            len(active) > limit
+        ):  # ended ranges below a long one: drop them before the list grows without bound
             active = [other for other in active if end[other] >= begin]
             limit = max(SHORT, 2 * len(active))
         if is_range:

@@ -41,7 +41,9 @@ def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
     if kernel_row < 0:
         return ["-c", "10"]
     operations, projection = scope.profile.operations, scope.projection
-    same = (operations.kind == KERNEL) & (operations.short_name.codes == operations.short_name.codes[kernel_row])
+    same = (operations.kind == KERNEL) & (
+        operations.short_name.codes == operations.short_name.codes[kernel_row]
+    )
     if range_row >= 0:
         pairs = projection.pairs
         named = projection.ranges.name.codes == projection.ranges.name.codes[range_row]
@@ -71,18 +73,43 @@ def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
         "host-sampling": [
             f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o gaps {run}",
         ],
-        "sanitizer": [f"compute-sanitizer --tool memcheck {run}", f"compute-sanitizer --tool initcheck {run}"],
-        "trace-all": [f"nsys profile --trace=cuda,nvtx,cublas,cudnn,osrt --cuda-graph-trace=node -o all {run}"],
+        "sanitizer": [
+            f"compute-sanitizer --tool memcheck {run}",
+            f"compute-sanitizer --tool initcheck {run}",
+        ],
+        "trace-all": [
+            f"nsys profile --trace=cuda,nvtx,cublas,cudnn,osrt --cuda-graph-trace=node -o all {run}"
+        ],
         "kernel": [
-            " ".join([*ncu, "--section SpeedOfLight --section SpeedOfLight_RooflineChart", *source,
-                      "--replay-mode kernel --cache-control none -o kernel", run]),
+            " ".join(
+                [
+                    *ncu,
+                    "--section SpeedOfLight --section SpeedOfLight_RooflineChart",
+                    *source,
+                    "--replay-mode kernel --cache-control none -o kernel",
+                    run,
+                ]
+            ),
             " ".join([*ncu, "--set roofline --replay-mode application -o roofline", run]),
         ],
         "storm": [
-            " ".join([*ncu, "--section SpeedOfLight --section LaunchStats --section Occupancy", *source,
-                      "--replay-mode kernel --cache-control none -o storm", run]),
-            " ".join(["ncu", *nvtx_filter(scope, hit.range_row), "-c 1 --replay-mode range --section SpeedOfLight -o range",
-                      run]),
+            " ".join(
+                [
+                    *ncu,
+                    "--section SpeedOfLight --section LaunchStats --section Occupancy",
+                    *source,
+                    "--replay-mode kernel --cache-control none -o storm",
+                    run,
+                ]
+            ),
+            " ".join(
+                [
+                    "ncu",
+                    *nvtx_filter(scope, hit.range_row),
+                    "-c 1 --replay-mode range --section SpeedOfLight -o range",
+                    run,
+                ]
+            ),
             f"nsys profile --trace=cuda,nvtx --cuda-graph-trace=node -o storm {run}",
         ],
     }

@@ -43,7 +43,9 @@ class NodeUse:
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
         rows = scope.node_call_rows
         use = cls(scope, calls.take(rows), exclusive[rows])
-        use._place = np.full(len(calls) + 1, -1, dtype=np.int64)  # call of the profile -> row here; -1 stays -1
+        use._place = np.full(
+            len(calls) + 1, -1, dtype=np.int64
+        )  # call of the profile -> row here; -1 stays -1
         use._place[rows] = np.arange(len(rows))
         return use
 
@@ -121,12 +123,37 @@ def times(scope: Scope) -> Result:
         own = use.exclusive[mine]
         cpu = calls.cpu[calls.cpu != NULL]
         first, steady = _first_and_steady(use, calls, own)
-        rows.append((node, len(mine), int((calls.ok == 0).sum()), int(calls.duration.sum()), int(own.sum()),
-                     percent(int(own.sum()), whole), float(own.mean()), int(own.min()), int(own.max()),
-                     int(cpu.sum()) if len(cpu) else None, first, steady))
+        rows.append(
+            (
+                node,
+                len(mine),
+                int((calls.ok == 0).sum()),
+                int(calls.duration.sum()),
+                int(own.sum()),
+                percent(int(own.sum()), whole),
+                float(own.mean()),
+                int(own.min()),
+                int(own.max()),
+                int(cpu.sum()) if len(cpu) else None,
+                first,
+                steady,
+            )
+        )
     return Result(
-        columns("Node", "Calls", "Failed", "Inclusive (ns)", "Exclusive (ns)", "Share of W (%)", "Excl Avg (ns)",
-                "Excl Min (ns)", "Excl Max (ns)", "CPU time (ns)", "First event (ns)", "Steady state (ns)"),
+        columns(
+            "Node",
+            "Calls",
+            "Failed",
+            "Inclusive (ns)",
+            "Exclusive (ns)",
+            "Share of W (%)",
+            "Excl Avg (ns)",
+            "Excl Min (ns)",
+            "Excl Max (ns)",
+            "CPU time (ns)",
+            "First event (ns)",
+            "Steady state (ns)",
+        ),
         rows,
     )
 
@@ -149,15 +176,49 @@ def devices(scope: Scope) -> Result:
     work, api = use.device, use.api
     rows = []
     for node, mine in by_node(use):
-        operations, span, busy = (int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy))
-        rows.append((node, use.verdict(mine), operations, operations / len(mine), int(work.launches[mine].sum()),
-                     int(work.gpu_sum[mine].sum()), busy, int(work.copy_busy[mine].sum()), span, span - busy,
-                     percent(busy, span) if span else None, int(api.api[mine].sum()), int(api.waiting[mine].sum()),
-                     *quantiles(use.queue(mine)), int(work.to_device[mine].sum()), int(work.to_host[mine].sum())))
+        operations, span, busy = (
+            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
+        )
+        rows.append(
+            (
+                node,
+                use.verdict(mine),
+                operations,
+                operations / len(mine),
+                int(work.launches[mine].sum()),
+                int(work.gpu_sum[mine].sum()),
+                busy,
+                int(work.copy_busy[mine].sum()),
+                span,
+                span - busy,
+                percent(busy, span) if span else None,
+                int(api.api[mine].sum()),
+                int(api.waiting[mine].sum()),
+                *quantiles(use.queue(mine)),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
+        )
     return Result(
-        columns("Node", "Verdict", "GPU ops", "Ops per call", "Launches", "gpu_sum (ns)", "gpu_busy (ns)", "copy_busy (ns)",
-                "proj_span (ns)", "proj_idle (ns)", "proj_eff (%)", "API (ns)", "Waiting API (ns)", "Queue p50 (ns)",
-                "Queue p95 (ns)", "To device (B)", "To host (B)"),
+        columns(
+            "Node",
+            "Verdict",
+            "GPU ops",
+            "Ops per call",
+            "Launches",
+            "gpu_sum (ns)",
+            "gpu_busy (ns)",
+            "copy_busy (ns)",
+            "proj_span (ns)",
+            "proj_idle (ns)",
+            "proj_eff (%)",
+            "API (ns)",
+            "Waiting API (ns)",
+            "Queue p50 (ns)",
+            "Queue p95 (ns)",
+            "To device (B)",
+            "To host (B)",
+        ),
         rows,
     )
 
@@ -165,7 +226,13 @@ def devices(scope: Scope) -> Result:
 def memory(scope: Scope) -> Result:
     """High-water marks of memory per node. MissingData when the recorder measured none."""
     use = NodeUse.of(scope)
-    parts = (use.calls.resident, use.calls.host_peak, use.calls.device_peak, use.calls.bytes_in, use.calls.bytes_out)
+    parts = (
+        use.calls.resident,
+        use.calls.host_peak,
+        use.calls.device_peak,
+        use.calls.bytes_in,
+        use.calls.bytes_out,
+    )
     if not any((part != NULL).any() for part in parts):
         raise scope.profile.missing("SPNG_CALL")
 
@@ -175,8 +242,17 @@ def memory(scope: Scope) -> Result:
 
     rows = [(node, *(most(part[mine]) for part in parts)) for node, mine in by_node(use)]
     rows.sort(key=lambda row: -max(row[2] or 0, row[3] or 0))
-    return Result(columns("Node", "Resident after (B)", "Host tensors (B)", "Device (B)", "Largest in (B)",
-                          "Largest out (B)"), rows)
+    return Result(
+        columns(
+            "Node",
+            "Resident after (B)",
+            "Host tensors (B)",
+            "Device (B)",
+            "Largest in (B)",
+            "Largest out (B)",
+        ),
+        rows,
+    )
 
 
 def events(scope: Scope) -> Result:
@@ -196,16 +272,47 @@ def events(scope: Scope) -> Result:
             owner, operation = use.pairs
             own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
             last = max(end, int(work.last[mine].max()))
-            device = (union_length(own.start, own.end), len(own), int(work.launches[mine].sum()),
-                      int(work.to_device[mine].sum()), int(work.to_host[mine].sum()))
+            device = (
+                union_length(own.start, own.end),
+                len(own),
+                int(work.launches[mine].sum()),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
         kind = "first" if event == use.first_event else "steady"
-        rows.append((str(event), kind, start, last - start, end - start, int(use.exclusive[mine].sum()), len(mine), *device))
+        rows.append(
+            (
+                str(event),
+                kind,
+                start,
+                last - start,
+                end - start,
+                int(use.exclusive[mine].sum()),
+                len(mine),
+                *device,
+            )
+        )
     steady = [row for row in rows if row[1] == "steady"]
     if steady:
-        middle = [None if row_values[0] is None else float(np.median(row_values)) for row_values in zip(*(r[3:] for r in steady))]
+        middle = [
+            None if row_values[0] is None else float(np.median(row_values))
+            for row_values in zip(*(r[3:] for r in steady))
+        ]
         rows.append(("median", "steady", None, *middle))
     return Result(
-        columns("Event", "Kind", "Start (ns)", "Latency (ns)", "Host latency (ns)", "Node time (ns)", "Calls",
-                "gpu_busy (ns)", "GPU ops", "Launches", "To device (B)", "To host (B)"),
+        columns(
+            "Event",
+            "Kind",
+            "Start (ns)",
+            "Latency (ns)",
+            "Host latency (ns)",
+            "Node time (ns)",
+            "Calls",
+            "gpu_busy (ns)",
+            "GPU ops",
+            "Launches",
+            "To device (B)",
+            "To host (B)",
+        ),
         rows,
     )

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from .projection import Projection
 
 NODE_DOMAIN = "spng"
-NODE_NAME = re.compile(r"[^:\s]+(:[^:\s].*)?")  # Type:instance or, without an instance, Type; a sub-step is Type::step
+NODE_NAME = re.compile(
+    r"[^:\s]+(:[^:\s].*)?"
+)  # Type:instance or, without an instance, Type; a sub-step is Type::step
 NOT_MEASURED = -1  # in the recorder's measured columns
 
 
@@ -61,13 +63,15 @@ def read_node_calls(profile: "Profile") -> NodeCalls:
     rows = np.flatnonzero(
         ranges.domain.matching(lambda name: name == NODE_DOMAIN)
         & ranges.text.matching(NODE_NAME.fullmatch)
-        & (ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL))  # a bare word may be anything
+        & (
+            ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL)
+        )  # a bare word may be anything
     )
     if not len(rows):
         raise MissingData(
             f"{profile.path.name} does not contain node calls",
             seen=f"no range Type:instance in the NVTX domain {NODE_DOMAIN}",
-            mend="record a build that was configured --with-nvtx",
+            hint="record a build that was configured --with-nvtx",
         )
     ranges = ranges.take(rows)
     unknown = np.full(len(rows), NULL, dtype=np.int64)
@@ -151,9 +155,14 @@ class NodeProjection:
         calls, ranges = self.calls, self.projection.ranges
         rows = np.flatnonzero(ranges.on_one_thread & ranges.text.matching(set(calls.node.names).__contains__))
         around = ranges.take(rows)
-        local = nest((around.start, around.end, around.thread), (calls.start, calls.end, calls.thread)).innermost
+        local = nest(
+            (around.start, around.end, around.thread), (calls.start, calls.end, calls.thread)
+        ).innermost
         own = np.where(local >= 0, rows[local] if len(rows) else -1, -1)
-        same = [found >= 0 and ranges.text.text(found) == calls.node.text(i) for i, found in enumerate(own.tolist())]
+        same = [
+            found >= 0 and ranges.text.text(found) == calls.node.text(i)
+            for i, found in enumerate(own.tolist())
+        ]
         return np.where(same, own, -1)
 
     @cached_property
@@ -163,14 +172,18 @@ class NodeProjection:
         if not len(ranges):
             return Spans(calls.start, calls.end, calls.thread)
         start = np.where(own >= 0, np.minimum(calls.start, ranges.start[own]), calls.start)
-        return Spans(start, np.where(own >= 0, np.maximum(calls.end, ranges.end[own]), calls.end), calls.thread)
+        return Spans(
+            start, np.where(own >= 0, np.maximum(calls.end, ranges.end[own]), calls.end), calls.thread
+        )
 
     @cached_property
     def call_of_operation(self) -> np.ndarray:
         """For each device operation the index of its node call, -1 for none: by external correlation where it was recorded,
         else by the innermost node call around the launching API call."""
         launching = self.projection.call_of_operation
-        by_time = np.where(launching >= 0, self.call_of_api_call[launching] if len(self.call_of_api_call) else -1, -1)
+        by_time = np.where(
+            launching >= 0, self.call_of_api_call[launching] if len(self.call_of_api_call) else -1, -1
+        )
         noted = self._noted(self.projection.operations)
         return np.where(noted >= 0, noted, by_time)
 
@@ -221,4 +234,6 @@ class NodeProjection:
 
     def _innermost(self, events: Columns) -> np.ndarray:
         spans = self.spans
-        return nest((spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)).innermost
+        return nest(
+            (spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)
+        ).innermost

@@ -50,7 +50,9 @@ class Result:
 
 def columns(*names: str) -> list[Column]:
     """Columns from their names; ':3' at the end of one means three digits."""
-    parts = (name.rsplit(":", 1) if name[-2:-1] == ":" and name[-1].isdigit() else (name, "1") for name in names)
+    parts = (
+        name.rsplit(":", 1) if name[-2:-1] == ":" and name[-1].isdigit() else (name, "1") for name in names
+    )
     return [Column(name, int(digits)) for name, digits in parts]
 
 
@@ -73,12 +75,17 @@ def as_json(result: Result) -> str:
 def as_table(result: Result) -> str:
     """Aligned columns with digits in groups; numbers to the right. Texts longer than WIDEST end in '...'."""
     texts = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
-    numeric = [any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))]
+    numeric = [
+        any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
+    ]
     head = [column.name for column in result.columns]
     cells = [head] + texts
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     lines = [
-        "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(row, widths, numeric))
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric)
+        )
         for row in [head, ["-" * width for width in widths], *texts]
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -69,5 +69,8 @@ def output_file(path: Path) -> Iterator[Path]:
 
 def _send(whole: Path, device: Path) -> None:
     """Append a file to a device or pipe."""
-    with whole.open("rb") as source, os.fdopen(os.open(device, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY), "wb") as out:
+    with (
+        whole.open("rb") as source,
+        os.fdopen(os.open(device, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY), "wb") as out,
+    ):
         shutil.copyfileobj(source, out)

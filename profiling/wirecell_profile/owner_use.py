@@ -41,8 +41,9 @@ class DeviceWork:
         return self.span - self.gpu_busy
 
 
-def device_work(operations: Operations, launch: np.ndarray, owner: np.ndarray, operation: np.ndarray,
-                owners: int) -> DeviceWork:
+def device_work(
+    operations: Operations, launch: np.ndarray, owner: np.ndarray, operation: np.ndarray, owners: int
+) -> DeviceWork:
     """Of pairs (owner, operation); `launch`: index of each operation's API call, -1 for none."""
     mine = operations.take(operation)
     is_copy = np.isin(mine.kind, (MEMCPY, MEMSET))
@@ -51,7 +52,9 @@ def device_work(operations: Operations, launch: np.ndarray, owner: np.ndarray, o
     np.minimum.at(start, owner, mine.start)
     np.maximum.at(end, owner, mine.end)
     size = np.where(mine.bytes == NULL, 0, mine.bytes)
-    launched = np.unique(np.stack([owner, launch[operation]]), axis=1) if len(owner) else np.empty((2, 0), np.int64)
+    launched = (
+        np.unique(np.stack([owner, launch[operation]]), axis=1) if len(owner) else np.empty((2, 0), np.int64)
+    )
 
     def added(values: np.ndarray, mask: np.ndarray | slice = slice(None)) -> np.ndarray:
         total = np.zeros(owners, dtype=np.int64)
@@ -84,8 +87,10 @@ class ApiWork:
 def is_waiting(calls: Calls) -> np.ndarray:
     """Mask of the API calls that wait for the device: synchronisation, and copies and sets that are not Async."""
     return calls.name.matching(
-        lambda name: any(part in name for part in BLOCKING)
-        or (("Memcpy" in name or "Memset" in name) and "Async" not in name and "Graph" not in name)
+        lambda name: (
+            any(part in name for part in BLOCKING)
+            or (("Memcpy" in name or "Memset" in name) and "Async" not in name and "Graph" not in name)
+        )
     )
 
 

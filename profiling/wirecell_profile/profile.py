@@ -100,7 +100,7 @@ class Profile:
                 "the profile cannot be read",
                 str(path),
                 error.strerror or str(error),
-                mend="give the path of a recorded file",
+                hint="give the path of a recorded file",
             ) from None
         if magic != SQLITE_MAGIC:
             report = path.suffix in (".nsys-rep", ".qdrep")
@@ -160,7 +160,9 @@ class Profile:
         """The error that says which data the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
         recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
-        return MissingData(f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}")
+        return MissingData(
+            f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
+        )
 
     @cached_property
     def strings(self) -> dict[int, str]:
@@ -307,7 +309,9 @@ class Profile:
         """First start and last end of all events but node calls, in ns. MissingData when there is none."""
         sets = [self.or_nothing(what) for what in events.NOTHING]
         if not any(len(events_) for events_ in sets):
-            raise self.missing("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "OSRT_API")
+            raise self.missing(
+                "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "OSRT_API"
+            )
         return (
             min(int(np.min(events_.start)) for events_ in sets if len(events_)),
             max(int(np.max(events_.end)) for events_ in sets if len(events_)),

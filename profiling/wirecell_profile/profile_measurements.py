@@ -74,15 +74,34 @@ def _range_rows(projection: Projection):
     for row in order.tolist():
         instance[row] = seen.get(names[row], 0)
         seen[names[row]] = instance[row] + 1
-    return (names, instance, ranges.start, ranges.end, projection.exclusive, projection.range_of_operation,
-            projection.range_of_call)
+    return (
+        names,
+        instance,
+        ranges.start,
+        ranges.end,
+        projection.exclusive,
+        projection.range_of_operation,
+        projection.range_of_call,
+    )
 
 
-def _run(profile: Profile, projection: Projection, names, events, start, end, own, row_of_operation, row_of_call,
-         of_nodes: bool) -> Run:
+def _run(
+    profile: Profile,
+    projection: Projection,
+    names,
+    events,
+    start,
+    end,
+    own,
+    row_of_operation,
+    row_of_call,
+    of_nodes: bool,
+) -> Run:
     known = np.flatnonzero(events != NULL)
     if not len(known):
-        raise MissingData(f"{profile.path.name} has no range with the number of its event", mend="record with a newer build")
+        raise MissingData(
+            f"{profile.path.name} has no range with the number of its event", hint="record with a newer build"
+        )
     table = EventTable(sorted(set(events[known].tolist())))
     has_devices = len(projection.operations) > 0
     for row in known.tolist():
@@ -96,11 +115,20 @@ def _run(profile: Profile, projection: Projection, names, events, start, end, ow
     if has_devices:
         _add_device_work(table, projection, names, events, row_of_operation, row_of_call)
     times, counts = table.finish()
-    return Run(str(profile.path), _time_of(profile), profile.manifest.get("commit", ""),
-               _conditions(profile, len(table.events)), table.events, times, counts)
+    return Run(
+        str(profile.path),
+        _time_of(profile),
+        profile.manifest.get("commit", ""),
+        _conditions(profile, len(table.events)),
+        table.events,
+        times,
+        counts,
+    )
 
 
-def _add_device_work(table: EventTable, projection: Projection, names, events, row_of_operation, row_of_call) -> None:
+def _add_device_work(
+    table: EventTable, projection: Projection, names, events, row_of_operation, row_of_call
+) -> None:
     """Device time (union of a row's operations) and what can be counted exactly."""
     operations, calls = projection.operations, projection.calls
     order = np.argsort(row_of_operation, kind="stable")
@@ -132,7 +160,11 @@ def _time_of(profile: Profile) -> str:
 def _conditions(profile: Profile, events: int) -> dict[str, str]:
     """What has to be equal; an export says less than our recorder, which also notes which of its sources were at work."""
     manifest = profile.manifest
-    source = "wire-cell's recorder" if profile.is_own else "nsys " + profile.export.get("EXPORT_PRODUCT_VERSION", "")
+    source = (
+        "wire-cell's recorder"
+        if profile.is_own
+        else "nsys " + profile.export.get("EXPORT_PRODUCT_VERSION", "")
+    )
     conditions: dict[str, object] = {"recorded by": source.strip(), "events": str(events)}
     if profile.has("SPNG_CALL"):
         conditions["failed calls"] = int((profile.table("SPNG_CALL").integers("ok") == 0).sum())

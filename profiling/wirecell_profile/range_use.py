@@ -38,13 +38,36 @@ def times(scope: Scope) -> Result:
     for name, style, mine in _by_name(scope):
         mine = mine[np.argsort(ranges.start[mine], kind="stable")]
         own, full = exclusive[mine], ranges.duration[mine]
-        rows.append((name, style, len(mine), int(full.sum()), int(own.sum()), percent(int(own.sum()), whole),
-                     float(full.mean()), int(full.min()), int(full.max()), int(full[0]),
-                     float(np.median(full[1:])) if len(full) > 1 else None))
+        rows.append(
+            (
+                name,
+                style,
+                len(mine),
+                int(full.sum()),
+                int(own.sum()),
+                percent(int(own.sum()), whole),
+                float(full.mean()),
+                int(full.min()),
+                int(full.max()),
+                int(full[0]),
+                float(np.median(full[1:])) if len(full) > 1 else None,
+            )
+        )
     rows.sort(key=lambda row: -row[4])
     return Result(
-        columns("Range", "Style", "Instances", "Inclusive (ns)", "Exclusive (ns)", "Share of W (%)", "Avg (ns)", "Min (ns)",
-                "Max (ns)", "First (ns)", "Later median (ns)"),
+        columns(
+            "Range",
+            "Style",
+            "Instances",
+            "Inclusive (ns)",
+            "Exclusive (ns)",
+            "Share of W (%)",
+            "Avg (ns)",
+            "Min (ns)",
+            "Max (ns)",
+            "First (ns)",
+            "Later median (ns)",
+        ),
         rows,
     )
 
@@ -54,28 +77,70 @@ def devices(scope: Scope) -> Result:
     lacks ranges, API calls or device operations."""
     scope.profile.operations, scope.profile.calls  # noqa: B018  say what is missing
     ranges, projection = scope.profile.ranges, scope.projection
-    work = device_work(projection.operations, projection.call_of_operation, scope.pairs.range, scope.pairs.operation,
-                       len(ranges))
+    work = device_work(
+        projection.operations,
+        projection.call_of_operation,
+        scope.pairs.range,
+        scope.pairs.operation,
+        len(ranges),
+    )
     of_range, of_call = projection.call_pairs
     api = api_work(projection.calls, of_range, of_call, len(ranges))
     own = _exclusive_busy(scope)
     queue = queue_times(scope)
     rows = []
     for name, style, mine in _by_name(scope):
-        operations, span, busy = (int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy))
+        operations, span, busy = (
+            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
+        )
         if not operations:
             continue
         inside = scope.pairs.operation[np.isin(scope.pairs.range, mine)]
-        rows.append((name, style, len(mine), operations, operations / len(mine), int(work.launches[mine].sum()),
-                     int(work.gpu_sum[mine].sum()), busy, int(own[mine].sum()), span, span - busy, percent(busy, span),
-                     percent(int(work.kernel_sum[mine].sum()), span), int(api.api[mine].sum()),
-                     int(api.waiting[mine].sum()), *quantiles(queue[inside]), int(work.to_device[mine].sum()),
-                     int(work.to_host[mine].sum())))
+        rows.append(
+            (
+                name,
+                style,
+                len(mine),
+                operations,
+                operations / len(mine),
+                int(work.launches[mine].sum()),
+                int(work.gpu_sum[mine].sum()),
+                busy,
+                int(own[mine].sum()),
+                span,
+                span - busy,
+                percent(busy, span),
+                percent(int(work.kernel_sum[mine].sum()), span),
+                int(api.api[mine].sum()),
+                int(api.waiting[mine].sum()),
+                *quantiles(queue[inside]),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
+        )
     rows.sort(key=lambda row: -row[7])
     return Result(
-        columns("Range", "Style", "Instances", "GPU ops", "Ops per instance", "Launches", "gpu_sum (ns)", "gpu_busy (ns)",
-                "gpu_excl (ns)", "proj_span (ns)", "proj_idle (ns)", "proj_eff (%)", "upstream_eff (%)", "API (ns)",
-                "Waiting API (ns)", "Queue p50 (ns)", "Queue p95 (ns)", "To device (B)", "To host (B)"),
+        columns(
+            "Range",
+            "Style",
+            "Instances",
+            "GPU ops",
+            "Ops per instance",
+            "Launches",
+            "gpu_sum (ns)",
+            "gpu_busy (ns)",
+            "gpu_excl (ns)",
+            "proj_span (ns)",
+            "proj_idle (ns)",
+            "proj_eff (%)",
+            "upstream_eff (%)",
+            "API (ns)",
+            "Waiting API (ns)",
+            "Queue p50 (ns)",
+            "Queue p95 (ns)",
+            "To device (B)",
+            "To host (B)",
+        ),
         rows,
     )
 
@@ -107,12 +172,22 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
         total = int(found.duration[long].sum())
         sums.append((title, "all", len(long), None, total, percent(total, extent), None, None))
         widest += [
-            (title, "one", None, int(found.start[i]), int(found.duration[i]), percent(int(found.duration[i]), extent),
-             mine.name.text(found.before[i]), mine.name.text(found.after[i]))
+            (
+                title,
+                "one",
+                None,
+                int(found.start[i]),
+                int(found.duration[i]),
+                percent(int(found.duration[i]), extent),
+                mine.name.text(found.before[i]),
+                mine.name.text(found.after[i]),
+            )
             for i in long.tolist()
         ]
     widest.sort(key=lambda row: -row[4])
     return Result(
-        columns("Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"),
+        columns(
+            "Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"
+        ),
         sums + widest[:WIDEST_GAPS],
     )

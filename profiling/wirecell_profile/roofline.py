@@ -71,15 +71,26 @@ def measured(kernel: Kernel) -> Point | None:
     most = max(rates, key=rates.get)
     fma = kernel.value((f"sm__sass_thread_inst_executed_op_{most}fma_pred_on.sum.peak_sustained",))
     clock = kernel.value(("sm__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second"))
-    width, dram = kernel.value(("dram__bytes.sum.peak_sustained",)), kernel.value(("dram__cycles_elapsed.avg.per_second",))
-    return Point(PRECISIONS[most], rates[most], traffic,
-                 2 * fma * clock if fma is not None and clock is not None else None,
-                 width * dram if width is not None and dram is not None else None)
+    width, dram = (
+        kernel.value(("dram__bytes.sum.peak_sustained",)),
+        kernel.value(("dram__cycles_elapsed.avg.per_second",)),
+    )
+    return Point(
+        PRECISIONS[most],
+        rates[most],
+        traffic,
+        2 * fma * clock if fma is not None and clock is not None else None,
+        width * dram if width is not None and dram is not None else None,
+    )
 
 
 def _per_time(launches: list[Launch], names: list[tuple[str, int]]) -> float | None:
     """Weighted sum of counts over the durations, per second."""
-    used = [launch for launch in launches if DURATION in launch.metrics and any(name in launch.metrics for name, _ in names)]
+    used = [
+        launch
+        for launch in launches
+        if DURATION in launch.metrics and any(name in launch.metrics for name, _ in names)
+    ]
     time = sum(launch.metrics[DURATION] for launch in used)
     total = sum(weight * launch.metrics.get(name, 0.0) for launch in used for name, weight in names)
     return total / time * 1e9 if time else None
@@ -88,8 +99,10 @@ def _per_time(launches: list[Launch], names: list[tuple[str, int]]) -> float | N
 def _flops(kernel: Kernel, precision: str) -> float | None:
     """FLOP/s: from counts, or from counts per cycle and the clock, as the roofline section has them."""
     for unit in ("smsp", "sm"):
-        stems = [(f"{unit}__sass_thread_inst_executed_op_{precision}{kind}_pred_on.sum", weight)
-                 for kind, weight in WEIGHTS.items()]
+        stems = [
+            (f"{unit}__sass_thread_inst_executed_op_{precision}{kind}_pred_on.sum", weight)
+            for kind, weight in WEIGHTS.items()
+        ]
         counted = _per_time(kernel.launches, stems)
         if counted is not None:
             return counted
@@ -109,7 +122,9 @@ def _traffic(kernel: Kernel) -> float | None:
     return kernel.value(("dram__bytes.sum.per_second",))
 
 
-def estimated(scope: Scope, peak_flops: float | None, peak_traffic: float | None, flops: dict[str, float]) -> Result:
+def estimated(
+    scope: Scope, peak_flops: float | None, peak_traffic: float | None, flops: dict[str, float]
+) -> Result:
     """Per node. Time is that of its device operations; in a recording without a device its own host time. `flops`: operations
     per call of nodes that the user knows. MissingData without node calls or without their bytes."""
     use = NodeUse.of(scope)
@@ -126,16 +141,42 @@ def estimated(scope: Scope, peak_flops: float | None, peak_traffic: float | None
         size = int((calls.bytes_in[known] + calls.bytes_out[known]).sum())
         work = flops.get(node, flops.get(node.split(":")[0]))
         rate = size / time * 1e9
-        point = Point("", work * len(known) / time * 1e9, rate, peak_flops, peak_traffic) if work is not None else None
+        point = (
+            Point("", work * len(known) / time * 1e9, rate, peak_flops, peak_traffic)
+            if work is not None
+            else None
+        )
         leaves = calls.leaf_operations[known]
-        rows.append((node, "device" if use.has_device else "host", len(known), time, size, rate / 1e9,
-                     100 * rate / peak_traffic if peak_traffic else None,
-                     int(leaves[leaves != NULL].sum()) if (leaves != NULL).any() else None,
-                     int(use.device.operations[known].sum()) if use.has_device else None,
-                     *_work_cells(point)))
+        rows.append(
+            (
+                node,
+                "device" if use.has_device else "host",
+                len(known),
+                time,
+                size,
+                rate / 1e9,
+                100 * rate / peak_traffic if peak_traffic else None,
+                int(leaves[leaves != NULL].sum()) if (leaves != NULL).any() else None,
+                int(use.device.operations[known].sum()) if use.has_device else None,
+                *_work_cells(point),
+            )
+        )
     return Result(
-        columns("Node", "Time of", "Calls", "Time (ns)", "Bytes in and out (B)", "Bandwidth (GB/s):2", "Of peak (%)",
-                "Tensor operations", "Device operations", "GFLOP/s:2", "FLOP per byte:3", "Attainable GFLOP/s:2", "Roof"),
+        columns(
+            "Node",
+            "Time of",
+            "Calls",
+            "Time (ns)",
+            "Bytes in and out (B)",
+            "Bandwidth (GB/s):2",
+            "Of peak (%)",
+            "Tensor operations",
+            "Device operations",
+            "GFLOP/s:2",
+            "FLOP per byte:3",
+            "Attainable GFLOP/s:2",
+            "Roof",
+        ),
         rows,
     )
 

@@ -23,7 +23,11 @@ class Section:
 SECTIONS = {
     section.name: section
     for section in (
-        Section("utilisation", "devices: how much of the window W they worked, and why not", device_use.utilisation),
+        Section(
+            "utilisation",
+            "devices: how much of the window W they worked, and why not",
+            device_use.utilisation,
+        ),
         Section("nodes", "time per node on the host", node_use.times),
         Section("node-devices", "what each node did on the device", node_use.devices, node_use.VERDICT_RULE),
         Section("node-memory", "memory high-water per node", node_use.memory),

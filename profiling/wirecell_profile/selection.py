@@ -51,13 +51,30 @@ class Selection:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The four options, the same for every command that looks at one profile."""
     parts = parser.add_argument_group("what part of the profile to look at")
-    parts.add_argument("--range", action="append", default=[], metavar="NAME", dest="ranges",
-                       help="what runs within ranges of this name (text or domain:text; * and ? match)")
-    parts.add_argument("--node", action="append", default=[], metavar="NAME", dest="nodes",
-                       help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)")
-    parts.add_argument("--event", metavar="N[-M]", help="what runs within node calls for event N, or events N to M")
-    parts.add_argument("--time", metavar="A-B",
-                       help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out")
+    parts.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="ranges",
+        help="what runs within ranges of this name (text or domain:text; * and ? match)",
+    )
+    parts.add_argument(
+        "--node",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="nodes",
+        help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)",
+    )
+    parts.add_argument(
+        "--event", metavar="N[-M]", help="what runs within node calls for event N, or events N to M"
+    )
+    parts.add_argument(
+        "--time",
+        metavar="A-B",
+        help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out",
+    )
 
 
 def from_arguments(arguments: argparse.Namespace) -> Selection:
@@ -74,7 +91,9 @@ def parse_events(text: str) -> tuple[int, int]:
     """'3' or '3-5'."""
     found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if not found or int(found[2] or found[1]) < int(found[1]):
-        raise WrongUse("the events cannot be understood", "--event", text, "N or N-M with N <= M, such as 2-5")
+        raise WrongUse(
+            "the events cannot be understood", "--event", text, "N or N-M with N <= M, such as 2-5"
+        )
     return int(found[1]), int(found[2] or found[1])
 
 
@@ -93,7 +112,9 @@ def parse_time(text: str) -> int:
     """'1.5ms' in ns; exact, without floating point."""
     found = TIME.fullmatch(text.strip())
     if not found:
-        raise WrongUse("the time cannot be understood", "--time", text, "a number with ns, us, ms, s or nothing (ns)")
+        raise WrongUse(
+            "the time cannot be understood", "--time", text, "a number with ns, us, ms, s or nothing (ns)"
+        )
     whole, _, fraction = found[1].partition(".")
     return (int(whole + fraction) * UNITS[found[2]]) // 10 ** len(fraction)
 
@@ -253,7 +274,11 @@ class Scope:
         whole = self.projection.project(self._operation_mask & self.projection.is_counted)
         keep = lookup(self.range_rows, whole.range) >= 0
         return Projected(
-            whole.range[keep], whole.start[keep], whole.end[keep], whole.launches[keep], whole.operations[keep]
+            whole.range[keep],
+            whole.start[keep],
+            whole.end[keep],
+            whole.launches[keep],
+            whole.operations[keep],
         )
 
 
@@ -264,5 +289,5 @@ def unknown(what: str, pattern: str, names: set[str]) -> WrongUse:
         f"there is no such {what} in the profile",
         f"--{what}",
         pattern,
-        mend=f"nearest: {', '.join(near)}" if near else "",
+        hint=f"nearest: {', '.join(near)}" if near else "",
     )

@@ -15,8 +15,14 @@ SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
 
 def find_checkout(start: Path) -> Path | None:
     """The folder, or the nearest above it, that holds this program's sources; None without one."""
-    return next((folder for folder in (start, *start.parents) if (folder / "spng").is_dir() and (folder / "wcb").exists()),
-                None)
+    return next(
+        (
+            folder
+            for folder in (start, *start.parents)
+            if (folder / "spng").is_dir() and (folder / "wcb").exists()
+        ),
+        None,
+    )
 
 
 class Sources:
@@ -33,7 +39,9 @@ class Sources:
             folders[:] = sorted(set(folders) - SKIPPED)
             for path in (Path(folder) / file for file in sorted(files)):
                 if path.suffix in ENDINGS:
-                    found.append((str(path.relative_to(self.root)), path.read_text(encoding="utf-8", errors="replace")))
+                    found.append(
+                        (str(path.relative_to(self.root)), path.read_text(encoding="utf-8", errors="replace"))
+                    )
         return found
 
     def place(self, name: str) -> str:

@@ -43,9 +43,14 @@ def run_medians(side: Side) -> np.ndarray:
     return np.array([np.median(run) for run in side], dtype=np.float64)
 
 
-def resampled_run_medians(side: Side, generator: np.random.Generator, resamples: int = EVENT_RESAMPLES) -> np.ndarray:
+def resampled_run_medians(
+    side: Side, generator: np.random.Generator, resamples: int = EVENT_RESAMPLES
+) -> np.ndarray:
     """(runs, resamples): for each run the medians of its events drawn with replacement, the inner level of the bootstrap."""
-    rows = [np.median(run[generator.integers(0, len(run), (resamples, len(run)))], axis=1) for run in map(np.asarray, side)]
+    rows = [
+        np.median(run[generator.integers(0, len(run), (resamples, len(run)))], axis=1)
+        for run in map(np.asarray, side)
+    ]
     return np.array(rows, dtype=np.float64)
 
 
@@ -68,7 +73,9 @@ class Bootstrap:
 
     def _medians(self, inner: np.ndarray, runs: int) -> np.ndarray:
         """(resamples,) medians over so many runs drawn from the rows of `inner`."""
-        return np.median(inner.ravel()[self._generator.integers(0, inner.size, (self._resamples, runs))], axis=1)
+        return np.median(
+            inner.ravel()[self._generator.integers(0, inner.size, (self._resamples, runs))], axis=1
+        )
 
     def ratio(self) -> RatioInterval:
         """Median of the run medians of B over that of A, with its interval."""
@@ -98,7 +105,7 @@ def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     if len(a) == 0 or len(b) == 0:
         raise ValueError("a side needs values")
     doubled = _doubled_midranks(np.concatenate([a, b]))
-    sum_b = int(doubled[len(a):].sum())  # of doubled ranks, an integer even with ties
+    sum_b = int(doubled[len(a) :].sum())  # of doubled ranks, an integer even with ties
     u = sum_b / 2 - len(b) * (len(b) + 1) / 2
     if len(doubled) <= EXACT_LIMIT:
         return u, _exact_p(doubled, len(b), sum_b)
@@ -164,7 +171,9 @@ def needed_runs(tests: int, level: float = 0.05) -> int:
     return runs
 
 
-def smallest_detectable_effect(noise: float, least: float, tests: int, n_a: int, n_b: int, level: float = 0.05) -> float:
+def smallest_detectable_effect(
+    noise: float, least: float, tests: int, n_a: int, n_b: int, level: float = 0.05
+) -> float:
     """Relative difference that would have been found with POWER, were it the only one among `tests`.
 
     It has to exceed both what the verdict demands of the ratio (`least`) and what Mann and Whitney's test needs at level /

@@ -54,7 +54,7 @@ def pieces(values: np.ndarray, penalty: float | None = None) -> list[Piece]:
                 best[end], start[end] = cost, begin
     found, end = [], count
     while end > 0:
-        found.append(Piece(start[end], end - 1, float(np.median(values[start[end]:end]))))
+        found.append(Piece(start[end], end - 1, float(np.median(values[start[end] : end]))))
         end = start[end]
     return found[::-1]
 
@@ -74,6 +74,8 @@ def deviations(values: np.ndarray) -> list[float]:
             moved = heapq.heappop(high)
             heapq.heappush(low, -moved)
             sums[0], sums[1] = sums[0] + moved, sums[1] - moved
-        middle = -low[0] if len(low) > len(high) else 0.0  # with an odd number the median itself is in the lower half
+        middle = (
+            -low[0] if len(low) > len(high) else 0.0
+        )  # with an odd number the median itself is in the lower half
         result.append(max(0.0, sums[1] - (sums[0] - middle)))
     return result

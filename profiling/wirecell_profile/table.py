@@ -93,7 +93,9 @@ class Table:
         """Read integer columns together, which is faster than one by one. Those without a value cost no reading."""
         wanted = [column for column in dict.fromkeys(columns) if column not in self._read]
         filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
-        self._read |= {column: np.full(self._rows, NULL, dtype=np.int64) for column in wanted if column not in filled}
+        self._read |= {
+            column: np.full(self._rows, NULL, dtype=np.int64) for column in wanted if column not in filled
+        }
         if not filled:
             return
         values = ", ".join(f'IFNULL("{column}", {NULL})' for column in filled)
@@ -108,7 +110,9 @@ class Table:
         """Whether any row has a value here."""
         if not self.has(column):
             return False
-        return bool(self._database.value(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)'))
+        return bool(
+            self._database.value(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)')
+        )
 
     def reals(self, column: str) -> np.ndarray:
         """A real column (float64); NULL is NaN."""
@@ -129,4 +133,6 @@ class Table:
     def _values(self, column: str) -> list:
         if not self._has_values(column):
             return [None] * len(self)
-        return [value for (value,) in self._database.read(f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid')]
+        return [
+            value for (value,) in self._database.read(f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid')
+        ]

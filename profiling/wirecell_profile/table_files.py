@@ -28,8 +28,9 @@ def optional(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise ProfileError(
-            f"this format needs the Python package {name.split('.')[0]}", seen=str(error),
-            mend=f"pip install 'wirecell-profile[{EXTRAS[name.split('.')[0]]}]', or --format csv or json",
+            f"this format needs the Python package {name.split('.')[0]}",
+            seen=str(error),
+            hint=f"pip install 'wirecell-profile[{EXTRAS[name.split('.')[0]]}]', or --format csv or json",
         ) from None
 
 
@@ -55,7 +56,9 @@ def write_arrow(result: Result, path: Path) -> None:
 def write_parquet(result: Result, path: Path) -> None:
     """Parquet, compressed with zstd."""
     table = _arrow_table(result)
-    _complete(path, lambda partial: optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd"))
+    _complete(
+        path, lambda partial: optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd")
+    )
 
 
 def _arrow_table(result: Result) -> Any:
@@ -64,7 +67,9 @@ def _arrow_table(result: Result) -> Any:
     arrays = []
     for values in _columns(result):
         kind = column_kind(values)
-        arrays.append(arrow.array([None if value is None else kind(value) for value in values], type=types[kind]))
+        arrays.append(
+            arrow.array([None if value is None else kind(value) for value in values], type=types[kind])
+        )
     return arrow.table(arrays, names=_names(result))
 
 
@@ -93,7 +98,9 @@ def _write_column(h5py: ModuleType, group: Any, column: str, values: tuple) -> N
         data = np.array([NULL if value is None else int(value) for value in values], dtype=np.int64)
         group.create_dataset(name, data=data).attrs["missing"] = NULL
     else:
-        group.create_dataset(name, data=np.array([np.nan if value is None else value for value in values], np.float64))
+        group.create_dataset(
+            name, data=np.array([np.nan if value is None else value for value in values], np.float64)
+        )
 
 
 def _names(result: Result) -> list[str]:

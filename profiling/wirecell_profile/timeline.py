@@ -24,7 +24,9 @@ def timeline(scope: Scope, operations: bool = False) -> Result:
     if not rows:
         raise scope.profile.missing("NVTX_EVENTS")
     rows.sort(key=lambda row: (row[0], -row[2] if row[2] is not None else 0))
-    return Result(columns("Time (ns)", "Event", "Duration (ns)", "Notes"), [(row[0] - zero, *row[1:]) for row in rows])
+    return Result(
+        columns("Time (ns)", "Event", "Duration (ns)", "Notes"), [(row[0] - zero, *row[1:]) for row in rows]
+    )
 
 
 def _ranges(scope: Scope) -> list[tuple]:
@@ -34,8 +36,13 @@ def _ranges(scope: Scope) -> list[tuple]:
     projection = scope.projection
     work = waiting = None
     if len(projection.operations):
-        work = device_work(projection.operations, projection.call_of_operation, projection.pairs.range,
-                           projection.pairs.operation, len(ranges))
+        work = device_work(
+            projection.operations,
+            projection.call_of_operation,
+            projection.pairs.range,
+            projection.pairs.operation,
+            len(ranges),
+        )
         of_range, of_call = projection.call_pairs
         waits = is_waiting(projection.calls)[of_call]
         waiting = np.bincount(of_range[waits], minlength=len(ranges))
@@ -49,7 +56,9 @@ def _ranges(scope: Scope) -> list[tuple]:
         if ranges.end_thread[i] != ranges.thread[i]:
             notes.append("ended on another thread")
         if work is not None and work.operations[i]:
-            notes.append(f"{work.operations[i]} GPU operations, busy {work.gpu_busy[i]:,} of {work.span[i]:,} ns")
+            notes.append(
+                f"{work.operations[i]} GPU operations, busy {work.gpu_busy[i]:,} of {work.span[i]:,} ns"
+            )
         if waiting is not None and waiting[i]:
             notes.append(f"{waiting[i]} waiting calls")
         name = INDENT * int(projection.level[i]) + ranges.name.text(i)
@@ -69,7 +78,13 @@ def _operations(scope: Scope) -> list[tuple]:
     rows = scope.operation_rows
     mine = scope.profile.operations.take(rows)
     sizes = [None if size == NULL else f"{size:,} B" for size in mine.bytes.tolist()]
-    notes = [", ".join(filter(None, (f"device {device} stream {stream}", size)))
-             for device, stream, size in zip(mine.device.tolist(), mine.stream.tolist(), sizes)]
-    return [(start, f"GPU {name}", duration, note) for start, name, duration, note in
-            zip(mine.start.tolist(), mine.short_name.texts(), mine.duration.tolist(), notes)]
+    notes = [
+        ", ".join(filter(None, (f"device {device} stream {stream}", size)))
+        for device, stream, size in zip(mine.device.tolist(), mine.stream.tolist(), sizes)
+    ]
+    return [
+        (start, f"GPU {name}", duration, note)
+        for start, name, duration, note in zip(
+            mine.start.tolist(), mine.short_name.texts(), mine.duration.tolist(), notes
+        )
+    ]

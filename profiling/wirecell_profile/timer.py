@@ -31,7 +31,11 @@ _threads = threading.local()
 def _cuda() -> Any:
     """torch.cuda where the script uses it, else None."""
     torch = sys.modules.get("torch")
-    return torch.cuda if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    return (
+        torch.cuda
+        if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+        else None
+    )
 
 
 def synchronize() -> None:
@@ -66,13 +70,31 @@ class ScopedTimer:
     What an inner timer prints is indented by four blanks for each active timer around it.
     """
 
-    def __init__(self, name: str, *, active: bool = True, print: bool = True, synchronize: bool = False,  # noqa: A002
-                 use_nvtx: bool = False, colour: int | None = None, filter: Timing = Timing.NONE,  # noqa: A002
-                 report: Report | None = None, collect: Callable[[TimerResult], object] | None = None,
-                 write: Writer | None = None) -> None:
-        self._options: dict[str, Any] = {"active": active, "print": print, "synchronize": synchronize,
-                                         "use_nvtx": use_nvtx, "colour": colour, "filter": filter, "report": report,
-                                         "collect": collect, "write": write}
+    def __init__(
+        self,
+        name: str,
+        *,
+        active: bool = True,
+        print: bool = True,
+        synchronize: bool = False,  # noqa: A002
+        use_nvtx: bool = False,
+        colour: int | None = None,
+        filter: Timing = Timing.NONE,  # noqa: A002
+        report: Report | None = None,
+        collect: Callable[[TimerResult], object] | None = None,
+        write: Writer | None = None,
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "active": active,
+            "print": print,
+            "synchronize": synchronize,
+            "use_nvtx": use_nvtx,
+            "colour": colour,
+            "filter": filter,
+            "report": report,
+            "collect": collect,
+            "write": write,
+        }
         self.result = TimerResult(name)
         self._range = Range(name, colour=colour) if use_nvtx else None
         self._begin = 0
@@ -96,8 +118,9 @@ class ScopedTimer:
         self._begin = time.perf_counter_ns()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if not self._options["active"]:
             return
         try:
@@ -153,15 +176,20 @@ class TimingEvent:
         torch = sys.modules["torch"]
         with torch.cuda.device(self.device):
             captured = torch.cuda.is_current_stream_capturing()
-            self._event = torch.cuda.Event(enable_timing=True, external=True) if captured else \
-                torch.cuda.Event(enable_timing=True)
+            self._event = (
+                torch.cuda.Event(enable_timing=True, external=True)
+                if captured
+                else torch.cuda.Event(enable_timing=True)
+            )
             self._event.record()
 
     def milliseconds_until(self, end: TimingEvent, wait: bool = True) -> float | None:
         """Time to a later point of the same device; None when one was never recorded, or `wait` is False and the device
         has not passed `end`. Raises ValueError for points of different devices."""
         if self.device != end.device:
-            raise ValueError(f"points of different devices, {self.device} and {end.device}, have no time between them")
+            raise ValueError(
+                f"points of different devices, {self.device} and {end.device}, have no time between them"
+            )
         if self._time is not None and end._time is not None:
             return (end._time - self._time) * 1e-6
         if self._event is None or end._event is None or not (wait or end._event.query()):

@@ -76,10 +76,29 @@ class _Timeline:
 _threads = threading.local()
 
 COPIES = {"aten::copy_", "aten::_to_copy", "aten::clone", "aten::_foreach_copy_"}
-FILLS = {"aten::zero_", "aten::fill_", "aten::zeros", "aten::zeros_like", "aten::ones", "aten::ones_like", "aten::full",
-         "aten::full_like", "aten::new_zeros", "aten::new_ones", "aten::new_full"}
-NO_ACTIVITY = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh", "aten::_unsafe_view", "aten::set_",
-               "aten::resize_", "aten::record_stream"}
+FILLS = {
+    "aten::zero_",
+    "aten::fill_",
+    "aten::zeros",
+    "aten::zeros_like",
+    "aten::ones",
+    "aten::ones_like",
+    "aten::full",
+    "aten::full_like",
+    "aten::new_zeros",
+    "aten::new_ones",
+    "aten::new_full",
+}
+NO_ACTIVITY = {
+    "aten::detach",
+    "aten::alias",
+    "aten::lift",
+    "aten::lift_fresh",
+    "aten::_unsafe_view",
+    "aten::set_",
+    "aten::resize_",
+    "aten::record_stream",
+}
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[Any]:
@@ -92,7 +111,9 @@ def _tensors(values: Iterable[Any]) -> Iterable[Any]:
 
 def _is_activity(operator: Any) -> bool:
     name = operator.name().split(".")[0]
-    return not (operator.is_view or name in NO_ACTIVITY or name.startswith(("aten::empty", "aten::new_empty")))
+    return not (
+        operator.is_view or name in NO_ACTIVITY or name.startswith(("aten::empty", "aten::new_empty"))
+    )
 
 
 def _side(device: str) -> str:
@@ -107,7 +128,9 @@ def _describe(operator: Any, arguments: tuple[Any, ...], named: dict[str, Any]) 
     target = str(asked) if asked is not None else (devices[0] if devices else "cpu")
     working = next((device for device in (*devices, target) if device != "cpu"), "cpu")
     if name in COPIES:
-        source = devices[1] if name == "aten::copy_" and len(devices) > 1 else (devices[0] if devices else "cpu")
+        source = (
+            devices[1] if name == "aten::copy_" and len(devices) > 1 else (devices[0] if devices else "cpu")
+        )
         return f"memcpy {_side(source)}to{_side(target)}", working, Timing.MEMCPY
     if name in FILLS:
         return "memset", working, Timing.MEMSET
@@ -154,7 +177,9 @@ def _mode() -> Any:
     class Follow(TorchDispatchMode):
         """Times every operator."""
 
-        def __torch_dispatch__(self, operator: Any, _types: Any, arguments: Any = (), named: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, operator: Any, _types: Any, arguments: Any = (), named: Any = None
+        ) -> Any:
             named = named or {}
             if not _is_activity(operator):
                 return operator(*arguments, **named)
@@ -188,16 +213,24 @@ def timing_end() -> list[TimingResult]:
         _threads.timeline = None
         if timeline.mode is not None:
             timeline.mode.__exit__(None, None, None)
-    return [TimingResult(entry.name, entry.device, entry.kind, (entry.begin - begin) * 1e-6, entry.elapsed())
-            for entry in timeline.entries[first:] if entry.kind & wanted]
+    return [
+        TimingResult(entry.name, entry.device, entry.kind, (entry.begin - begin) * 1e-6, entry.elapsed())
+        for entry in timeline.entries[first:]
+        if entry.kind & wanted
+    ]
 
 
 def _table(title: str, header: tuple[str, str, str], rows: list[tuple[float, str, str]], indent: str) -> str:
     middle = max(len(text) for text in (header[1], *(row[1] for row in rows)))
     last = max(24, *(len(text) for text in (header[2], *(row[2] for row in rows))))
     rule = f"{'-' * 16}+{'-' * (middle + 2)}+{'-' * (last + 1)}"
-    lines = [f"{title}:", rule, f"{header[0]:<16}| {header[1]:<{middle}} | {header[2]}", rule,
-             *(f"{elapsed:12.6f} ms | {text:<{middle}} | {name}" for elapsed, text, name in rows)]
+    lines = [
+        f"{title}:",
+        rule,
+        f"{header[0]:<16}| {header[1]:<{middle}} | {header[2]}",
+        rule,
+        *(f"{elapsed:12.6f} ms | {text:<{middle}} | {name}" for elapsed, text, name in rows),
+    ]
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
@@ -220,8 +253,22 @@ def timing_print(results: list[TimingResult], indent: str = "", write: Writer | 
         write(f"{indent}No activity.\n")
         return
     timeline = [(result.elapsed, result.device, result.name) for result in results]
-    write("\n".join((
-        _table("Timeline", ("Time", "Device", "Activity"), timeline, indent),
-        _table("Activity summary", ("Total time", "Count", "Activity"), _totals(results, lambda one: one.name), indent),
-        _table("Device summary", ("Total time", "Count", "Device"), _totals(results, lambda one: one.device), indent),
-    )))
+    write(
+        "\n".join(
+            (
+                _table("Timeline", ("Time", "Device", "Activity"), timeline, indent),
+                _table(
+                    "Activity summary",
+                    ("Total time", "Count", "Activity"),
+                    _totals(results, lambda one: one.name),
+                    indent,
+                ),
+                _table(
+                    "Device summary",
+                    ("Total time", "Count", "Device"),
+                    _totals(results, lambda one: one.device),
+                    indent,
+                ),
+            )
+        )
+    )

@@ -66,7 +66,11 @@ def _extent(scope: Scope) -> tuple[int, int, str]:
 def _chosen(scope: Scope) -> list:
     """The chosen events of every kind the file has."""
     sets = []
-    for events, rows in (("ranges", "range_rows"), ("node_calls", "node_call_rows"), ("operations", "operation_rows")):
+    for events, rows in (
+        ("ranges", "range_rows"),
+        ("node_calls", "node_call_rows"),
+        ("operations", "operation_rows"),
+    ):
         try:
             sets.append(getattr(scope.profile, events).take(getattr(scope, rows)))
         except MissingData:

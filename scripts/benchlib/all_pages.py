@@ -16,7 +16,9 @@ from wcblib.checkout import say
 SCHEMA = "spng-bench-scaling-1"
 
 
-def measured_series(setting: Setting, quick: bool, cores: int, rounds: int) -> tuple[list[SeriesFigures], str]:
+def measured_series(
+    setting: Setting, quick: bool, cores: int, rounds: int
+) -> tuple[list[SeriesFigures], str]:
     """All series, and how busy the machine was meanwhile."""
     series = all_series(quick, cores, setting.arguments["device"])
     say(f"\nSeries, {rounds} rounds of {sum(len(one.points) for one in series)} points")
@@ -31,7 +33,9 @@ def cold_of(command: list[str], folder: Path, rounds: int) -> dict:
     return cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
 
 
-def write_pages(result: dict, series: list[SeriesFigures], scaling: dict, pages: Path, folder: Path) -> list[Path]:
+def write_pages(
+    result: dict, series: list[SeriesFigures], scaling: dict, pages: Path, folder: Path
+) -> list[Path]:
     """Pages, pictures and the JSON file in `pages` and `folder`; the pages' paths."""
     device = result["run"]["device"].split(":")[0]
     line = next(line_through(one) for one in series if one.name == "ticks")
@@ -40,8 +44,18 @@ def write_pages(result: dict, series: list[SeriesFigures], scaling: dict, pages:
     write_page(result, paths[0], picture(device, "steps"))
     write_scaling_page(result, scaling, series, paths[1], folder)
     (folder / "scaling.json").write_text(
-        json.dumps({"schema": SCHEMA, **scaling, "line": None if line is None else vars(line), "series": [one.json() for one in series]}, indent=1) + "\n",
-        encoding="utf-8")
+        json.dumps(
+            {
+                "schema": SCHEMA,
+                **scaling,
+                "line": None if line is None else vars(line),
+                "series": [one.json() for one in series],
+            },
+            indent=1,
+        )
+        + "\n",
+        encoding="utf-8",
+    )
     return paths
 
 

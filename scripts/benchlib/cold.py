@@ -16,7 +16,11 @@ from pathlib import Path
 from . import programs
 from .statistics_of_calls import chain_figures
 
-CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver, and of what may compile
+CACHES = (
+    "CUDA_CACHE_PATH",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+)  # of the driver, and of what may compile
 ROWS = 8
 
 
@@ -40,31 +44,39 @@ def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
 def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
     """Medians over the runs: ms of an event without files, s of the start; per node how much its first call takes longer [ms]."""
     chains = [chain_figures([timing]) for timing in timings]
-    first, later = (statistics.median(values) for values in zip(*((chain.first, chain.wall.median) for chain in chains)))
+    first, later = (
+        statistics.median(values) for values in zip(*((chain.first, chain.wall.median) for chain in chains))
+    )
     extra: dict[str, list[float]] = {}
     for timing in timings:
         for node in timing["nodes"]:
             if node["steady_mean_wall_ns"] is not None:
-                extra.setdefault(node["name"], []).append(1e-6 * (node["first_wall_ns"] - node["steady_mean_wall_ns"]))
+                extra.setdefault(node["name"], []).append(
+                    1e-6 * (node["first_wall_ns"] - node["steady_mean_wall_ns"])
+                )
     return {
         "start_up_s": statistics.median(timing["run"]["startup_seconds"] for timing in timings),
         "first_event_ms": first,
         "later_event_ms": later,
         "once_ms": first - later,
         "cached_bytes": max(cached_bytes),
-        "first_call_extra_ms": {name: statistics.median(values)
-                                for name, values in sorted(extra.items(), key=lambda item: -statistics.median(item[1]))},
+        "first_call_extra_ms": {
+            name: statistics.median(values)
+            for name, values in sorted(extra.items(), key=lambda item: -statistics.median(item[1]))
+        },
     }
 
 
 def cold_text(figures: dict) -> str:
     """The figures for people."""
-    lines = [f"  start-up to the first event   {figures['start_up_s']:10.3f} s",
-             f"  first event, without files    {figures['first_event_ms']:10.1f} ms",
-             f"  later events (median)         {figures['later_event_ms']:10.1f} ms",
-             f"  paid once                     {figures['once_ms']:10.1f} ms",
-             f"  written to compile caches     {figures['cached_bytes']:10d} bytes",
-             "  first call longer than later ones:"]
+    lines = [
+        f"  start-up to the first event   {figures['start_up_s']:10.3f} s",
+        f"  first event, without files    {figures['first_event_ms']:10.1f} ms",
+        f"  later events (median)         {figures['later_event_ms']:10.1f} ms",
+        f"  paid once                     {figures['once_ms']:10.1f} ms",
+        f"  written to compile caches     {figures['cached_bytes']:10d} bytes",
+        "  first call longer than later ones:",
+    ]
     rows = list(figures["first_call_extra_ms"].items())[:ROWS]
     return "\n".join([*lines, *(f"    {extra:8.1f} ms  {name}" for name, extra in rows)])
 

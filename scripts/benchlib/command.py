@@ -24,9 +24,15 @@ FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
 
 def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[str]:
     """The main job on copies of the frame."""
-    arguments = {"input": str(copies_of_frame(FRAME, options.events, FOLDER)), "output": str(FOLDER / "signal.tar"),
-                 "device": options.device, "threads": str(cores), "dtype": options.dtype, "model": options.model,
-                 "engine": options.engine}
+    arguments = {
+        "input": str(copies_of_frame(FRAME, options.events, FOLDER)),
+        "output": str(FOLDER / "signal.tar"),
+        "device": options.device,
+        "threads": str(cores),
+        "dtype": options.dtype,
+        "model": options.model,
+        "engine": options.engine,
+    }
     return programs.chain_command(build / "bin" / "wire-cell", arguments, FOLDER / "timing.json")
 
 
@@ -61,8 +67,9 @@ def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: M
         say(f"  run {number + 1} of {options.runs}")
     found.start_up = {
         "the program alone (wire-cell -v)": programs.wall_seconds([str(program), "-v"]),
-        "and the configuration (wire-cell --check)":
-            programs.wall_seconds([str(program), "-c", "cfg/pipeline.jsonnet", "--check"]),
+        "and the configuration (wire-cell --check)": programs.wall_seconds(
+            [str(program), "-c", "cfg/pipeline.jsonnet", "--check"]
+        ),
     }
 
 
@@ -78,10 +85,16 @@ def measure_operators(options: argparse.Namespace, build: Path, cores: int, foun
 def measure_all(options: argparse.Namespace, build: Path, cores: int, result: dict) -> None:
     """The series, and the pages with their pictures."""
     rounds = 1 if options.quick else options.runs
-    arguments = {name: getattr(options, name) for name in ("device", "dtype", "model", "engine")} | {"threads": str(cores)}
+    arguments = {name: getattr(options, name) for name in ("device", "dtype", "model", "engine")} | {
+        "threads": str(cores)
+    }
     setting = Setting(build, FOLDER, FRAME, arguments)
     series, load = all_pages.measured_series(setting, options.quick, cores, rounds)
-    scaling = {"rounds": rounds, "load_text": load, "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds)}
+    scaling = {
+        "rounds": rounds,
+        "load_text": load,
+        "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds),
+    }
     all_pages.print_series(series)
     for path in all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER):
         say(f"Written: {path}")
@@ -101,7 +114,9 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
     start = machine_load.now()
     measure_chain(options, build, cores, found)
     say(f"The machine meanwhile: {machine_load.since(start).text()}.")
-    runs = regression.measured_runs(found.timings, [[time.wall for time in times] for times in found.yardsticks])
+    runs = regression.measured_runs(
+        found.timings, [[time.wall for time in times] for times in found.yardsticks]
+    )
     if options.update:
         regression.write_reference(runs, own_command(), options.check)
         say(f"Written: {options.check}")

@@ -30,8 +30,11 @@ class Input:
     @property
     def name(self) -> str:
         """Of the file."""
-        plain = f"adc-x{self.events}" if (self.ticks, self.anodes) == (TICKS, 1) else (
-            f"adc-{self.ticks}-ticks-{self.anodes}-anodes-x{self.events}")
+        plain = (
+            f"adc-x{self.events}"
+            if (self.ticks, self.anodes) == (TICKS, 1)
+            else (f"adc-{self.ticks}-ticks-{self.anodes}-anodes-x{self.events}")
+        )
         return plain + self.ending
 
 
@@ -41,7 +44,9 @@ def made_input(frame: Path, wanted: Input, folder: Path) -> Path:
     if not path.exists():
         plain = (wanted.ticks, wanted.anodes) == (TICKS, 1)
         arrays = plain_arrays(frame) if plain else changed_arrays(frame, wanted)
-        members = ((f"{stem}_{event}.npy", content) for event in range(wanted.events) for stem, content in arrays)
+        members = (
+            (f"{stem}_{event}.npy", content) for event in range(wanted.events) for stem, content in arrays
+        )
         with output_file(path) as partial:
             if wanted.ending == ".npz":
                 write_zip(partial, members)
@@ -67,7 +72,7 @@ def changed_arrays(frame: Path, wanted: Input) -> list[tuple[str, bytes]]:
     for stem, content in plain_arrays(frame):
         array = np.load(io.BytesIO(content))
         if stem.startswith("frame_"):
-            array = np.tile(array, (wanted.anodes, -(-wanted.ticks // array.shape[1])))[:, :wanted.ticks]
+            array = np.tile(array, (wanted.anodes, -(-wanted.ticks // array.shape[1])))[:, : wanted.ticks]
         elif stem.startswith("channels_"):
             array = np.concatenate([array + CHANNELS * anode for anode in range(wanted.anodes)])
         buffer = io.BytesIO()

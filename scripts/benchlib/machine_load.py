@@ -34,17 +34,25 @@ class Load:
 
     def text(self) -> str:
         """For people."""
-        return (f"other programs kept {self.others:.1f} cores busy, {self.stolen:.1f} were stolen by the host, "
-                f"load average {self.average:.1f}")
+        return (
+            f"other programs kept {self.others:.1f} cores busy, {self.stolen:.1f} were stolen by the host, "
+            f"load average {self.average:.1f}"
+        )
 
 
 def now() -> Moment:
     """Read the counters of the machine and of our finished child processes."""
-    columns = [int(word) for word in Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]]
+    columns = [
+        int(word) for word in Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
+    ]
     second = os.sysconf("SC_CLK_TCK")
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return Moment(time.monotonic(), sum(columns[i] for i in BUSY_COLUMNS) / second, columns[STOLEN_COLUMN] / second,
-                  sum(usage.ru_utime + usage.ru_stime for usage in usages))
+    return Moment(
+        time.monotonic(),
+        sum(columns[i] for i in BUSY_COLUMNS) / second,
+        columns[STOLEN_COLUMN] / second,
+        sum(usage.ru_utime + usage.ru_stime for usage in usages),
+    )
 
 
 def since(start: Moment) -> Load:

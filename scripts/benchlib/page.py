@@ -16,23 +16,23 @@ def device_of(result: dict) -> str:
 def provenance(result: dict) -> str:
     """How a page came about: the command, and the first rows of its table (Markdown), to be followed by its own rows."""
     machine, program = result["machine"], result["program"]
-    return f"""Written by `{result['command']}` (see [README.md](README.md)); do not edit.
+    return f"""Written by `{result["command"]}` (see [README.md](README.md)); do not edit.
 
 | | |
 | --- | --- |
-| date | {result['time']} |
-| commit | {program['commit']} ({program['build']}) |
-| machine | {machine['cpu']}, {result['cores']} of {machine['cores']} cores used, {machine['system']} |"""
+| date | {result["time"]} |
+| commit | {program["commit"]} ({program["build"]}) |
+| machine | {machine["cpu"]}, {result["cores"]} of {machine["cores"]} cores used, {machine["system"]} |"""
 
 
 def heading(result: dict) -> str:
     """What was measured, where, with what."""
     run = result["run"]
-    return f"""# Speed: {device_of(result)}, {run['precision']}
+    return f"""# Speed: {device_of(result)}, {run["precision"]}
 
 {provenance(result)}
-| LibTorch | {result['versions']['torch']}, {run['intra_op_threads']} threads per operation |
-| engine | {run['engine']}, {result['settings']['events_in_flight']} event in flight |
+| LibTorch | {result["versions"]["torch"]}, {run["intra_op_threads"]} threads per operation |
+| engine | {run["engine"]}, {result["settings"]["events_in_flight"]} event in flight |
 | input | copies of the default event: one ProtoDUNE-HD anode, 2560 channels x 6000 ticks, int16 |
 """
 

@@ -26,8 +26,18 @@ def picture(device: str, what: str) -> str:
 
 def new_figure(columns: int, height: float = 3.6) -> tuple[Figure, np.ndarray]:
     """A figure with so many panels in a row, and these as [0, column]. height: inches."""
-    pyplot.rcParams.update({"font.size": 9.5, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                            "grid.color": "#e3e5e8", "axes.axisbelow": True, "axes.titlesize": 10.5, "legend.frameon": False})
+    pyplot.rcParams.update(
+        {
+            "font.size": 9.5,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.color": "#e3e5e8",
+            "axes.axisbelow": True,
+            "axes.titlesize": 10.5,
+            "legend.frameon": False,
+        }
+    )
     return pyplot.subplots(1, columns, figsize=(4.6 * columns, height), layout="constrained", squeeze=False)
 
 
@@ -49,19 +59,32 @@ def plot_ticks(series: SeriesFigures, line: Line | None, path: Path) -> None:
     ticks = [point.x / 1000 for point in points]
     figure, axes = new_figure(3)
     time, per_tick, memory = axes[0]
-    time.plot(ticks, [point.chain.median for point in points], "o", color=BLUE, label="measured, without files")
+    time.plot(
+        ticks, [point.chain.median for point in points], "o", color=BLUE, label="measured, without files"
+    )
     if line is not None:
         ends = [0.0, max(ticks)]
-        time.plot(ends, [line.at(1000 * tick) for tick in ends], "-", color=GREY,
-                  label=f"{line.intercept:.0f} ms + {1e3 * line.slope:.1f} ms per 1000 ticks")
-    time.set(title="Time of a readout", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xlim=(0, None))
+        time.plot(
+            ends,
+            [line.at(1000 * tick) for tick in ends],
+            "-",
+            color=GREY,
+            label=f"{line.intercept:.0f} ms + {1e3 * line.slope:.1f} ms per 1000 ticks",
+        )
+    time.set(
+        title="Time of a readout", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xlim=(0, None)
+    )
     time.legend(loc="lower right")
     per_tick.plot(ticks, [point.chain.median / tick for point, tick in zip(points, ticks)], "o-", color=BLUE)
-    per_tick.set(title="Time per 1000 ticks", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xscale="log")
+    per_tick.set(
+        title="Time per 1000 ticks", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xscale="log"
+    )
     per_tick.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     per_tick.minorticks_off()
     memory.plot(ticks, [point.peak_gb for point in points], "o-", color=ORANGE)
-    memory.set(title="Peak of the process", xlabel="ticks [thousands]", ylabel="GB", ylim=(0, None), xlim=(0, None))
+    memory.set(
+        title="Peak of the process", xlabel="ticks [thousands]", ylabel="GB", ylim=(0, None), xlim=(0, None)
+    )
     save(figure, path)
 
 
@@ -87,9 +110,17 @@ def plot_files(series: SeriesFigures, path: Path) -> None:
     by_label = {point.label: point for point in points}
     figure, axes = new_figure(1)
     axis = axes[0][0]
-    for shift, word, colour, text in ((-0.2, "beside", BLUE, "beside the computation"), (0.2, "in turn", ORANGE, "in turn with it")):
-        heights = [by_label[f"{ending}, {word}"].with_files.median if f"{ending}, {word}" in by_label else 0 for ending in endings]
-        bars = axis.bar([place + shift for place in range(len(endings))], heights, 0.38, color=colour, label=text)
+    for shift, word, colour, text in (
+        (-0.2, "beside", BLUE, "beside the computation"),
+        (0.2, "in turn", ORANGE, "in turn with it"),
+    ):
+        heights = [
+            by_label[f"{ending}, {word}"].with_files.median if f"{ending}, {word}" in by_label else 0
+            for ending in endings
+        ]
+        bars = axis.bar(
+            [place + shift for place in range(len(endings))], heights, 0.38, color=colour, label=text
+        )
         axis.bar_label(bars, fmt="%.0f", padding=2, fontsize=8, color="#444")
     axis.set_xticks(range(len(endings)), endings)
     axis.grid(axis="x", visible=False)
@@ -103,9 +134,19 @@ def plot_steps(result: dict, path: Path) -> None:
     rows = [row for row in result["types"] if row["roofline_ms"] and row["wall_ms"] >= 0.5][::-1]
     figure, axes = new_figure(1, 4.2)
     axis = axes[0][0]
-    axis.barh([row["type"].removeprefix("SPNG") for row in rows], [row["wall_ms"] for row in rows], color=BLUE, label="measured")
-    axis.barh([row["type"].removeprefix("SPNG") for row in rows], [row["roofline_ms"] for row in rows], height=0.35, color=ORANGE,
-              label="least on this machine")
+    axis.barh(
+        [row["type"].removeprefix("SPNG") for row in rows],
+        [row["wall_ms"] for row in rows],
+        color=BLUE,
+        label="measured",
+    )
+    axis.barh(
+        [row["type"].removeprefix("SPNG") for row in rows],
+        [row["roofline_ms"] for row in rows],
+        height=0.35,
+        color=ORANGE,
+        label="least on this machine",
+    )
     axis.grid(axis="y", visible=False)
     axis.set(title="Steps of one anode", xlabel="wall time [ms]")
     axis.legend(loc="lower right")

@@ -85,9 +85,15 @@ def environment_of(point: Point, setting: Setting) -> dict[str, str]:
 
 def command_of(point: Point, setting: Setting) -> list[str]:
     """The job of a point."""
-    arguments = {"input": str(made_input(setting.frame, point.input, setting.folder)),
-                 "output": str(setting.folder / f"signal{point.output}"), **setting.arguments, **point.arguments}
-    return programs.chain_command(setting.build / "bin" / "wire-cell", arguments, setting.folder / "timing.json", point.words)
+    arguments = {
+        "input": str(made_input(setting.frame, point.input, setting.folder)),
+        "output": str(setting.folder / f"signal{point.output}"),
+        **setting.arguments,
+        **point.arguments,
+    }
+    return programs.chain_command(
+        setting.build / "bin" / "wire-cell", arguments, setting.folder / "timing.json", point.words
+    )
 
 
 def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesFigures]:
@@ -95,10 +101,24 @@ def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesF
 
     A point that fails keeps its message in place of figures, and the others go on.
     """
-    found = [SeriesFigures(one.name, one.title, one.axis, one.text,
-                           [PointFigures(point.label, point.x, command_of(point, setting), environment_of(point, setting))
-                            for point in one.points]) for one in series]
-    jobs = [(point, figures) for one, its_figures in zip(series, found) for point, figures in zip(one.points, its_figures.points)]
+    found = [
+        SeriesFigures(
+            one.name,
+            one.title,
+            one.axis,
+            one.text,
+            [
+                PointFigures(point.label, point.x, command_of(point, setting), environment_of(point, setting))
+                for point in one.points
+            ],
+        )
+        for one in series
+    ]
+    jobs = [
+        (point, figures)
+        for one, its_figures in zip(series, found)
+        for point, figures in zip(one.points, its_figures.points)
+    ]
     timings: dict[int, list[dict]] = {id(figures): [] for _, figures in jobs}
     for number in range(rounds):
         for _, figures in jobs if number % 2 == 0 else reversed(jobs):
@@ -153,14 +173,22 @@ def fill(figures: PointFigures, timings: list[dict], count: int) -> None:
     figures.with_files = spread(periods)
     figures.cpu_ms = statistics.median(cpus)
     figures.first_ms = statistics.median(firsts)
-    figures.beside_ms = statistics.median(1e-6 * sum(run["background_cpu_ns"].values()) / count for run in runs)
+    figures.beside_ms = statistics.median(
+        1e-6 * sum(run["background_cpu_ns"].values()) / count for run in runs
+    )
     figures.start_up_s = statistics.median(run["startup_seconds"] for run in runs)
     figures.peak_gb = max(run["process_peak_bytes"] for run in runs) * 1e-9
-    figures.operations = sum(node["leaf_operations"] for node in timings[0]["nodes"] if node["type"] not in FILE_NODES) / count
+    figures.operations = (
+        sum(node["leaf_operations"] for node in timings[0]["nodes"] if node["type"] not in FILE_NODES) / count
+    )
     figures.page_faults = statistics.median(run["page_faults_per_later_event"] for run in runs)
 
 
 def shown_command(figures: PointFigures, folder: Path) -> str:
     """The command as a user can type it in the checkout."""
     environment = [f"{name}={shlex.quote(value)}" for name, value in figures.environment.items()]
-    return " ".join([*environment, shlex.join(figures.command)]).replace(f"{folder}/", "out/bench/").replace(f"{ROOT}/", "")
+    return (
+        " ".join([*environment, shlex.join(figures.command)])
+        .replace(f"{folder}/", "out/bench/")
+        .replace(f"{ROOT}/", "")
+    )

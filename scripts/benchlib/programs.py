@@ -40,15 +40,28 @@ class Time:
     cpu: float
 
 
-def benchmark_entries(program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2) -> list[dict]:
+def benchmark_entries(
+    program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
+) -> list[dict]:
     """Run a program of build/bench; Google Benchmark's entries of its repetitions of at least `seconds` each."""
-    command = [str(program), f"--benchmark_filter={only or '.'}", "--benchmark_format=json",
-               f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
-                          env={**os.environ, **environment})
+    command = [
+        str(program),
+        f"--benchmark_filter={only or '.'}",
+        "--benchmark_format=json",
+        f"--benchmark_repetitions={repetitions}",
+        f"--benchmark_min_time={seconds}",
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
     if done.returncode:
         fail(f"{program} ended with status {done.returncode}\n{done.stderr}", 1)
-    return [entry for report in reports(done.stdout) for entry in report["benchmarks"] if entry["run_type"] == "iteration"]
+    return [
+        entry
+        for report in reports(done.stdout)
+        for entry in report["benchmarks"]
+        if entry["run_type"] == "iteration"
+    ]
 
 
 def reports(text: str) -> Iterator[dict]:
@@ -59,8 +72,9 @@ def reports(text: str) -> Iterator[dict]:
         text = text[end:]
 
 
-def google_benchmark(program: Path, only: str, repetitions: int, environment: dict[str, str],
-                     seconds: float = 0.2) -> dict[str, list[Time]]:
+def google_benchmark(
+    program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
+) -> dict[str, list[Time]]:
     """Run a program of build/bench; name -> its repetitions of at least `seconds` each."""
     times: dict[str, list[Time]] = {}
     for entry in benchmark_entries(program, only, repetitions, environment, seconds):
@@ -70,7 +84,9 @@ def google_benchmark(program: Path, only: str, repetitions: int, environment: di
     return times
 
 
-def chain_command(program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()) -> list[str]:
+def chain_command(
+    program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()
+) -> list[str]:
     """The main job with job arguments, and further words of the command line. The path of its timing report is the last word."""
     given = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
     return [str(program), "-c", "cfg/pipeline.jsonnet", *given, *words, "--timing", str(timing)]
@@ -78,8 +94,15 @@ def chain_command(program: Path, arguments: dict[str, str], timing: Path, words:
 
 def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
     """Exit status and standard error of a command with these variables on top of the environment."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, **environment})
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
     return done.returncode, done.stderr
 
 
@@ -94,7 +117,9 @@ def run_chain(command: list[str], environment: dict[str, str]) -> dict:
 def wall_seconds(command: list[str]) -> float:
     """Of a command that must succeed, its output thrown away."""
     start = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     if done.returncode:
         fail(f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}", 1)
     return time.monotonic() - start

@@ -12,22 +12,30 @@ from .roofline import Machine, work_of_nodes
 from .statistics_of_calls import FILE_NODES, NodeFigures, chain_figures, node_figures, spread
 
 # What the program promises for one ProtoDUNE-HD anode of 6000 ticks on two cores, float32, without a model.
-BARS = {"chain_ms": 400.0, "chain_over_yardstick": 6.0, "coincidence_per_target_ms": 15.0, "process_peak_gb": 1.0,
-        "start_up_s": 3.0, "operations_per_event": 300.0}
+BARS = {
+    "chain_ms": 400.0,
+    "chain_over_yardstick": 6.0,
+    "coincidence_per_target_ms": 15.0,
+    "process_peak_gb": 1.0,
+    "start_up_s": 3.0,
+    "operations_per_event": 300.0,
+}
 BARS_WITH_MODEL = {"chain_ms": 2000.0, "start_up_s": 3.0}
-WORDS = {"chain_ms": "chain without file input and output, wall time of an event [ms]",
-         "chain_cpu_ms": "  the same, CPU time of all threads [ms]",
-         "first_event_ms": "  the same, first event [ms]",
-         "yardstick_ms": "yardstick: rfft2 + irfft2 of the same planes [ms]",
-         "yardstick_cpu_ms": "  the same, CPU time of all threads [ms]",
-         "chain_over_yardstick": "chain / yardstick, wall time",
-         "chain_over_yardstick_cpu": "chain / yardstick, CPU time",
-         "coincidence_per_target_ms": "coincidence of a target plane [ms]",
-         "operations_per_event": "leaf operations of an event, without files",
-         "process_peak_gb": "process peak [GB]",
-         "start_up_s": "start-up to first event [s]",
-         "with_files_ms": "an event with file input and output (not compressed), from end to end [ms]",
-         "page_faults": "minor page faults of an event after the first"}
+WORDS = {
+    "chain_ms": "chain without file input and output, wall time of an event [ms]",
+    "chain_cpu_ms": "  the same, CPU time of all threads [ms]",
+    "first_event_ms": "  the same, first event [ms]",
+    "yardstick_ms": "yardstick: rfft2 + irfft2 of the same planes [ms]",
+    "yardstick_cpu_ms": "  the same, CPU time of all threads [ms]",
+    "chain_over_yardstick": "chain / yardstick, wall time",
+    "chain_over_yardstick_cpu": "chain / yardstick, CPU time",
+    "coincidence_per_target_ms": "coincidence of a target plane [ms]",
+    "operations_per_event": "leaf operations of an event, without files",
+    "process_peak_gb": "process peak [GB]",
+    "start_up_s": "start-up to first event [s]",
+    "with_files_ms": "an event with file input and output (not compressed), from end to end [ms]",
+    "page_faults": "minor page faults of an event after the first",
+}
 PASSING_ON_MS = 0.05
 TARGET_PLANES = 2  # induction planes of an anode, for each of which coincidences are sought
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")  # how OpenMP's threads wait decides much on a shared machine
@@ -58,8 +66,12 @@ def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float
         repetitions = [time for times in found.yardsticks for time in times]
         wall = statistics.median(time.wall for time in repetitions)
         cpu = statistics.median(time.cpu for time in repetitions)
-        summary |= {"yardstick_ms": wall, "yardstick_cpu_ms": cpu, "chain_over_yardstick": chain.wall.median / wall,
-                    "chain_over_yardstick_cpu": chain.cpu / cpu}
+        summary |= {
+            "yardstick_ms": wall,
+            "yardstick_cpu_ms": cpu,
+            "chain_over_yardstick": chain.wall.median / wall,
+            "chain_over_yardstick_cpu": chain.cpu / cpu,
+        }
     return summary | {
         "coincidence_per_target_ms": coincidence / TARGET_PLANES,
         "operations_per_event": chain.operations,
@@ -75,8 +87,19 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
     works = work_of_nodes(timing)
     rows: dict[str, dict] = {}
     for node in nodes:
-        row = rows.setdefault(node.type, {"type": node.type, "nodes": 0, "wall_ms": 0.0, "cpu_ms": 0.0, "operations": 0.0,
-                                          "moved_mb": 0.0, "transforms_gflop": 0.0, "roofline_ms": None})
+        row = rows.setdefault(
+            node.type,
+            {
+                "type": node.type,
+                "nodes": 0,
+                "wall_ms": 0.0,
+                "cpu_ms": 0.0,
+                "operations": 0.0,
+                "moved_mb": 0.0,
+                "transforms_gflop": 0.0,
+                "roofline_ms": None,
+            },
+        )
         work = works[node.name]
         row["nodes"] += 1
         row["wall_ms"] += node.wall.median
@@ -85,7 +108,12 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
         row["moved_mb"] += work.bytes * 1e-6
         row["transforms_gflop"] += (work.real + work.complex) * 1e-9
         passes_on = node.wall.median < PASSING_ON_MS  # what comes in goes out, and nothing is read or written
-        if peaks is not None and timing["run"]["device"] == "cpu" and node.type not in FILE_NODES and not passes_on:
+        if (
+            peaks is not None
+            and timing["run"]["device"] == "cpu"
+            and node.type not in FILE_NODES
+            and not passes_on
+        ):
             row["roofline_ms"] = (row["roofline_ms"] or 0.0) + work.least_ms(peaks)
     return sorted(rows.values(), key=lambda row: -row["wall_ms"])
 
@@ -97,9 +125,13 @@ def result_of(found: Measurements) -> dict:
         "command": found.own_command,
         "cores": found.cores,
         "environment": {name: os.environ[name] for name in WAITING if name in os.environ},
-        "operators": {name: {"wall": asdict(spread([time.wall for time in times])),
-                             "cpu": statistics.median(time.cpu for time in times)}
-                      for name, times in found.operators.items()},
+        "operators": {
+            name: {
+                "wall": asdict(spread([time.wall for time in times])),
+                "cpu": statistics.median(time.cpu for time in times),
+            }
+            for name, times in found.operators.items()
+        },
     }
     if found.timings:
         last = found.timings[-1]

@@ -32,8 +32,10 @@ class Machine:
 
     def text(self) -> str:
         """For people."""
-        return (f"copy {self.copy * 1e-9:.1f} GB/s (read and written), matrix product {self.product * 1e-9:.0f} GFLOP/s, real transforms of "
-                f"6300 ticks {self.real_transforms * 1e-9:.1f} GFLOP/s, complex ones of 800 channels {self.complex_transforms * 1e-9:.1f} GFLOP/s")
+        return (
+            f"copy {self.copy * 1e-9:.1f} GB/s (read and written), matrix product {self.product * 1e-9:.0f} GFLOP/s, real transforms of "
+            f"6300 ticks {self.real_transforms * 1e-9:.1f} GFLOP/s, complex ones of 800 channels {self.complex_transforms * 1e-9:.1f} GFLOP/s"
+        )
 
     def json(self) -> dict:
         """For the file."""
@@ -50,8 +52,12 @@ def measured_machine(build: Path, threads: int, known: Machine | None = None) ->
         name = entry["run_name"].split("/")[0]
         rate = entry.get("bytes_per_second") or entry["items_per_second"]
         best[name] = max(best.get(name, 0.0), rate)
-    now = Machine(best["copy_of_all_samples"], best["product_of_matrices"], best["real_transforms_of_ticks"],
-                  best["complex_transforms_of_channels"])
+    now = Machine(
+        best["copy_of_all_samples"],
+        best["product_of_matrices"],
+        best["real_transforms_of_ticks"],
+        best["complex_transforms_of_channels"],
+    )
     if known is None:
         return now
     return Machine(**{name: max(rate, getattr(known, name)) for name, rate in now.json().items()})
@@ -73,8 +79,12 @@ class Work:
 
 def work_of_nodes(timing: dict) -> dict[str, Work]:
     """Node -> its work, for a job of one anode with the default frame; nodes between file input and output."""
-    moved = {node["name"]: tuple(statistics.median(call[key] for call in node["per_call"]) for key in ("in_bytes", "out_bytes"))
-             for node in timing["nodes"]}
+    moved = {
+        node["name"]: tuple(
+            statistics.median(call[key] for call in node["per_call"]) for key in ("in_bytes", "out_bytes")
+        )
+        for node in timing["nodes"]
+    }
     width = 8 if "float64" in timing["run"]["precision"] else 4
     found = {}
     for name, (bytes_in, bytes_out) in moved.items():
@@ -85,7 +95,9 @@ def work_of_nodes(timing: dict) -> dict[str, Work]:
             found[name] = Work(bytes_in + bytes_out, real, complex_)
         elif kind == "SPNGApply1DSpectrum" and f"SPNGDecon:{group}" in moved:
             rows, frequencies = shape_of_decon(*moved[f"SPNGDecon:{group}"], width)
-            samples = 2 * (frequencies - 1) * min(1.0, 2 ** round(math.log2(bytes_out / (rows * width) / TICKS)))
+            samples = (
+                2 * (frequencies - 1) * min(1.0, 2 ** round(math.log2(bytes_out / (rows * width) / TICKS)))
+            )
             found[name] = Work(bytes_in + bytes_out, rows * real_operations(samples))
         else:
             found[name] = Work(bytes_in + bytes_out)

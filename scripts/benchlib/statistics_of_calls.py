@@ -71,9 +71,16 @@ def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigure
                 firsts.append(first)
     some = nodes_of_runs[0]
     operations = sum(node["leaf_operations"] / len(per_event(node, "wall_ns")) for node in some)
-    return NodeFigures(name, kind, is_nested(some[0]), statistics.median(firsts), spread(walls),
-                       statistics.median(cpus), operations,
-                       max(node["cpu_peak_bytes"] for nodes in nodes_of_runs for node in nodes))
+    return NodeFigures(
+        name,
+        kind,
+        is_nested(some[0]),
+        statistics.median(firsts),
+        spread(walls),
+        statistics.median(cpus),
+        operations,
+        max(node["cpu_peak_bytes"] for nodes in nodes_of_runs for node in nodes),
+    )
 
 
 def is_nested(node: dict) -> bool:
@@ -93,5 +100,11 @@ def node_figures(timings: list[dict]) -> list[NodeFigures]:
 
 def chain_figures(timings: list[dict]) -> NodeFigures:
     """All nodes but file input and output. With one event in flight calls do not overlap: the sum is the wall time."""
-    return figures("the chain", "", [[node for node in timing["nodes"]
-                                      if node["type"] not in FILE_NODES and not is_nested(node)] for timing in timings])
+    return figures(
+        "the chain",
+        "",
+        [
+            [node for node in timing["nodes"] if node["type"] not in FILE_NODES and not is_nested(node)]
+            for timing in timings
+        ],
+    )

@@ -53,34 +53,84 @@ def summary_table(result: dict) -> Table:
 
 def type_table(result: dict) -> Table:
     """Steps beside what they cannot avoid and the least time for it on this machine; all but file input and output together last."""
-    def cells(name: str, row: dict) -> list[str]:
-        return [name, str(row["nodes"]), number(row["wall_ms"]), number(row["cpu_ms"]), number(row["operations"], 0),
-                number(row["moved_mb"], 0), number(row["transforms_gflop"] or None, 2), number(row["roofline_ms"]),
-                number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None)]
 
-    bounded = [row for row in result["types"] if row["type"] not in FILE_NODES and row["wall_ms"] >= PASSING_ON_MS]
-    total = {key: sum(row[key] or 0.0 for row in bounded)
-             for key in ("nodes", "wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop", "roofline_ms")}
+    def cells(name: str, row: dict) -> list[str]:
+        return [
+            name,
+            str(row["nodes"]),
+            number(row["wall_ms"]),
+            number(row["cpu_ms"]),
+            number(row["operations"], 0),
+            number(row["moved_mb"], 0),
+            number(row["transforms_gflop"] or None, 2),
+            number(row["roofline_ms"]),
+            number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None),
+        ]
+
+    bounded = [
+        row for row in result["types"] if row["type"] not in FILE_NODES and row["wall_ms"] >= PASSING_ON_MS
+    ]
+    total = {
+        key: sum(row[key] or 0.0 for row in bounded)
+        for key in ("nodes", "wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop", "roofline_ms")
+    }
     rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
     rows.append(cells("all without files", total))
-    return Table("Steps", ["step", "nodes", "wall [ms]", "CPU [ms]", "operations", "in and out [MB]", "transforms [GFLOP]",
-                           "roofline [ms]", "wall / roofline"], rows)
+    return Table(
+        "Steps",
+        [
+            "step",
+            "nodes",
+            "wall [ms]",
+            "CPU [ms]",
+            "operations",
+            "in and out [MB]",
+            "transforms [GFLOP]",
+            "roofline [ms]",
+            "wall / roofline",
+        ],
+        rows,
+    )
 
 
 def node_table(result: dict) -> Table:
     """Every node."""
-    rows = [[node["name"], number(node["first"]), number(node["wall"]["median"]), number(node["wall"]["minimum"]),
-             number(node["wall"]["p90"]), number(node["cpu"]), number(node["operations"], 0),
-             number(node["peak_bytes"] * 1e-6)]
-            for node in [result["chain"], *result["nodes"]] if node["wall"]["median"] >= 0.05]
-    return Table("Nodes", ["node (times per event in ms)", "first event", "median", "min", "p90", "CPU", "operations",
-                           "memory [MB]"], rows)
+    rows = [
+        [
+            node["name"],
+            number(node["first"]),
+            number(node["wall"]["median"]),
+            number(node["wall"]["minimum"]),
+            number(node["wall"]["p90"]),
+            number(node["cpu"]),
+            number(node["operations"], 0),
+            number(node["peak_bytes"] * 1e-6),
+        ]
+        for node in [result["chain"], *result["nodes"]]
+        if node["wall"]["median"] >= 0.05
+    ]
+    return Table(
+        "Nodes",
+        [
+            "node (times per event in ms)",
+            "first event",
+            "median",
+            "min",
+            "p90",
+            "CPU",
+            "operations",
+            "memory [MB]",
+        ],
+        rows,
+    )
 
 
 def operator_table(result: dict) -> Table:
     """Own operators and heavy sub-steps alone."""
-    rows = [[name, f"{times['wall']['median']:.3g}", f"{times['wall']['minimum']:.3g}"]
-            for name, times in result["operators"].items()]
+    rows = [
+        [name, f"{times['wall']['median']:.3g}", f"{times['wall']['minimum']:.3g}"]
+        for name, times in result["operators"].items()
+    ]
     return Table("Operators", ["operator (wall time in ms)", "median of 3", "min"], rows)
 
 
@@ -94,15 +144,20 @@ def start_up_table(result: dict) -> Table:
 def notes(result: dict) -> list[str]:
     """How to read the figures."""
     runs = ", ".join(number(value, 0) for value in result["runs"])
-    lines = [f"The machine meanwhile: {result['load_text']}. Wall times taken next to other programs are upper limits.",
-             f"Chain, median of each run: {runs} ms; yardstick, run in turn with it: "
-             + (", ".join(number(value, 0) for value in result["yardstick_runs"]) or "not measured") + " ms.",
-             "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
-             "first event of each run out. Memory is the growth of tensor memory during a call.",
-             f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
-             f"measured in the same run: {result['peaks_text']}."]
+    lines = [
+        f"The machine meanwhile: {result['load_text']}. Wall times taken next to other programs are upper limits.",
+        f"Chain, median of each run: {runs} ms; yardstick, run in turn with it: "
+        + (", ".join(number(value, 0) for value in result["yardstick_runs"]) or "not measured")
+        + " ms.",
+        "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
+        "first event of each run out. Memory is the growth of tensor memory during a call.",
+        f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
+        f"measured in the same run: {result['peaks_text']}.",
+    ]
     if result["environment"]:
-        lines.append("Set in the environment: " + ", ".join(f"{k}={v}" for k, v in result["environment"].items()) + ".")
+        lines.append(
+            "Set in the environment: " + ", ".join(f"{k}={v}" for k, v in result["environment"].items()) + "."
+        )
     return lines
 
 

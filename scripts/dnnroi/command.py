@@ -49,23 +49,45 @@ class ProgressBar:
 def arguments(words: list[str], description: str) -> argparse.Namespace:
     """Parse the command line."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spng" / "dnnroi"
-    parser = argparse.ArgumentParser(prog="train_dnnroi.py", description=description, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--setting", choices=SETTINGS, default="full", help="how much of everything (default full)")
-    parser.add_argument("--data", type=Path, default=cache / "events", metavar="FOLDER",
-                        help=f"simulated events, made when missing (default {cache / 'events'})")
-    parser.add_argument("--work", type=Path, metavar="FOLDER",
-                        help=f"checkpoint and figures (default {cache}/SETTING)")
+    parser = argparse.ArgumentParser(
+        prog="train_dnnroi.py",
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--setting", choices=SETTINGS, default="full", help="how much of everything (default full)"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=cache / "events",
+        metavar="FOLDER",
+        help=f"simulated events, made when missing (default {cache / 'events'})",
+    )
+    parser.add_argument(
+        "--work", type=Path, metavar="FOLDER", help=f"checkpoint and figures (default {cache}/SETTING)"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the model (default WORK/dnnroi.ts)")
-    parser.add_argument("--package", type=Path, metavar="FILE.pt2",
-                        help="write the network also as machine code for this machine's device, with AOTInductor")
-    parser.add_argument("--measure-noise", type=Path, metavar="FILE.ts",
-                        help="no training: measure the noise of the setting's events and write it into this model's metadata")
+    parser.add_argument(
+        "--package",
+        type=Path,
+        metavar="FILE.pt2",
+        help="write the network also as machine code for this machine's device, with AOTInductor",
+    )
+    parser.add_argument(
+        "--measure-noise",
+        type=Path,
+        metavar="FILE.ts",
+        help="no training: measure the noise of the setting's events and write it into this model's metadata",
+    )
     parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
     parser.add_argument("--seed", type=int, help="of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
     parser.add_argument("--threads", type=int, help="threads of the CPU (default all cores)")
-    parser.add_argument("--build", type=Path, metavar="FOLDER", help="build folder (default that of ./wcb configure)")
+    parser.add_argument(
+        "--build", type=Path, metavar="FOLDER", help="build folder (default that of ./wcb configure)"
+    )
     options = parser.parse_args(words)
     options.work = options.work or cache / options.setting
     options.output = options.output or options.work / "dnnroi.ts"
@@ -93,7 +115,9 @@ def measure_noise(options: argparse.Namespace) -> None:
     make_events(options.data, setting.training_seeds(), wire_cell(options), ProgressBar())
     found = noise.metadata(EventSet(options.data, setting.training_seeds()))
     content = options.measure_noise.read_bytes()
-    export.write_whole(options.measure_noise, export.with_metadata(content, export.read_metadata(content) | found))
+    export.write_whole(
+        options.measure_noise, export.with_metadata(content, export.read_metadata(content) | found)
+    )
     say(f"{options.measure_noise}: {json.dumps(found)}")
 
 
@@ -126,9 +150,13 @@ def run(options: argparse.Namespace) -> None:
         say(f"{view}: " + ", ".join(f"{name} {value:.4f}" for name, value in merit.items()))
     figures.draw(options.work / "figures.png", counts, training.losses)
 
-    about = {"command": f"scripts/train_dnnroi.py --setting {options.setting}", "commit": commit,
-             "rule": dataclasses.asdict(setting.training), "events": setting.events,
-             "minutes": round((time.monotonic() - begin) / 60, 1)}
+    about = {
+        "command": f"scripts/train_dnnroi.py --setting {options.setting}",
+        "commit": commit,
+        "rule": dataclasses.asdict(setting.training),
+        "events": setting.events,
+        "minutes": round((time.monotonic() - begin) / 60, 1),
+    }
     file_metadata = export.metadata(network, about, found, noise.metadata(events))
     size = export.write_torch_script(options.output, network, file_metadata)
     (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")

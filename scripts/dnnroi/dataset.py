@@ -33,8 +33,12 @@ def write_event(path: Path, event: Event) -> None:
     bits = event.masks[:, 0].astype(np.uint8) + 2 * event.masks[:, 1].astype(np.uint8)
     limit = np.finfo(np.float16).max
     with output_file(path) as partial:
-        np.savez_compressed(partial, charge=event.charge.clip(-limit, limit).astype(np.float16), bits=bits,
-                            truth=event.truth.clip(0, limit).astype(np.float16))
+        np.savez_compressed(
+            partial,
+            charge=event.charge.clip(-limit, limit).astype(np.float16),
+            bits=bits,
+            truth=event.truth.clip(0, limit).astype(np.float16),
+        )
 
 
 def read_event(path: Path) -> Event:
@@ -45,7 +49,9 @@ def read_event(path: Path) -> Event:
         return Event(arrays["charge"], masks, arrays["truth"])
 
 
-def make_events(folder: Path, seeds: Sequence[int], program: Path, progress: Progress, together: int = 4) -> None:
+def make_events(
+    folder: Path, seeds: Sequence[int], program: Path, progress: Progress, together: int = 4
+) -> None:
     """Simulate the events that the folder lacks, `together` in a job."""
     folder.mkdir(parents=True, exist_ok=True)
     missing = [seed for seed in seeds if not event_file(folder, seed).exists()]
@@ -83,8 +89,9 @@ class EventSet:
 
     def features(self, view: int) -> np.ndarray:
         """The network's input, float32 (3, channel, sample)."""
-        return np.concatenate([self.charge[view : view + 1].astype(np.float32) / ELECTRONS,
-                               self.masks[view].astype(np.float32)])
+        return np.concatenate(
+            [self.charge[view : view + 1].astype(np.float32) / ELECTRONS, self.masks[view].astype(np.float32)]
+        )
 
     def _place(self, rng: np.random.Generator, rule: CropRule) -> tuple[int, int, int]:
         """View, first channel (the axis is cyclic) and first sample of a crop."""
@@ -97,7 +104,9 @@ class EventSet:
             return view, row - int(rng.integers(rule.channels)), min(max(first, 0), last)
         return int(rng.integers(len(self.charge))), int(rng.integers(channels)), int(rng.integers(last + 1))
 
-    def crops(self, seed: int, step: int, rule: CropRule) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    def crops(
+        self, seed: int, step: int, rule: CropRule
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """A step's crops: features (crop, 3, channel, sample), target, true charge, and 0 where a sample does not count.
 
         All but the features (crop, 1, channel, sample), float32.
@@ -118,7 +127,13 @@ class EventSet:
             if rng.random() < rule.dead:
                 dead = rng.choice(rule.channels, rng.integers(1, 4), replace=False)
                 charge[dead], counts[dead] = 0.0, 0.0
-            parts.append((np.concatenate([charge[None], masks]), self.target[view][rows, window][None].astype(np.float32),
-                          self.truth[view][rows, window][None].astype(np.float32), counts[None]))
+            parts.append(
+                (
+                    np.concatenate([charge[None], masks]),
+                    self.target[view][rows, window][None].astype(np.float32),
+                    self.truth[view][rows, window][None].astype(np.float32),
+                    counts[None],
+                )
+            )
         features, target, truth, counts = (torch.from_numpy(np.stack(part)) for part in zip(*parts))
         return features, target, truth, counts

@@ -70,8 +70,14 @@ def merits(counts: Counts, threshold: float = MASK_THRESHOLD) -> dict[str, Merit
     true, other = counts.above(threshold)
     all_true, all_other = counts.above(0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return {view: Merit(float(true[i] / all_true[i]), float(true[i] / (true[i] + other[i])),
-                            float(other[i] / all_other[i])) for i, view in enumerate(VIEWS)}
+        return {
+            view: Merit(
+                float(true[i] / all_true[i]),
+                float(true[i] / (true[i] + other[i])),
+                float(other[i] / all_other[i]),
+            )
+            for i, view in enumerate(VIEWS)
+        }
 
 
 def area_under_roc(counts: Counts) -> dict[str, float]:

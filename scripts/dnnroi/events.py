@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-STEP_MM = 0.7  # between depositions: well below the impact positions, which are 0.47 mm apart, after diffusion
+STEP_MM = (
+    0.7  # between depositions: well below the impact positions, which are 0.47 mm apart, after diffusion
+)
 ELECTRONS_PER_MM = 5000.0  # of a minimum ionising particle, after recombination
 # The drift volume of anode 0 of ProtoDUNE-HD, x along the drift; 10 mm off the response plane.
 LOW_MM = np.array([-3420.0, 90.0, 15.0])
@@ -49,7 +51,9 @@ def _line(rng: np.random.Generator, direction: np.ndarray, longest: float) -> np
     steps = max(int(length / STEP_MM), 1)
     distance = begin + (np.arange(steps) + 0.5) * length / steps
     points = through[:, None] + direction[:, None] * distance
-    scale = ELECTRONS_PER_MM * rng.uniform(0.85, 1.45) * (rng.uniform(1.5, 4.0) if rng.random() < 0.1 else 1.0)
+    scale = (
+        ELECTRONS_PER_MM * rng.uniform(0.85, 1.45) * (rng.uniform(1.5, 4.0) if rng.random() < 0.1 else 1.0)
+    )
     # Fluctuations: a normal core and, every 30 mm or so, an electron that takes more.
     fluctuation = rng.normal(1.0, 0.2, steps).clip(0.2)
     knocks = rng.random(steps) < STEP_MM / 30.0

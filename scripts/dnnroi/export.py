@@ -42,7 +42,9 @@ def commit(root: Path) -> str:
     return (name or "unknown") + ("-dirty" if name and changed else "")
 
 
-def metadata(network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]) -> dict[str, Any]:
+def metadata(
+    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]
+) -> dict[str, Any]:
     """What the file says of itself: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
     noise: that of the training, as noise.metadata gives it.
@@ -69,7 +71,9 @@ def script(network: DNNROINet) -> torch.jit.ScriptModule:
     """The network for inference in TorchScript, on the CPU; constants folded, so no training state is left."""
     module = Probability(network).cpu().eval()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # TorchScript goes out of use; the product still reads it
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # TorchScript goes out of use; the product still reads it
         return torch.jit.freeze(torch.jit.script(module))
 
 
@@ -93,8 +97,11 @@ def _records(content: bytes) -> dict[str, bytes]:
     errors, which name source files in folders of this machine."""
     reader = torch._C.PyTorchFileReader(io.BytesIO(content))
     own = ("version", "byteorder", ".data/serialization_id")
-    return {name: reader.get_record(name) for name in reader.get_all_records()
-            if name not in own and not name.endswith(".debug_pkl")}
+    return {
+        name: reader.get_record(name)
+        for name in reader.get_all_records()
+        if name not in own and not name.endswith(".debug_pkl")
+    }
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:

@@ -25,8 +25,14 @@ def _roc(axes: plt.Axes, counts: Counts) -> None:
         axes.plot(false_rate, efficiency, color=COLOURS[view], label=f"{view}, area {areas[view]:.4f}")
         merit = merits(counts)[view]
         axes.plot(merit.false_rate, merit.efficiency, "o", color=COLOURS[view])
-    axes.set(xscale="log", xlim=(1e-4, 1), ylim=(0.5, 1.005), xlabel="share of other samples in regions",
-             ylabel="share of true samples in regions", title="ROC; dots: threshold 0.5")
+    axes.set(
+        xscale="log",
+        xlim=(1e-4, 1),
+        ylim=(0.5, 1.005),
+        xlabel="share of other samples in regions",
+        ylabel="share of true samples in regions",
+        title="ROC; dots: threshold 0.5",
+    )
     axes.legend(loc="lower right")
 
 
@@ -34,11 +40,20 @@ def _thresholds(axes: plt.Axes, counts: Counts) -> None:
     thresholds = np.arange(1, BINS) / BINS
     for view in VIEWS:
         each = [merits(counts, threshold)[view] for threshold in thresholds]
-        axes.plot(thresholds, [merit.efficiency for merit in each], color=COLOURS[view], label=f"{view}, efficiency")
-        axes.plot(thresholds, [merit.purity for merit in each], "--", color=COLOURS[view], label=f"{view}, purity")
+        axes.plot(
+            thresholds, [merit.efficiency for merit in each], color=COLOURS[view], label=f"{view}, efficiency"
+        )
+        axes.plot(
+            thresholds, [merit.purity for merit in each], "--", color=COLOURS[view], label=f"{view}, purity"
+        )
     axes.axvline(MASK_THRESHOLD, color="#888888", linewidth=0.8)
-    axes.set(xlim=(0, 1), ylim=(0.5, 1.005), xlabel="threshold on the probability", ylabel="share",
-             title="Efficiency and purity")
+    axes.set(
+        xlim=(0, 1),
+        ylim=(0.5, 1.005),
+        xlabel="threshold on the probability",
+        ylabel="share",
+        title="Efficiency and purity",
+    )
     axes.legend(loc="lower center")
 
 
@@ -49,17 +64,30 @@ def _confusion(axes: plt.Axes, counts: Counts) -> None:
     shares = table / table.sum(axis=1, keepdims=True)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     for (row, column), number in np.ndenumerate(table):
-        axes.text(column, row, f"{number:,}\n{100 * shares[row, column]:.2f} %", ha="center", va="center",
-                  color="white" if shares[row, column] > 0.5 else "black")
-    axes.set(xticks=[0, 1], xticklabels=["in a region", "outside"], yticks=[0, 1],
-             yticklabels=["true,\n> 500 e", "other"], title="Samples of U and V at threshold 0.5")
+        axes.text(
+            column,
+            row,
+            f"{number:,}\n{100 * shares[row, column]:.2f} %",
+            ha="center",
+            va="center",
+            color="white" if shares[row, column] > 0.5 else "black",
+        )
+    axes.set(
+        xticks=[0, 1],
+        xticklabels=["in a region", "outside"],
+        yticks=[0, 1],
+        yticklabels=["true,\n> 500 e", "other"],
+        title="Samples of U and V at threshold 0.5",
+    )
 
 
 def _loss(axes: plt.Axes, losses: list[float]) -> None:
     width = max(len(losses) // 60, 1)
     smooth = np.convolve(losses, np.ones(width) / width, mode="valid")
     axes.plot(np.arange(len(smooth)) + width, smooth, color="#444444")
-    axes.set(yscale="log", xlabel="step", ylabel="weighted cross entropy", title=f"Loss, mean of {width} steps")
+    axes.set(
+        yscale="log", xlabel="step", ylabel="weighted cross entropy", title=f"Loss, mean of {width} steps"
+    )
 
 
 def draw(path: Path, counts: Counts, losses: list[float]) -> None:

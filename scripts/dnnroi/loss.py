@@ -9,7 +9,9 @@ HEAVY_ELECTRONS = 1000.0  # charge in a tick that doubles a sample's weight
 HEAVIEST = 4.0
 
 
-def weighted_loss(logits: torch.Tensor, target: torch.Tensor, truth: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+def weighted_loss(
+    logits: torch.Tensor, target: torch.Tensor, truth: torch.Tensor, counts: torch.Tensor
+) -> torch.Tensor:
     """Mean cross entropy with the weight 1 + truth / HEAVY_ELECTRONS, at most HEAVIEST.
 
     A hole in a long pulse costs more charge than a lost end, since the baseline is drawn anew on both sides of it. Ends and

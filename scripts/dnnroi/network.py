@@ -18,7 +18,9 @@ ELECTRONS = 4000.0  # one unit of the charge image; the metadata's scale is its 
 REBIN = 4  # ticks of a sample
 PATCH = (2, 4)  # channels, samples
 POOLS = ((2, 2), (2, 4))  # channels, patches: from one level to the next
-NOISE_UNITS = 8.0  # noise of the charge image, some 500 electrons, becomes about 1 before its logarithm is taken
+NOISE_UNITS = (
+    8.0  # noise of the charge image, some 500 electrons, becomes about 1 before its logarithm is taken
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,9 @@ class DNNROINet(nn.Module):
             for block in (block for part in blocks for block in part):
                 reach += block.spread.kernel_size[1] // 2 * step
             step *= POOLS[level][1] if level < len(POOLS) else 1
-        return reach + step  # an output and its input may lie at opposite ends of a patch of the coarsest level
+        return (
+            reach + step
+        )  # an output and its input may lie at opposite ends of a patch of the coarsest level
 
 
 def parameters(network: nn.Module) -> int:

@@ -31,9 +31,11 @@ def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device:
     example = torch.zeros(2, len(INPUTS), 4 * multiple, 6 * multiple, device=device)
     size = torch.export.Dim
     # In each the number of blocks is free: the service pads images to whole blocks.
-    shapes = {0: size("view", min=1, max=64),
-              2: multiple * size("channel_blocks", min=1, max=LARGEST),
-              3: multiple * size("tick_blocks", min=1, max=LARGEST)}
+    shapes = {
+        0: size("view", min=1, max=64),
+        2: multiple * size("channel_blocks", min=1, max=LARGEST),
+        3: multiple * size("tick_blocks", min=1, max=LARGEST),
+    }
     with torch.no_grad():
         exported = torch.export.export(module, (example,), dynamic_shapes=(shapes,))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,8 @@ def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device:
         # The package holds its first file name, which must end in .pt2.
         with tempfile.TemporaryDirectory() as folder, output_file(path) as partial:
             package = Path(folder) / f"{path.stem}.tmp.pt2"
-            torch._inductor.aoti_compile_and_package(exported, package_path=str(package), inductor_configs=options)
+            torch._inductor.aoti_compile_and_package(
+                exported, package_path=str(package), inductor_configs=options
+            )
             shutil.copyfile(package, partial)
             return package.stat().st_size

@@ -30,6 +30,11 @@ class Setting:
 
 SETTINGS = {
     "full": Setting(events=48, held_out=4, training=TrainingRule(steps=1100)),
-    "small": Setting(events=8, held_out=2, training=TrainingRule(steps=120, warm=20, checkpoint=40,
-                                                                  crops=CropRule(count=16, channels=64, samples=256))),
+    "small": Setting(
+        events=8,
+        held_out=2,
+        training=TrainingRule(
+            steps=120, warm=20, checkpoint=40, crops=CropRule(count=16, channels=64, samples=256)
+        ),
+    ),
 }

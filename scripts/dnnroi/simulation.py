@@ -43,7 +43,9 @@ def run_job(program: Path, job: str, **arguments: object) -> None:
     root = Path(__file__).resolve().parents[2]
     given = {"device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    done = subprocess.run([str(program), "-c", str(root / job), *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(program), "-c", str(root / job), *words], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise ProgramFailed(done.stderr.strip() or f"{program} ended with status {done.returncode}")
 
@@ -69,12 +71,24 @@ def _tagged(arrays: np.lib.npyio.NpzFile, tag: str, number: int) -> tuple[np.nda
     return arrays[f"frame_{tag}_{number}"], arrays[f"channels_{tag}_{number}"]
 
 
-def network_inputs(program: Path, adc: Path, folder: Path, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def network_inputs(
+    program: Path, adc: Path, folder: Path, count: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Charge image and masks, as in Event, of the first `count` events of a frame file."""
-    run_job(program, "cfg/pipeline.jsonnet", input=adc, output=folder / "chain.npz", model="none", tags="roi",
-            dump="loose,coincidence", nevents=count)
-    with np.load(folder / f"chain-{INPUTS[0]}-{GROUP}.npz") as images, \
-            np.load(folder / f"chain-coincidence-{GROUP}.npz") as coincidence:
+    run_job(
+        program,
+        "cfg/pipeline.jsonnet",
+        input=adc,
+        output=folder / "chain.npz",
+        model="none",
+        tags="roi",
+        dump="loose,coincidence",
+        nevents=count,
+    )
+    with (
+        np.load(folder / f"chain-{INPUTS[0]}-{GROUP}.npz") as images,
+        np.load(folder / f"chain-coincidence-{GROUP}.npz") as coincidence,
+    ):
         for number in range(count):
             masks = np.stack([coincidence[f"{name}_{number}"] for name in INPUTS[1:]], axis=1).astype(bool)
             yield images[f"{INPUTS[0]}_{number}"].astype(np.float32), masks
@@ -85,11 +99,21 @@ def simulate(program: Path, depositions: Sequence[np.ndarray], seed: int) -> Ite
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_depositions(folder / "depos.npz", depositions)
-        run_job(program, "cfg/simulate.jsonnet", depos=folder / "depos.npz", output=folder / "adc.npz",
-                truth=folder / "truth.npz", seed=seed, nevents=len(depositions), tpcid=ANODE)
+        run_job(
+            program,
+            "cfg/simulate.jsonnet",
+            depos=folder / "depos.npz",
+            output=folder / "adc.npz",
+            truth=folder / "truth.npz",
+            seed=seed,
+            nevents=len(depositions),
+            tpcid=ANODE,
+        )
         inputs = network_inputs(program, folder / "adc.npz", folder, len(depositions))
         with np.load(folder / "truth.npz") as truths:
             for number, (charge, masks) in enumerate(inputs):
                 frame, channels = _tagged(truths, "truth", number)
-                truth = [largest_of_ticks(view_rows(frame, channels, view), REBIN) for view in range(len(VIEWS))]
+                truth = [
+                    largest_of_ticks(view_rows(frame, channels, view), REBIN) for view in range(len(VIEWS))
+                ]
                 yield Event(charge, masks, np.stack(truth).astype(np.float32))

@@ -38,7 +38,9 @@ def seeded_runs(mask: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.nda
     return row[kept], first[kept], end[kept]
 
 
-def fill_runs(shape: tuple[int, int], runs: tuple[np.ndarray, np.ndarray, np.ndarray], values: np.ndarray) -> np.ndarray:
+def fill_runs(
+    shape: tuple[int, int], runs: tuple[np.ndarray, np.ndarray, np.ndarray], values: np.ndarray
+) -> np.ndarray:
     """An array of `shape` with a value in each run and 0 elsewhere."""
     row, first, end = runs
     steps = np.zeros((shape[0], shape[1] + 1))

@@ -65,7 +65,9 @@ class Training:
         """One step; its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.rule, self.step)
-        features, *wanted = (part.to(self.device) for part in events.crops(self.rule.seed, self.step, self.rule.crops))
+        features, *wanted = (
+            part.to(self.device) for part in events.crops(self.rule.seed, self.step, self.rule.crops)
+        )
         self.network.train()
         loss = weighted_loss(self.network(features), *wanted)
         self.optimiser.zero_grad()
@@ -79,8 +81,16 @@ class Training:
     def save(self, path: Path) -> None:
         """Everything that the next step depends on, complete or not at all (see output_file)."""
         with output_file(path) as partial:
-            torch.save({"rule": dataclasses.asdict(self.rule), "step": self.step, "losses": self.losses,
-                        "network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}, partial)
+            torch.save(
+                {
+                    "rule": dataclasses.asdict(self.rule),
+                    "step": self.step,
+                    "losses": self.losses,
+                    "network": self.network.state_dict(),
+                    "optimiser": self.optimiser.state_dict(),
+                },
+                partial,
+            )
 
     def load(self, path: Path) -> None:
         """Go on where `save` was called. Raises OtherTraining when the rules differ."""
@@ -88,8 +98,10 @@ class Training:
         wanted = dataclasses.asdict(self.rule)
         differing = [name for name in wanted if state["rule"].get(name) != wanted[name]]
         if differing:
-            raise OtherTraining(f"{path} is of a training with another {', '.join(differing)}; "
-                                "start anew with --fresh, or name another --work folder")
+            raise OtherTraining(
+                f"{path} is of a training with another {', '.join(differing)}; "
+                "start anew with --fresh, or name another --work folder"
+            )
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.losses = state["step"], state["losses"]

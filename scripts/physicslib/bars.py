@@ -36,14 +36,32 @@ class Bar:
 
 
 def _charge_bars(label: str, views: dict[str, Any]) -> list[Bar]:
-    return [Bar("charge", f"{label}, {view}: charge bias, either sign", abs(row["charge"]["value"] - 1),
-                row["charge"]["error"], CHARGE, True) for view, row in views.items()]
+    return [
+        Bar(
+            "charge",
+            f"{label}, {view}: charge bias, either sign",
+            abs(row["charge"]["value"] - 1),
+            row["charge"]["error"],
+            CHARGE,
+            True,
+        )
+        for view, row in views.items()
+    ]
 
 
 def _region_bars(label: str, views: dict[str, Any]) -> list[Bar]:
-    return [Bar("regions", f"{label}, {view}: {quantity}", views[view][quantity]["value"], views[view][quantity]["error"],
-                bar, False)
-            for view in ("U", "V") for quantity, bar in (("efficiency", EFFICIENCY), ("purity", PURITY))]
+    return [
+        Bar(
+            "regions",
+            f"{label}, {view}: {quantity}",
+            views[view][quantity]["value"],
+            views[view][quantity]["error"],
+            bar,
+            False,
+        )
+        for view in ("U", "V")
+        for quantity, bar in (("efficiency", EFFICIENCY), ("purity", PURITY))
+    ]
 
 
 def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
@@ -51,14 +69,36 @@ def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
     worst = max(flat, key=lambda row: abs(row["bias"]["value"]))
     steep = next(row for row in rows if row["theta_xz_deg"] == STEEP_ANGLE)
     angles = f"{LINE_ANGLES[0]} to {LINE_ANGLES[1]} degrees"
-    found = [Bar("line scan", f"{view}, {angles}: largest bias, either sign (at {worst['theta_xz_deg']} degrees)",
-                 abs(worst["bias"]["value"]), worst["bias"]["error"], LINE_BIAS[view], True),
-             Bar("line scan", f"{view}, {STEEP_ANGLE} degrees: bias", steep["bias"]["value"], steep["bias"]["error"],
-                 STEEP_BIAS, False)]
+    found = [
+        Bar(
+            "line scan",
+            f"{view}, {angles}: largest bias, either sign (at {worst['theta_xz_deg']} degrees)",
+            abs(worst["bias"]["value"]),
+            worst["bias"]["error"],
+            LINE_BIAS[view],
+            True,
+        ),
+        Bar(
+            "line scan",
+            f"{view}, {STEEP_ANGLE} degrees: bias",
+            steep["bias"]["value"],
+            steep["bias"]["error"],
+            STEEP_BIAS,
+            False,
+        ),
+    ]
     errors = [row["bias"]["error"] for row in flat if row["bias"]["error"] is not None]
     if errors:
-        found.append(Bar("line scan", f"{view}, {angles}: largest statistical error of a bias", max(errors), None,
-                         LINE_ERROR, True))
+        found.append(
+            Bar(
+                "line scan",
+                f"{view}, {angles}: largest statistical error of a bias",
+                max(errors),
+                None,
+                LINE_ERROR,
+                True,
+            )
+        )
     return found
 
 
@@ -76,6 +116,15 @@ def bars_of(result: dict[str, Any], chain_seconds: float | None) -> list[dict[st
     for view, rows in result["lines"].get(main, {}).items():
         found += _line_bars(view, rows)
     if chain_seconds is not None:
-        found.append(Bar("speed", "one anode with the model, two cores, float32 [s]", chain_seconds, None, SECONDS, True))
+        found.append(
+            Bar(
+                "speed",
+                "one anode with the model, two cores, float32 [s]",
+                chain_seconds,
+                None,
+                SECONDS,
+                True,
+            )
+        )
     order = ("charge", "regions", "line scan", "speed")
     return [bar.json() for bar in sorted(found, key=lambda bar: order.index(bar.group))]

@@ -54,7 +54,9 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     plan = settings.plan(sizes, options.first_seed, model)
     if options.only:
         wanted = options.only.split(",")
-        plan = replace(plan, samples=[sample for sample in plan.samples if sample.name.split("-")[0] in wanted])
+        plan = replace(
+            plan, samples=[sample for sample in plan.samples if sample.name.split("-")[0] in wanted]
+        )
     return plan
 
 
@@ -69,29 +71,46 @@ def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> d
     return found
 
 
-def comparison(program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path) -> dict[str, Any]:
+def comparison(
+    program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path
+) -> dict[str, Any]:
     """Figures of the other program and, where there are ADC counts, of ours."""
     ours = {}
     if files.adc is not None:
-        variants = [settings.rule_variants()[-1], *(settings.model_variants(plan.model)[-1:] if plan.model else [])]
+        variants = [
+            settings.rule_variants()[-1],
+            *(settings.model_variants(plan.model)[-1:] if plan.model else []),
+        ]
         for variant in variants:
             done = program.process(folder, variant, files.adc)
             ours[variant.name] = compare.figures(done.output, files.truth, anode)
             done.remove()
-    return {"label": files.output.name, "files": files.json(), "other": compare.figures(files.output, files.truth, anode),
-            "ours": ours}
+    return {
+        "label": files.output.name,
+        "files": files.json(),
+        "other": compare.figures(files.output, files.truth, anode),
+        "ours": ours,
+    }
 
 
 def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
     """Wall time of one event in the chain with the main variant, alone on the machine; and what --timing wrote."""
-    variant = replace(next(variant for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
-                           if variant.name == plan.main), probability=False)
+    variant = replace(
+        next(
+            variant
+            for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
+            if variant.name == plan.main
+        ),
+        probability=False,
+    )
     done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
     done.remove()
     return done.chain_milliseconds() * 1e-3, done.timing
 
 
-def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool) -> dict[str, Any]:
+def measured(
+    path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
+) -> dict[str, Any]:
     """Everything that runs; the result without its traditional chain."""
     cores = len(os.sched_getaffinity(0))
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
@@ -108,11 +127,19 @@ def measured(path: Path, plan: Plan, comparisons: list[compare.Comparison], with
             say(f"  comparison with {files.output}")
         extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
     end, load = machine_load.now(), machine_load.since(start)
-    about = {"command": shlex.join(["./wcb", "physics", *sys.argv[1:]]), "cores": cores, "chain_seconds": seconds,
-             "precision": timing["run"]["precision"], "wall_seconds": end.wall - start.wall, "cpu_seconds": end.own - start.own,
-             "load_text": load.text(),
-             **{key: timing[key] for key in ("time", "program", "versions", "machine")}}
-    names = {variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))}
+    about = {
+        "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
+        "cores": cores,
+        "chain_seconds": seconds,
+        "precision": timing["run"]["precision"],
+        "wall_seconds": end.wall - start.wall,
+        "cpu_seconds": end.own - start.own,
+        "load_text": load.text(),
+        **{key: timing[key] for key in ("time", "program", "versions", "machine")},
+    }
+    names = {
+        variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))
+    }
     result = summary.result_of(plan, results, about) | extra
     result["variants"] = names | result["variants"]
     if plan.model and Path(plan.model).is_relative_to(ROOT):
@@ -153,8 +180,12 @@ def main(options: argparse.Namespace) -> int:
     sections = sections_of(result, traditional)
     say("\n" + tables.bars_table(result).text())
     missed = [bar for bar in result["bars"] if not bar["met"]]
-    say(f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s")
-    write_text(options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
+    say(
+        f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s"
+    )
+    write_text(
+        options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n"
+    )
     write_text(options.output / "physics.html", page.to_html(result, sections))
     if options.page is not None:
         target = options.page if options.page.is_absolute() else ROOT / options.page

@@ -50,8 +50,9 @@ def _tag(file: FrameFile, preferred: tuple[str, ...]) -> str:
         if tag in file.tags():
             return tag
     if len(file.tags()) != 1:
-        raise ComparisonImpossible(f"{file.path}: frames {', '.join(file.tags()) or 'none'}; expected one of "
-                                   f"{', '.join(preferred)}")
+        raise ComparisonImpossible(
+            f"{file.path}: frames {', '.join(file.tags()) or 'none'}; expected one of {', '.join(preferred)}"
+        )
     return file.tags()[0]
 
 
@@ -66,30 +67,51 @@ def figures(output: Path, truth: Path, anode: Anode) -> dict[str, Any]:
         tag, true_tag = _tag(outputs, study.OUTPUT_TAGS), _tag(truths, TRUTH_TAGS)
         common = [ident for ident in outputs.idents(tag) if ident in truths.idents(true_tag)]
         if not common:
-            raise ComparisonImpossible(f"{output} and {truth} have no event in common: {outputs.idents(tag)} and "
-                                       f"{truths.idents(true_tag)}")
+            raise ComparisonImpossible(
+                f"{output} and {truth} have no event in common: {outputs.idents(tag)} and "
+                f"{truths.idents(true_tag)}"
+            )
         for ident in common:
             seen, true = outputs.frame(tag, ident), truths.frame(true_tag, ident)
             if seen.samples.shape[1] != true.samples.shape[1]:
-                raise ComparisonImpossible(f"{output}: {seen.samples.shape[1]} ticks, the truth has {true.samples.shape[1]}")
+                raise ComparisonImpossible(
+                    f"{output}: {seen.samples.shape[1]} ticks, the truth has {true.samples.shape[1]}"
+                )
             for view, channels in enumerate(anode.channels):
                 if not set(channels) & set(seen.channels):
                     raise ComparisonImpossible(f"{output} has no channel of view {VIEWS[view]}")
-                found[view].append(study.measure_view(label, Variant(tag, tag), view, ident, seen.rows(channels),
-                                                      true.rows(channels)))
-    return {"tag": tag, "views": {VIEWS[view]: summary.view_figures(events) for view, events in found.items()}}
+                found[view].append(
+                    study.measure_view(
+                        label, Variant(tag, tag), view, ident, seen.rows(channels), true.rows(channels)
+                    )
+                )
+    return {
+        "tag": tag,
+        "views": {VIEWS[view]: summary.view_figures(events) for view, events in found.items()},
+    }
 
 
 def traditional(folder: Path) -> dict[str, Any]:
     """Of the field's traditional chain: on the line scan, with an ideal region beside it, and on the default event."""
     scan = json.loads((folder / "osp-linescan.json").read_text(encoding="utf-8"))
     tracks = json.loads((folder / "osp-tracks10.json").read_text(encoding="utf-8"))
-    return {"lines": _lines(scan["planes"]), "ideal": _lines(scan["ideal_roi"]), "default_event": tracks["views"],
-            "program": tracks["program"]}
+    return {
+        "lines": _lines(scan["planes"]),
+        "ideal": _lines(scan["ideal_roi"]),
+        "default_event": tracks["views"],
+        "program": tracks["program"],
+    }
 
 
 def _lines(planes: dict[str, Any]) -> dict[str, Any]:
     keys = {"bias": "bias", "resolution": "res", "efficiency": "eff", "purity": "pur"}
-    return {view: [{"theta_xz_deg": row["theta_xz_deg"],
-                    **{name: {"value": row[key], "error": None} for name, key in keys.items() if key in row}}
-                   for row in planes[view]] for view in VIEWS}
+    return {
+        view: [
+            {
+                "theta_xz_deg": row["theta_xz_deg"],
+                **{name: {"value": row[key], "error": None} for name, key in keys.items() if key in row},
+            }
+            for row in planes[view]
+        ]
+        for view in VIEWS
+    }

@@ -59,7 +59,9 @@ def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Pa
         dead = folder / "adc-dead.tar"
         with FrameFile(adc) as file:
             (tag,) = file.tags()
-            write_frames(dead, {ident: with_dead_channels(file.frame(tag, ident), seed) for ident in file.idents(tag)})
+            write_frames(
+                dead, {ident: with_dead_channels(file.frame(tag, ident), seed) for ident in file.idents(tag)}
+            )
     return Events(adc, truth, depositions, dead, seconds)
 
 
@@ -75,5 +77,10 @@ def with_dead_channels(frame: Frame, seed: int) -> Frame:
     samples = frame.samples.copy()
     samples[np.isin(frame.channels, dead)] = 0
     ticks = np.full_like(dead, frame.samples.shape[1])
-    return Frame(samples, frame.channels, frame.start_ns, frame.tick_ns,
-                 {**frame.masks, "bad": np.stack([dead, np.zeros_like(dead), ticks], axis=1)})
+    return Frame(
+        samples,
+        frame.channels,
+        frame.start_ns,
+        frame.tick_ns,
+        {**frame.masks, "bad": np.stack([dead, np.zeros_like(dead), ticks], axis=1)},
+    )

@@ -47,13 +47,19 @@ class FrameFile:
         self._zip = np.load(path) if path.suffix == ".npz" else None
         self._tar = tarfile.open(path) if self._zip is None else None  # pylint: disable=consider-using-with
         self._members = {} if self._tar is None else {member.name: member for member in self._tar}
-        names = self._zip.files if self._zip is not None else [name.removesuffix(ENDING) for name in self._members]
+        names = (
+            self._zip.files
+            if self._zip is not None
+            else [name.removesuffix(ENDING) for name in self._members]
+        )
         self.names: list[str] = list(names)
 
     def __enter__(self) -> "FrameFile":
         return self
 
-    def __exit__(self, kind: type | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         (self._tar if self._zip is None else self._zip).close()
 
     def array(self, name: str) -> np.ndarray:
@@ -70,16 +76,28 @@ class FrameFile:
     def idents(self, tag: str) -> list[int]:
         """Numbers of the events that have a frame of this tag, in the file's order."""
         prefix = f"frame_{tag}_"
-        return [int(name.removeprefix(prefix)) for name in self._frames() if name.rsplit("_", 1)[0] + "_" == prefix]
+        return [
+            int(name.removeprefix(prefix))
+            for name in self._frames()
+            if name.rsplit("_", 1)[0] + "_" == prefix
+        ]
 
     def frame(self, tag: str, ident: int) -> Frame:
         """Raises KeyError when the file has no such frame."""
         start, tick, first = self.array(f"tickinfo_{tag}_{ident}")
         ending = f"_{ident}"
-        masks = {name.removeprefix("chanmask_").removesuffix(ending): self.array(name)
-                 for name in self.names if name.startswith("chanmask_") and name.endswith(ending)}
-        return Frame(self.array(f"frame_{tag}_{ident}"), self.array(f"channels_{tag}_{ident}").astype(np.int64),
-                     float(start + first * tick), float(tick), masks)
+        masks = {
+            name.removeprefix("chanmask_").removesuffix(ending): self.array(name)
+            for name in self.names
+            if name.startswith("chanmask_") and name.endswith(ending)
+        }
+        return Frame(
+            self.array(f"frame_{tag}_{ident}"),
+            self.array(f"channels_{tag}_{ident}").astype(np.int64),
+            float(start + first * tick),
+            float(tick),
+            masks,
+        )
 
     def _frames(self) -> list[str]:
         return [name for name in self.names if name.startswith("frame_")]

@@ -55,10 +55,12 @@ def line_channels(anode: Anode, view: int, lines: np.ndarray, points: np.ndarray
         angle = np.degrees(np.arctan2(np.ptp(depth), np.ptp(own) * plane.pitch))
         nearest = min(ANGLES, key=lambda known: abs(known - angle))
         if abs(nearest - angle) > ANGLE_TOLERANCE or nearest in reached:
-            raise LinesMissing(f"line {line} of the line scan is at {angle:.2f} degrees; expected one line for each of {ANGLES}")
+            raise LinesMissing(
+                f"line {line} of the line scan is at {angle:.2f} degrees; expected one line for each of {ANGLES}"
+            )
         first = max(round(own.min()) - SMEARED_WIRES, 0)
         last = min(round(own.max()) + SMEARED_WIRES, len(plane.channel) - 1)
-        reached[nearest] = plane.channel[first:last + 1]
+        reached[nearest] = plane.channel[first : last + 1]
     if len(reached) != len(ANGLES):
         raise LinesMissing(f"the line scan has lines at {sorted(reached)} degrees; expected {ANGLES}")
     numbers, times = np.unique(np.concatenate(list(reached.values())), return_counts=True)
@@ -81,6 +83,9 @@ def measure(signal: np.ndarray, truth: np.ndarray) -> LineFigures:
             ratios.append(signal[row, window].sum(dtype=np.float64) / charge[row])
     rows = charge > HIT_CHANNEL_ELECTRONS
     counts = metrics.count(np.where(near[rows], signal[rows], 0), truth[rows])
-    return LineFigures(float(np.mean(ratios)) - 1 if ratios else float("nan"),
-                       float(np.std(ratios)) if ratios else float("nan"),
-                       metrics.RATIOS["efficiency"](counts), metrics.RATIOS["purity"](counts))
+    return LineFigures(
+        float(np.mean(ratios)) - 1 if ratios else float("nan"),
+        float(np.std(ratios)) if ratios else float("nan"),
+        metrics.RATIOS["efficiency"](counts),
+        metrics.RATIOS["purity"](counts),
+    )

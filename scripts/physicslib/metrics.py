@@ -27,7 +27,7 @@ def any_tick(condition: np.ndarray) -> np.ndarray:
     """(channel, tick) bool -> (channel, pixel) bool: whether any tick of the pixel is set. A rest of ticks is left out."""
     channels, ticks = condition.shape
     pixels = ticks // PIXEL_TICKS
-    return condition[:, :pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS).any(axis=-1)
+    return condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS).any(axis=-1)
 
 
 def true_pixels(truth: np.ndarray) -> np.ndarray:
@@ -56,8 +56,14 @@ class Counts:
 def count(signal: np.ndarray, truth: np.ndarray) -> Counts:
     """Compare an output with the truth, both (channel, tick) in electrons."""
     region, true = any_tick(signal != 0), true_pixels(truth)
-    return Counts(float(signal.sum(dtype=np.float64)), float(truth.sum(dtype=np.float64)), int(true.sum()),
-                  int(region.sum()), int((region & true).sum()), region.size)
+    return Counts(
+        float(signal.sum(dtype=np.float64)),
+        float(truth.sum(dtype=np.float64)),
+        int(true.sum()),
+        int(region.sum()),
+        int((region & true).sum()),
+        region.size,
+    )
 
 
 def _ratio(numerator: float, denominator: float) -> float:
@@ -124,7 +130,7 @@ def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
     product = np.fft.rfft(signal[used], length) * np.conj(np.fft.rfft(truth[used], length))
     values = np.fft.irfft(product.sum(axis=0), length)[np.arange(-reach, reach + 1)]
     peak = int(np.clip(np.argmax(values), 1, len(values) - 2))
-    before, at, after = values[peak - 1:peak + 2]
+    before, at, after = values[peak - 1 : peak + 2]
     curvature = before - 2 * at + after
     return float(peak - reach + (0.5 * (before - after) / curvature if curvature else 0.0))
 

@@ -32,20 +32,32 @@ standard deviation, from the spread between events."""
 
 def about_lines(result: dict[str, Any]) -> list[str]:
     """Where the figures come from."""
-    events = "; ".join(f"{sample['label']}: {sample['events']} (seeds {sample['seeds'][0]} to {sample['seeds'][1]})"
-                       for sample in result["samples"])
-    return [f"{result['time']}, commit {result['program']['commit']}, {result['machine']['cpu']}, "
-            f"{result['precision']}; {result['wall_seconds']:.0f} s on {result['cores']} cores with {result['cpu_seconds']:.0f} s "
-            f"of processor time, while {result['load_text']}.",
-            f"Command: {result['command']}", f"Model: {result['model'] or 'none'}", f"Events: {events or 'none'}."]
+    events = "; ".join(
+        f"{sample['label']}: {sample['events']} (seeds {sample['seeds'][0]} to {sample['seeds'][1]})"
+        for sample in result["samples"]
+    )
+    return [
+        f"{result['time']}, commit {result['program']['commit']}, {result['machine']['cpu']}, "
+        f"{result['precision']}; {result['wall_seconds']:.0f} s on {result['cores']} cores with {result['cpu_seconds']:.0f} s "
+        f"of processor time, while {result['load_text']}.",
+        f"Command: {result['command']}",
+        f"Model: {result['model'] or 'none'}",
+        f"Events: {events or 'none'}.",
+    ]
 
 
 def to_html(result: dict[str, Any], sections: list[Section]) -> str:
     """The whole page, without anything from outside."""
-    parts = [f"<!doctype html><html lang=en><head><meta charset=utf-8><title>SPNG physics</title><style>{STYLE}</style></head>"
-             "<body><main><h1>SPNG: physics figures</h1>"]
+    parts = [
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>SPNG physics</title><style>{STYLE}</style></head>"
+        "<body><main><h1>SPNG: physics figures</h1>"
+    ]
     parts += [f"<p class=about>{html.escape(line)}</p>" for line in about_lines(result)]
-    parts.append("<nav>" + " ".join(f"<a href='#{part.anchor}'>{html.escape(part.title)}</a>" for part in sections) + "</nav>")
+    parts.append(
+        "<nav>"
+        + " ".join(f"<a href='#{part.anchor}'>{html.escape(part.title)}</a>" for part in sections)
+        + "</nav>"
+    )
     for section in sections:
         parts.append(f"<section id='{section.anchor}'><h2>{html.escape(section.title)}</h2>")
         parts += [f"<p>{html.escape(text)}</p>" for text in section.text]
@@ -61,7 +73,9 @@ def to_html(result: dict[str, Any], sections: list[Section]) -> str:
                 body = f"<h3>{title}</h3>{body}"
             parts.append(body)
         parts.append("</section>")
-    parts.append(f"<section id='definitions'><h2>Definitions</h2><p>{html.escape(DEFINITIONS)}</p></section></main></body></html>")
+    parts.append(
+        f"<section id='definitions'><h2>Definitions</h2><p>{html.escape(DEFINITIONS)}</p></section></main></body></html>"
+    )
     return "\n".join(parts)
 
 
@@ -70,15 +84,19 @@ MARKER = "\n---\n"
 
 def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
     """The tables, without the part behind the marker, which people write."""
-    parts = ["# Physics: charge with regions of interest\n",
-             f"Written by `{result['command']}`, but for the part below the line. {about_lines(result)[0]}\n"
-             f"{about_lines(result)[2]}. {about_lines(result)[3]} The same with pictures: `./wcb physics` writes "
-             "out/physics/physics.html.\n"]
+    parts = [
+        "# Physics: charge with regions of interest\n",
+        f"Written by `{result['command']}`, but for the part below the line. {about_lines(result)[0]}\n"
+        f"{about_lines(result)[2]}. {about_lines(result)[3]} The same with pictures: `./wcb physics` writes "
+        "out/physics/physics.html.\n",
+    ]
     for section in sections:
         parts.append(f"## {section.title}\n")
         parts += [f"{text}\n" for text in section.text]
         for table in section.tables:
-            parts.append((f"### {table.title}\n\n" if len(section.tables) > 1 else "") + table.markdown() + "\n")
+            parts.append(
+                (f"### {table.title}\n\n" if len(section.tables) > 1 else "") + table.markdown() + "\n"
+            )
     parts.append(f"## Definitions\n\n{DEFINITIONS}\n")
     return "\n".join(parts)
 

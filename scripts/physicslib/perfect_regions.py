@@ -18,7 +18,7 @@ def regions(truth: np.ndarray) -> np.ndarray:
     """(channel, tick) electrons -> (channel, tick) bool. Ticks behind the last whole pixel belong to none."""
     pixels = np.repeat(any_tick(truth > PIXEL_ELECTRONS), PIXEL_TICKS, axis=1)
     inner = np.zeros(truth.shape, dtype=bool)
-    inner[:, :pixels.shape[1]] = pixels
+    inner[:, : pixels.shape[1]] = pixels
     found = inner.copy()
     for step in range(1, WIDER_TICKS + 1):
         found[:, step:] |= inner[:, :-step]
@@ -35,5 +35,7 @@ def charge(waveform: np.ndarray, truth: np.ndarray, induction: bool) -> np.ndarr
             edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
             for first, end in edges.reshape(-1, 2):
                 if end - first > 1:
-                    result[channel, first:end] -= np.linspace(waveform[channel, first], waveform[channel, end - 1], end - first)
+                    result[channel, first:end] -= np.linspace(
+                        waveform[channel, first], waveform[channel, end - 1], end - first
+                    )
     return result

@@ -63,21 +63,37 @@ class Program:
         """Returns the wall time [s]. Raises JobFailed."""
         start = time.monotonic()
         environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
-        done = subprocess.run([str(self.path), *arguments], cwd=ROOT, capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, env=environment)
+        done = subprocess.run(
+            [str(self.path), *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
         if done.returncode:
-            raise JobFailed(f"wire-cell {' '.join(arguments)}\nended with status {done.returncode}:\n{done.stderr}")
+            raise JobFailed(
+                f"wire-cell {' '.join(arguments)}\nended with status {done.returncode}:\n{done.stderr}"
+            )
         return time.monotonic() - start
 
     def simulate(self, **arguments: Any) -> float:
         """cfg/simulate.jsonnet with these arguments; returns the wall time [s]."""
-        return self.run(["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})])
+        return self.run(
+            ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
+        )
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
         """The main job on a frame file."""
         output = folder / f"{variant.name}.tar"
-        arguments = {"input": str(adc), "output": str(output), "device": "cpu", "threads": self.threads,
-                     **variant.arguments}
+        arguments = {
+            "input": str(adc),
+            "output": str(output),
+            "device": "cpu",
+            "threads": self.threads,
+            **variant.arguments,
+        }
         if variant.perfect:
             arguments["tags"] = "signal,gauss"
         changes = dict(variant.changes)
@@ -85,11 +101,15 @@ class Program:
             arguments["dump"] = "roi"
             changes["SPNGDNNROI"] = "{ probability: 'probability' }"
         job = folder / f"{variant.name}.jsonnet"
-        job.write_text(WRAPPER % {
-            "job": json.dumps(str(PIPELINE)),
-            "arguments": ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items()),
-            "changes": ", ".join(f"{json.dumps(name)}: {data}" for name, data in changes.items()),
-        }, encoding="utf-8")
+        job.write_text(
+            WRAPPER
+            % {
+                "job": json.dumps(str(PIPELINE)),
+                "arguments": ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items()),
+                "changes": ", ".join(f"{json.dumps(name)}: {data}" for name, data in changes.items()),
+            },
+            encoding="utf-8",
+        )
         timing = folder / f"{variant.name}-timing.json"
         seconds = self.run(["-c", str(job), "--timing", str(timing)])
         probability = folder / f"{variant.name}-roi-induction.npz" if variant.probability else None

@@ -19,8 +19,12 @@ class Roc:
     pixels: int
 
     def __add__(self, other: "Roc") -> "Roc":
-        return Roc(self.passed_true + other.passed_true, self.passed + other.passed, self.true + other.true,
-                   self.pixels + other.pixels)
+        return Roc(
+            self.passed_true + other.passed_true,
+            self.passed + other.passed,
+            self.true + other.true,
+            self.pixels + other.pixels,
+        )
 
     def json(self) -> dict[str, list[float]]:
         """Ratios at each threshold; nan where a ratio has no denominator."""
@@ -29,7 +33,9 @@ class Roc:
                 "threshold": THRESHOLDS.tolist(),
                 "efficiency": (self.passed_true / np.float64(self.true)).tolist(),
                 "purity": (self.passed_true / self.passed).tolist(),
-                "false_rate": ((self.passed - self.passed_true) / np.float64(self.pixels - self.true)).tolist(),
+                "false_rate": (
+                    (self.passed - self.passed_true) / np.float64(self.pixels - self.true)
+                ).tolist(),
             }
 
 

@@ -27,8 +27,17 @@ class Section:
 
 def sections_of(result: Result, traditional: Result) -> list[Section]:
     """All sections, in order."""
-    found = [_bars(result), _activity(result), _lines(result, traditional), _coincidence(result), _noise(result),
-             _curves(result), _fast(result), _dead(result), _default_event(result, traditional)]
+    found = [
+        _bars(result),
+        _activity(result),
+        _lines(result, traditional),
+        _coincidence(result),
+        _noise(result),
+        _curves(result),
+        _fast(result),
+        _dead(result),
+        _default_event(result, traditional),
+    ]
     found += [_comparison(result, number) for number in range(len(result.get("comparisons", [])))]
     for section in found:
         if not section.tables and not section.pictures:
@@ -44,7 +53,11 @@ def _muons(result: Result) -> list[dict[str, Any]]:
 def _compared(result: Result) -> list[str]:
     """Variants on cosmic-like events but those of precision=fast."""
     samples = _muons(result)
-    return [name for name in result["figures"][samples[0]["name"]] if not name.endswith("-fast")] if samples else []
+    return (
+        [name for name in result["figures"][samples[0]["name"]] if not name.endswith("-fast")]
+        if samples
+        else []
+    )
 
 
 def _network_note(result: Result) -> str:
@@ -52,41 +65,67 @@ def _network_note(result: Result) -> str:
 
 
 def _bars(result: Result) -> Section:
-    return Section("bars", "What is promised, and what is measured",
-                   [f"For {result['variants'][result['main_variant']]}.{_network_note(result)}"],
-                   tables=[tables.bars_table(result)])
+    return Section(
+        "bars",
+        "What is promised, and what is measured",
+        [f"For {result['variants'][result['main_variant']]}.{_network_note(result)}"],
+        tables=[tables.bars_table(result)],
+    )
 
 
 def _activity(result: Result) -> Section:
-    section = Section("activity", "Cosmic-like events, quiet to busy",
-                      ["Isotropic muons with noise, before and after DNNROI. Green: within the bar."], folded=True)
+    section = Section(
+        "activity",
+        "Cosmic-like events, quiet to busy",
+        ["Isotropic muons with noise, before and after DNNROI. Green: within the bar."],
+        folded=True,
+    )
     names = _compared(result)
     if names:
-        section.pictures = [("Charge bias, resolution, efficiency and purity over the number of muons",
-                             plots.activity(result, names))]
-        section.tables = [tables.sample_table(result, sample["name"], sample["label"], names) for sample in _muons(result)]
+        section.pictures = [
+            (
+                "Charge bias, resolution, efficiency and purity over the number of muons",
+                plots.activity(result, names),
+            )
+        ]
+        section.tables = [
+            tables.sample_table(result, sample["name"], sample["label"], names) for sample in _muons(result)
+        ]
     return section
 
 
 def _lines(result: Result, traditional: Result) -> Section:
-    section = Section("lines", "Line scan", [
-        "Single lines of 5000 electrons/mm by their angle to the pitch direction of the view; 90 degrees would be along the "
-        "drift. Mean over noise seeds. Perfect regions are taken from the truth (true pixels above 100 electrons, two ticks "
-        "wider): what is left then is not the fault of what finds the regions. The traditional chain and perfect regions on "
-        "the field's own events are those of data/osp-linescan.json, one noisy line for each point."], folded=True)
+    section = Section(
+        "lines",
+        "Line scan",
+        [
+            "Single lines of 5000 electrons/mm by their angle to the pitch direction of the view; 90 degrees would be along the "
+            "drift. Mean over noise seeds. Perfect regions are taken from the truth (true pixels above 100 electrons, two ticks "
+            "wider): what is left then is not the fault of what finds the regions. The traditional chain and perfect regions on "
+            "the field's own events are those of data/osp-linescan.json, one noisy line for each point."
+        ],
+        folded=True,
+    )
     if result["lines"]:
-        section.pictures = [("Bias, resolution, efficiency and purity over the angle", plots.lines(result, traditional))]
+        section.pictures = [
+            ("Bias, resolution, efficiency and purity over the angle", plots.lines(result, traditional))
+        ]
         views = next(iter(result["lines"].values()))
         section.tables = [tables.line_table(result, traditional, view) for view in views]
     return section
 
 
 def _coincidence(result: Result) -> Section:
-    section = Section("coincidence", "With and without MP2 and MP3", [
-        "What the coincidence of the two other views adds, in the quietest and the busiest events. Rule without: every seed "
-        "counts and no region goes on to the wires beside. DNNROI without: the trained network with empty MP2 and MP3, which "
-        "it was not trained for; it says how much the network leans on them, not what one trained without them would do."],
-        folded=True)
+    section = Section(
+        "coincidence",
+        "With and without MP2 and MP3",
+        [
+            "What the coincidence of the two other views adds, in the quietest and the busiest events. Rule without: every seed "
+            "counts and no region goes on to the wires beside. DNNROI without: the trained network with empty MP2 and MP3, which "
+            "it was not trained for; it says how much the network leans on them, not what one trained without them would do."
+        ],
+        folded=True,
+    )
     pairs = [name for name in _compared(result) if name.split("-")[0] in ("rule", "model")]
     samples = _muons(result)
     for sample in {sample["name"]: sample for sample in (*samples[:1], *samples[-1:])}.values():
@@ -103,27 +142,43 @@ def _noise(result: Result) -> Section:
 
 
 def _curves(result: Result) -> Section:
-    section = Section("roc", "Efficiency against purity over the threshold", [
-        "DNNROI: over the threshold on the network's output, 0.01 to 0.99; the diamond is 0.5, at which the chain cuts. Rule: "
-        "over the threshold of its seeds, in units of the noise, written beside the points." + _network_note(result)])
+    section = Section(
+        "roc",
+        "Efficiency against purity over the threshold",
+        [
+            "DNNROI: over the threshold on the network's output, 0.01 to 0.99; the diamond is 0.5, at which the chain cuts. Rule: "
+            "over the threshold of its seeds, in units of the noise, written beside the points."
+            + _network_note(result)
+        ],
+    )
     if "roc" in result["figures"] or result["roc"]:
         factors = {RULE_SEED_FACTOR: "rule", **{factor: f"rule-seed-{factor:g}" for factor in SEED_FACTORS}}
-        section.pictures = [("Efficiency against purity", plots.roc(result, [factors[factor] for factor in sorted(factors)]))]
+        section.pictures = [
+            ("Efficiency against purity", plots.roc(result, [factors[factor] for factor in sorted(factors)]))
+        ]
     return section
 
 
 def _fast(result: Result) -> Section:
-    section = Section("fast", "precision=fast", ["The same events with precision=fast; what it changes depends on the device "
-                                                 "(docs/user-guide.md)."])
+    section = Section(
+        "fast",
+        "precision=fast",
+        ["The same events with precision=fast; what it changes depends on the device (docs/user-guide.md)."],
+    )
     if _muons(result):
         section.tables = [tables.fast_table(result)]
     return section
 
 
 def _dead(result: Result) -> Section:
-    section = Section("dead", "Dead channels", [
-        "The same events with channels at a constant value that the mask `bad` names, chosen at random; figures of the "
-        "channels that are alive. With dead_is_hit=true a dead wire counts as hit when other views ask for coincidence."])
+    section = Section(
+        "dead",
+        "Dead channels",
+        [
+            "The same events with channels at a constant value that the mask `bad` names, chosen at random; figures of the "
+            "channels that are alive. With dead_is_hit=true a dead wire counts as hit when other views ask for coincidence."
+        ],
+    )
     if "dead" in result["figures"]:
         label = next(sample["label"] for sample in result["samples"] if sample["name"] == "dead")
         section.tables = [tables.sample_table(result, "dead", label)]
@@ -131,9 +186,14 @@ def _dead(result: Result) -> Section:
 
 
 def _default_event(result: Result, traditional: Result) -> Section:
-    section = Section("default-event", "Default event", [
-        "Ten tracks simulated by the field's own toolkit (data/README.md), and what its traditional signal processing makes of "
-        "them. Nothing was tuned on it."])
+    section = Section(
+        "default-event",
+        "Default event",
+        [
+            "Ten tracks simulated by the field's own toolkit (data/README.md), and what its traditional signal processing makes of "
+            "them. Nothing was tuned on it."
+        ],
+    )
     if "default_event" in result:
         section.tables = [tables.default_event_table(result, traditional)]
     return section
@@ -142,6 +202,9 @@ def _default_event(result: Result, traditional: Result) -> Section:
 def _comparison(result: Result, number: int) -> Section:
     comparison = result["comparisons"][number]
     files = ", ".join(path for path in comparison["files"].values() if path)
-    return Section(f"comparison-{number + 1}", f"Comparison with {comparison['label']}",
-                   [f"Tag {comparison['other']['tag']}; files: {files}."],
-                   tables=[tables.comparison_table(result, comparison)])
+    return Section(
+        f"comparison-{number + 1}",
+        f"Comparison with {comparison['label']}",
+        [f"Tag {comparison['other']['tag']}; files: {files}."],
+        tables=[tables.comparison_table(result, comparison)],
+    )

@@ -41,16 +41,24 @@ def model_variants(model: str) -> list[Variant]:
 def seed_variants() -> list[Variant]:
     """The rule with other thresholds of its seeds, in units of the noise: its curve of efficiency against purity."""
     return [
-        Variant(f"rule-seed-{factor:g}", f"rule, seeds above {factor:g} sigma", {"model": "none"},
-                {"SPNGCoincidenceROIs": f"{{ seed_rms_factor: {factor}, lone_seed_rms_factor: {factor + 1} }}"})
+        Variant(
+            f"rule-seed-{factor:g}",
+            f"rule, seeds above {factor:g} sigma",
+            {"model": "none"},
+            {"SPNGCoincidenceROIs": f"{{ seed_rms_factor: {factor}, lone_seed_rms_factor: {factor + 1} }}"},
+        )
         for factor in SEED_FACTORS
     ]
 
 
 def fast(variant: Variant) -> Variant:
     """The same with precision=fast."""
-    return Variant(f"{variant.name}-fast", f"{variant.label}, precision=fast", {**variant.arguments, "precision": "fast"},
-                   variant.changes)
+    return Variant(
+        f"{variant.name}-fast",
+        f"{variant.label}, precision=fast",
+        {**variant.arguments, "precision": "fast"},
+        variant.changes,
+    )
 
 
 PERFECT = Variant("perfect", "perfect regions, these events")  # never run: measured on the rule's waveforms
@@ -59,8 +67,13 @@ PERFECT = Variant("perfect", "perfect regions, these events")  # never run: meas
 def dead(variant: Variant, is_hit: bool) -> Variant:
     """The same on events with dead channels."""
     name, words = ("dead-is-hit", "dead_is_hit=true") if is_hit else ("dead", "dead channels")
-    return Variant(f"{variant.name}-{name}", f"{variant.label}, {words}",
-                   {**variant.arguments, "dead_is_hit": "true" if is_hit else "false"}, variant.changes, dead=True)
+    return Variant(
+        f"{variant.name}-{name}",
+        f"{variant.label}, {words}",
+        {**variant.arguments, "dead_is_hit": "true" if is_hit else "false"},
+        variant.changes,
+        dead=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -97,21 +110,72 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
     best = [rules[-1], *networks[-1:]]
     seeds = iter(range(first_seed, first_seed + 100 * SEEDS_PER_SAMPLE, SEEDS_PER_SAMPLE))
     samples = [
-        Sample(f"muons-{count}", f"{count} muons", "muons", {"kind": "muons", "tracks": count}, sizes.muons, next(seeds),
-               sizes.batch, (*compared, fast(main)))
+        Sample(
+            f"muons-{count}",
+            f"{count} muons",
+            "muons",
+            {"kind": "muons", "tracks": count},
+            sizes.muons,
+            next(seeds),
+            sizes.batch,
+            (*compared, fast(main)),
+        )
         for count in sizes.activity
     ]
-    samples.append(Sample("noise", "noise alone", "noise", {"kind": "none"}, sizes.noise, next(seeds), sizes.batch,
-                          tuple(compared)))
+    samples.append(
+        Sample(
+            "noise",
+            "noise alone",
+            "noise",
+            {"kind": "none"},
+            sizes.noise,
+            next(seeds),
+            sizes.batch,
+            tuple(compared),
+        )
+    )
     busy = min(sizes.activity, key=lambda count: abs(count - DEAD_ACTIVITY))
-    samples.append(Sample("dead", f"{busy} muons, {DEAD_FRACTION:.0%} of the channels dead", "muons",
-                          {"kind": "muons", "tracks": busy}, sizes.dead, next(seeds), sizes.batch,
-                          tuple(one for each in best for one in (each, dead(each, False), dead(each, True)))))
-    samples.append(Sample("roc", f"{busy} muons", "muons", {"kind": "muons", "tracks": busy}, sizes.dead, next(seeds),
-                          sizes.batch, (*seed_variants(), rules[-1])))
+    samples.append(
+        Sample(
+            "dead",
+            f"{busy} muons, {DEAD_FRACTION:.0%} of the channels dead",
+            "muons",
+            {"kind": "muons", "tracks": busy},
+            sizes.dead,
+            next(seeds),
+            sizes.batch,
+            tuple(one for each in best for one in (each, dead(each, False), dead(each, True))),
+        )
+    )
+    samples.append(
+        Sample(
+            "roc",
+            f"{busy} muons",
+            "muons",
+            {"kind": "muons", "tracks": busy},
+            sizes.dead,
+            next(seeds),
+            sizes.batch,
+            (*seed_variants(), rules[-1]),
+        )
+    )
     samples += [
-        Sample(f"lines-{name}", f"line scan {name}", "lines", {"kind": "line", "plane": view}, sizes.lines, next(seeds),
-               sizes.batch, (replace(rules[-1], perfect=True), *networks[-1:]), view)
+        Sample(
+            f"lines-{name}",
+            f"line scan {name}",
+            "lines",
+            {"kind": "line", "plane": view},
+            sizes.lines,
+            next(seeds),
+            sizes.batch,
+            (replace(rules[-1], perfect=True), *networks[-1:]),
+            view,
+        )
         for view, name in enumerate(VIEWS)
     ]
-    return Plan(samples, main.name, model, {variant.name: variant for sample in samples for variant in (*sample.variants, PERFECT)})
+    return Plan(
+        samples,
+        main.name,
+        model,
+        {variant.name: variant for sample in samples for variant in (*sample.variants, PERFECT)},
+    )

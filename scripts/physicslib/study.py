@@ -54,7 +54,9 @@ class Results:
 
     def of(self, sample: str, variant: str, view: int) -> list[Measured]:
         """In the order of their seeds."""
-        found = (one for one in self.measured if (one.sample, one.variant, one.view) == (sample, variant, view))
+        found = (
+            one for one in self.measured if (one.sample, one.variant, one.view) == (sample, variant, view)
+        )
         return sorted(found, key=lambda one: one.seed)
 
 
@@ -77,29 +79,56 @@ class Batch:
 
 def batches(plan: Plan) -> list[Batch]:
     """The longest first, so that all cores end together."""
-    found = [Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
-             for sample in plan.samples for first in range(0, sample.events, sample.batch)]
+    found = [
+        Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
+        for sample in plan.samples
+        for first in range(0, sample.events, sample.batch)
+    ]
     return sorted(found, key=Batch.work, reverse=True)
 
 
-def measure_view(sample: Sample, variant: Variant, view: int, seed: int, signal: np.ndarray, truth: np.ndarray,
-                 probability: np.ndarray | None = None) -> Measured:
+def measure_view(
+    sample: Sample,
+    variant: Variant,
+    view: int,
+    seed: int,
+    signal: np.ndarray,
+    truth: np.ndarray,
+    probability: np.ndarray | None = None,
+) -> Measured:
     """signal, truth (channel, tick) electrons of one view; probability (channel, pixel)."""
     has_truth = bool(truth.any())
     return Measured(
-        sample.name, variant.name, view, seed, metrics.count(signal, truth),
+        sample.name,
+        variant.name,
+        view,
+        seed,
+        metrics.count(signal, truth),
         metrics.channel_ratios(signal, truth) if has_truth else np.zeros(0),
         metrics.best_shift(signal, truth) if has_truth and sample.kind == "muons" else float("nan"),
-        metrics.runs(metrics.any_tick(signal != 0)), len(signal),
-        roc=None if probability is None else roc.count(probability, metrics.true_pixels(truth)))
+        metrics.runs(metrics.any_tick(signal != 0)),
+        len(signal),
+        roc=None if probability is None else roc.count(probability, metrics.true_pixels(truth)),
+    )
 
 
-def measure_lines(sample: Sample, name: str, seed: int, signal: np.ndarray, truth: np.ndarray,
-                  places: list[np.ndarray]) -> Measured:
+def measure_lines(
+    sample: Sample, name: str, seed: int, signal: np.ndarray, truth: np.ndarray, places: list[np.ndarray]
+) -> Measured:
     """signal, truth of the view of the line scan; places: rows of each line; name: of the variant."""
     lines = tuple(linescan.measure(signal[rows], truth[rows]) for rows in places)
-    return Measured(sample.name, name, sample.view, seed, metrics.count(signal, truth), np.zeros(0),
-                    float("nan"), 0, len(signal), lines=lines)
+    return Measured(
+        sample.name,
+        name,
+        sample.view,
+        seed,
+        metrics.count(signal, truth),
+        np.zeros(0),
+        float("nan"),
+        0,
+        len(signal),
+        lines=lines,
+    )
 
 
 def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarray | None]:
@@ -116,7 +145,9 @@ def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarra
     return found
 
 
-def measure(sample: Sample, variant: Variant, seed: int, events: Events, done: Processed, anode: Anode) -> list[Measured]:
+def measure(
+    sample: Sample, variant: Variant, seed: int, events: Events, done: Processed, anode: Anode
+) -> list[Measured]:
     """All events of a batch, by one variant."""
     found = []
     with FrameFile(done.output) as file:
@@ -124,26 +155,45 @@ def measure(sample: Sample, variant: Variant, seed: int, events: Events, done: P
         for ident, truth_frame in events.true_charge():
             output = file.frame(tag, ident)
             images = probabilities(done.probability, anode, ident)
-            without = events_module.dead_channels(output.channels, seed) if events.dead else np.zeros(0, dtype=np.int64)
+            without = (
+                events_module.dead_channels(output.channels, seed)
+                if events.dead
+                else np.zeros(0, dtype=np.int64)
+            )
             for view, channels in enumerate(anode.channels):
                 live = ~np.isin(channels, without)
                 signal, truth = (frame.rows(channels[live]) for frame in (output, truth_frame))
                 if sample.kind == "lines":
                     if view == sample.view:
-                        places = [np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)]
+                        places = [
+                            np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)
+                        ]
                         found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, places))
                         if variant.perfect:
                             waveform = file.frame("gauss", ident).rows(channels[live])
                             perfect = perfect_regions.charge(waveform, truth, view < COLLECTION)
-                            found.append(measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, places))
+                            found.append(
+                                measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, places)
+                            )
                     continue
                 image = images[view]
-                found.append(measure_view(sample, variant, view, seed + ident, signal, truth,
-                                          None if image is None else image[live]))
+                found.append(
+                    measure_view(
+                        sample,
+                        variant,
+                        view,
+                        seed + ident,
+                        signal,
+                        truth,
+                        None if image is None else image[live],
+                    )
+                )
     return found
 
 
-def run_batch(program: Program, anode: Anode, batch: Batch, folder: Path) -> tuple[list[Measured], dict[str, float]]:
+def run_batch(
+    program: Program, anode: Anode, batch: Batch, folder: Path
+) -> tuple[list[Measured], dict[str, float]]:
     """Simulate, process, measure; the folder is used and removed."""
     folder.mkdir(parents=True)
     try:
@@ -160,7 +210,9 @@ def run_batch(program: Program, anode: Anode, batch: Batch, folder: Path) -> tup
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]) -> Results:
+def run(
+    program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
+) -> Results:
     """All batches. Raises program.JobFailed of the first that failed; the others are not started then."""
     results, todo = Results(), batches(plan)
     total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
@@ -176,9 +228,11 @@ def run(program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, 
                 results.seconds[what] = results.seconds.get(what, 0.0) + spent
             finished, worked = finished + batch.count, worked + batch.work()
             elapsed = time.monotonic() - start
-            say(f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
+            say(
+                f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
                 f"{batch.name()} (simulation {seconds['simulation']:.1f} s, chain "
-                f"{sum(seconds.values()) - seconds['simulation']:.1f} s)")
+                f"{sum(seconds.values()) - seconds['simulation']:.1f} s)"
+            )
 
     pool = ThreadPoolExecutor(workers)
     try:

@@ -31,21 +31,31 @@ def view_figures(events: list[Measured]) -> dict[str, Any]:
     return {
         "events": len(events),
         **{name: figure(metrics.pooled(counts, ratio)) for name, ratio in metrics.RATIOS.items()},
-        "resolution": figure(Figure(metrics.resolution(ratios), metrics.mean(
-            [metrics.resolution(event.ratios) for event in events]).error)),
+        "resolution": figure(
+            Figure(
+                metrics.resolution(ratios),
+                metrics.mean([metrics.resolution(event.ratios) for event in events]).error,
+            )
+        ),
         "median_channel": number(float(np.median(ratios))) if len(ratios) else None,
         "late_by_ticks": figure(metrics.mean([event.shift for event in events])),
         "regions_per_channel": figure(metrics.mean([event.runs / event.channels for event in events])),
-        "charge_per_channel": figure(metrics.mean([event.counts.charge / event.channels for event in events])),
+        "charge_per_channel": figure(
+            metrics.mean([event.counts.charge / event.channels for event in events])
+        ),
     }
 
 
 def line_figures(events: list[Measured]) -> list[dict[str, Any]]:
     """For each angle the mean over events, and its error."""
     return [
-        {"theta_xz_deg": angle, **{
-            quantity: figure(metrics.mean([getattr(event.lines[place], quantity) for event in events]))
-            for quantity in ("bias", "resolution", "efficiency", "purity")}}
+        {
+            "theta_xz_deg": angle,
+            **{
+                quantity: figure(metrics.mean([getattr(event.lines[place], quantity) for event in events]))
+                for quantity in ("bias", "resolution", "efficiency", "purity")
+            },
+        }
         for place, angle in enumerate(linescan.ANGLES)
     ]
 
@@ -60,8 +70,9 @@ def sample_figures(sample: Sample, results: Results) -> dict[str, Any]:
     """variant -> view -> figures of one sample."""
     found: dict[str, Any] = {}
     for variant in sample.variants:
-        found[variant.name] = {name: view_figures(results.of(sample.name, variant.name, view))
-                               for view, name in enumerate(VIEWS)}
+        found[variant.name] = {
+            name: view_figures(results.of(sample.name, variant.name, view)) for view, name in enumerate(VIEWS)
+        }
     return found
 
 
@@ -82,7 +93,9 @@ def curves(plan: Plan, results: Results) -> dict[str, Any]:
     for sample in plan.samples:
         for variant in sample.variants:
             for view, name in enumerate(VIEWS):
-                events = [event for event in results.of(sample.name, variant.name, view) if event.roc is not None]
+                events = [
+                    event for event in results.of(sample.name, variant.name, view) if event.roc is not None
+                ]
                 if events and sample.kind == "muons":
                     found.setdefault(sample.name, {}).setdefault(variant.name, {})[name] = roc_figures(events)
     return found
@@ -90,8 +103,16 @@ def curves(plan: Plan, results: Results) -> dict[str, Any]:
 
 def samples_json(plan: Plan) -> list[dict[str, Any]]:
     """What was simulated."""
-    return [{"name": sample.name, "label": sample.label, "events": sample.events, "seeds": [
-        sample.seed, sample.seed + sample.events - 1], "simulation": sample.arguments} for sample in plan.samples]
+    return [
+        {
+            "name": sample.name,
+            "label": sample.label,
+            "events": sample.events,
+            "seeds": [sample.seed, sample.seed + sample.events - 1],
+            "simulation": sample.arguments,
+        }
+        for sample in plan.samples
+    ]
 
 
 def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +124,9 @@ def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, 
         "main_variant": plan.main,
         "variants": {name: variant.label for name, variant in plan.variants.items()},
         "samples": samples_json(plan),
-        "figures": {sample.name: sample_figures(sample, results) for sample in plan.samples if sample.kind != "lines"},
+        "figures": {
+            sample.name: sample_figures(sample, results) for sample in plan.samples if sample.kind != "lines"
+        },
         "lines": merged_lines(plan, results),
         "roc": curves(plan, results),
         "roc_thresholds": roc.THRESHOLDS.tolist(),

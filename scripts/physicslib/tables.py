@@ -27,9 +27,13 @@ class Table:
 
     def html(self) -> str:
         """A table element. Rows whose last word is 'short' or that say so are marked."""
+
         def cells(kind: str, line: list[str]) -> str:
-            return "".join(f"<{kind}{' class=word' if place < self.words else ''}>{html.escape(word)}</{kind}>"
-                           for place, word in enumerate(line))
+            return "".join(
+                f"<{kind}{' class=word' if place < self.words else ''}>{html.escape(word)}</{kind}>"
+                for place, word in enumerate(line)
+            )
+
         body = "".join(f"<tr{_mark(line)}>{cells('td', line)}</tr>\n" for line in self.rows)
         return f"<table><thead><tr>{cells('th', self.heads)}</tr></thead><tbody>\n{body}</tbody></table>"
 
@@ -37,8 +41,13 @@ class Table:
         """In columns."""
         lines = [self.heads, *self.rows]
         widths = [max(len(line[place]) for line in lines) for place in range(len(self.heads))]
-        return "\n".join("  ".join(word.ljust(width) if place < self.words else word.rjust(width)
-                                   for place, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+        return "\n".join(
+            "  ".join(
+                word.ljust(width) if place < self.words else word.rjust(width)
+                for place, (word, width) in enumerate(zip(line, widths))
+            ).rstrip()
+            for line in lines
+        )
 
 
 def _mark(line: list[str]) -> str:
@@ -71,28 +80,51 @@ def plain(cell: dict[str, Any], digits: int = 2) -> str:
     return f"{cell['value']:.{digits}f}" + ("" if cell["error"] is None else f" ± {cell['error']:.{digits}f}")
 
 
-CHARGE_HEADS = ["view", "charge bias [%]", "median channel [%]", "resolution [%]", "efficiency [%]", "purity [%]",
-                "late by [ticks]", "pixels kept [%]"]
+CHARGE_HEADS = [
+    "view",
+    "charge bias [%]",
+    "median channel [%]",
+    "resolution [%]",
+    "efficiency [%]",
+    "purity [%]",
+    "late by [ticks]",
+    "pixels kept [%]",
+]
 
 
 def charge_row(view: str, row: dict[str, Any]) -> list[str]:
     """Columns CHARGE_HEADS."""
     median = "" if row["median_channel"] is None else f"{PERCENT * (row['median_channel'] - 1):+.1f}"
-    return [view, percent(row["charge"], 1.0, True), median, percent(row["resolution"]), percent(row["efficiency"]),
-            percent(row["purity"]), plain(row["late_by_ticks"]), percent(row["kept"])]
+    return [
+        view,
+        percent(row["charge"], 1.0, True),
+        median,
+        percent(row["resolution"]),
+        percent(row["efficiency"]),
+        percent(row["purity"]),
+        plain(row["late_by_ticks"]),
+        percent(row["kept"]),
+    ]
 
 
 def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str] | None = None) -> Table:
     """Every variant and view of a sample."""
-    rows = [[result["variants"][name], *charge_row(view, views[view])]
-            for name, views in result["figures"][sample].items() if only is None or name in only for view in VIEWS]
+    rows = [
+        [result["variants"][name], *charge_row(view, views[view])]
+        for name, views in result["figures"][sample].items()
+        if only is None or name in only
+        for view in VIEWS
+    ]
     return Table(title, ["variant", *CHARGE_HEADS], rows, 2)
 
 
 def default_event_table(result: dict[str, Any], traditional: dict[str, Any]) -> Table:
     """The event in data/, the traditional chain below."""
-    rows = [[result["variants"][name], *charge_row(view, views[view])]
-            for name, views in result["default_event"].items() for view in VIEWS]
+    rows = [
+        [result["variants"][name], *charge_row(view, views[view])]
+        for name, views in result["default_event"].items()
+        for view in VIEWS
+    ]
     rows += [["traditional chain", *charge_row(view, traditional["default_event"][view])] for view in VIEWS]
     return Table("Default event", ["variant", *CHARGE_HEADS], rows, 2)
 
@@ -100,8 +132,11 @@ def default_event_table(result: dict[str, Any], traditional: dict[str, Any]) -> 
 def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Table:
     """Another program's frames and ours on the same truth."""
     rows = [[comparison["label"], *charge_row(view, comparison["other"]["views"][view])] for view in VIEWS]
-    rows += [[result["variants"][name], *charge_row(view, found["views"][view])]
-             for name, found in comparison["ours"].items() for view in VIEWS]
+    rows += [
+        [result["variants"][name], *charge_row(view, found["views"][view])]
+        for name, found in comparison["ours"].items()
+        for view in VIEWS
+    ]
     return Table("Comparison", ["program", *CHARGE_HEADS], rows, 2)
 
 
@@ -119,19 +154,41 @@ def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -
         row = [str(first["theta_xz_deg"])]
         for column in columns:
             cell = column[place]
-            row += [percent(cell["bias"], 0.0, True), percent(cell["resolution"]), percent(cell["efficiency"]),
-                    percent(cell["purity"])]
+            row += [
+                percent(cell["bias"], 0.0, True),
+                percent(cell["resolution"]),
+                percent(cell["efficiency"]),
+                percent(cell["purity"]),
+            ]
         rows.append(row)
     return Table(f"Line scan, view {view}", heads, rows)
 
 
 def noise_table(result: dict[str, Any]) -> Table:
     """What is kept of noise."""
-    rows = [[result["variants"][name], view, small(row["kept"]), plain(row["regions_per_channel"], 3),
-             plain(row["charge_per_channel"], 1)]
-            for name, views in result["figures"]["noise"].items() for view, row in views.items()]
-    return Table("Noise alone", ["variant", "view", "share of pixels kept", "false regions per channel and readout",
-                                 "charge per channel [electrons]"], rows, 2)
+    rows = [
+        [
+            result["variants"][name],
+            view,
+            small(row["kept"]),
+            plain(row["regions_per_channel"], 3),
+            plain(row["charge_per_channel"], 1),
+        ]
+        for name, views in result["figures"]["noise"].items()
+        for view, row in views.items()
+    ]
+    return Table(
+        "Noise alone",
+        [
+            "variant",
+            "view",
+            "share of pixels kept",
+            "false regions per channel and readout",
+            "charge per channel [electrons]",
+        ],
+        rows,
+        2,
+    )
 
 
 def bars_table(result: dict[str, Any]) -> Table:
@@ -140,10 +197,16 @@ def bars_table(result: dict[str, Any]) -> Table:
     for bar in result["bars"]:
         scale, digits, unit = (1.0, 2, " s") if bar["group"] == "speed" else (PERCENT, 1, " %")
         error = "" if bar["error"] is None else f" ± {scale * bar['error']:.{digits}f}"
-        rows.append([bar["group"], bar["what"], f"{scale * bar['measured']:.{digits}f}{error}{unit}",
-                     f"{'at most' if bar['at_most'] else 'at least'} {scale * bar['bar']:.{digits}f}{unit}",
-                     MET if bar["met"] else SHORT,
-                     "" if bar["met"] else f"{scale * bar['short_by']:.{digits}f}{unit}"])
+        rows.append(
+            [
+                bar["group"],
+                bar["what"],
+                f"{scale * bar['measured']:.{digits}f}{error}{unit}",
+                f"{'at most' if bar['at_most'] else 'at least'} {scale * bar['bar']:.{digits}f}{unit}",
+                MET if bar["met"] else SHORT,
+                "" if bar["met"] else f"{scale * bar['short_by']:.{digits}f}{unit}",
+            ]
+        )
     return Table("Bars", ["", "what", "measured", "bar", "", "short by"], rows, 2)
 
 
@@ -155,6 +218,9 @@ def fast_table(result: dict[str, Any]) -> Table:
     for sample in result["samples"]:
         views = result["figures"].get(sample["name"], {})
         if all(name in views for name in names):
-            rows += [[sample["label"], result["variants"][name], *charge_row(view, views[name][view])]
-                     for view in VIEWS for name in names]
+            rows += [
+                [sample["label"], result["variants"][name], *charge_row(view, views[name][view])]
+                for view in VIEWS
+                for name in names
+            ]
     return Table("precision=fast", ["events", "variant", *CHARGE_HEADS], rows, 3)

@@ -53,8 +53,10 @@ def load_anode(path: Path, number: int) -> Anode:
             plane = store["planes"][plane_index]["Plane"]
             wires = [store["wires"][index]["Wire"] for index in plane["wires"]]
             planes[face["ident"], plane["ident"]] = _plane(wires, points)
-    channels = tuple(np.unique(np.concatenate([plane.channel for (_, view), plane in planes.items() if view == wanted]))
-                     for wanted in range(len(VIEWS)))
+    channels = tuple(
+        np.unique(np.concatenate([plane.channel for (_, view), plane in planes.items() if view == wanted]))
+        for wanted in range(len(VIEWS))
+    )
     return Anode(channels, planes)
 
 

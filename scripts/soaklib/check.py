@@ -68,6 +68,6 @@ def charges(path: Path, readout: Readout) -> tuple[Charges, int]:
         for number, (start, _) in enumerate(placements):
             low, high = max(begin, start - MARGIN_TICKS), min(ticks, start + length + MARGIN_TICKS)
             if low < high:
-                seen[number] += by_plane[:, low - begin:high - begin].sum(axis=1)
+                seen[number] += by_plane[:, low - begin : high - begin].sum(axis=1)
                 at_seam[number] |= start < ticks < start + length
     return Charges(seen, true, at_seam), ticks

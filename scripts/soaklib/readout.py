@@ -30,11 +30,25 @@ class Template:
 
 def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Template]:
     """Events of three tracks each, by cfg/simulate.jsonnet without noise. flags: where the detector's description is."""
-    wire_cell.job(folder, *flags, job_file="cfg/simulate.jsonnet", output="digits.npz", signal="signal.npz", truth="truth.npz",
-                  noise="false", kind="tracks", tracks=3, nevents=events, seed=seed, threads=1)
+    wire_cell.job(
+        folder,
+        *flags,
+        job_file="cfg/simulate.jsonnet",
+        output="digits.npz",
+        signal="signal.npz",
+        truth="truth.npz",
+        noise="false",
+        kind="tracks",
+        tracks=3,
+        nevents=events,
+        seed=seed,
+        threads=1,
+    )
     signal, truth = wire_cell.read_arrays(folder / "signal.npz"), wire_cell.read_arrays(folder / "truth.npz")
     tag = next(name for name in signal if name.startswith("frame_")).split("_")[1]
-    return [Template(signal[f"frame_{tag}_{event}"], truth[f"frame_truth_{event}"]) for event in range(events)]
+    return [
+        Template(signal[f"frame_{tag}_{event}"], truth[f"frame_truth_{event}"]) for event in range(events)
+    ]
 
 
 @dataclass(frozen=True)
@@ -65,12 +79,12 @@ class Readout:
         for begin in range(0, self.ticks, self.frame_ticks):
             ticks = min(self.frame_ticks, self.ticks - begin)
             at = rng.integers(0, POOL_TICKS, len(baseline))
-            samples = baseline + np.stack([pool[place:place + ticks] for place in at])
+            samples = baseline + np.stack([pool[place : place + ticks] for place in at])
             first = max(0, (begin - length) // SPACING_TICKS)
-            for start, template in placements[first:(begin + ticks) // SPACING_TICKS + 1]:
+            for start, template in placements[first : (begin + ticks) // SPACING_TICKS + 1]:
                 low, high = max(begin, start), min(begin + ticks, start + length)
                 if low < high:
-                    samples[:, low - begin:high - begin] += template.counts[:, low - start:high - start]
+                    samples[:, low - begin : high - begin] += template.counts[:, low - start : high - start]
             yield np.clip(np.rint(samples), 0, 2**self.anode.bits - 1).astype(np.int16)
 
     def write(self, path: Path) -> None:
@@ -78,5 +92,7 @@ class Readout:
         with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
             for ident, samples in enumerate(self.frames()):
                 start = TICK_NS * self.frame_ticks * ident
-                for name, array in wire_cell.event(samples, self.anode.channels, ident, start_ns=start).items():
+                for name, array in wire_cell.event(
+                    samples, self.anode.channels, ident, start_ns=start
+                ).items():
                     wire_cell.add_array(archive, name, array)

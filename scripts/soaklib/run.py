@@ -42,18 +42,30 @@ def resident(process: psutil.Process) -> float:
         return 0.0
 
 
-def process_readout(folder: Path, flags: list[str], readout: Readout, output: str, seconds_between: float,
-                    **arguments: object) -> Run:
+def process_readout(
+    folder: Path, flags: list[str], readout: Readout, output: str, seconds_between: float, **arguments: object
+) -> Run:
     """Run cfg/pipeline.jsonnet on the frames of a readout, one thread. Raises RuntimeError with its message when it fails."""
     pipe, timing = folder / "readout.tar", folder / "timing.json"
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
-    given = {"input": pipe, "output": folder / output, "device": "cpu", "threads": 1, "series": "true", **arguments}
+    given = {
+        "input": pipe,
+        "output": folder / output,
+        "device": "cpu",
+        "threads": 1,
+        "series": "true",
+        **arguments,
+    }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     begin = time.monotonic()
     with (folder / "messages.txt").open("w+b") as messages:
-        job = subprocess.Popen([wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
-                               cwd=folder, stdout=messages, stderr=subprocess.STDOUT)
+        job = subprocess.Popen(
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
+            cwd=folder,
+            stdout=messages,
+            stderr=subprocess.STDOUT,
+        )
         feeder = threading.Thread(target=feed, args=(readout, pipe, job), daemon=True)
         feeder.start()
         samples, watched = [], psutil.Process(job.pid)
@@ -73,7 +85,7 @@ def process_readout(folder: Path, flags: list[str], readout: Readout, output: st
     cpu = np.zeros(count)
     for node in nodes:
         calls = [call["cpu_ns"] for call in node["per_call"]]
-        cpu[:len(calls)] += np.array(calls[:count]) / 1e9
+        cpu[: len(calls)] += np.array(calls[:count]) / 1e9
     return Run(np.array(samples), report["run"]["process_peak_bytes"] / MB, cpu, wall)
 
 

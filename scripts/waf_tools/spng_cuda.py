@@ -122,7 +122,14 @@ def find_nvrtc(cfg, release):
 
 def find_library(cfg, name):
     """The file of a library that comes with LibTorch, or ""."""
-    return next((path for folder in cfg.env.RPATH_TORCH for path in sorted(glob.glob(os.path.join(folder, name + "*")))), "")
+    return next(
+        (
+            path
+            for folder in cfg.env.RPATH_TORCH
+            for path in sorted(glob.glob(os.path.join(folder, name + "*")))
+        ),
+        "",
+    )
 
 
 def build(bld):
@@ -130,12 +137,21 @@ def build(bld):
     env = bld.env
     if not env.CUDA_COMPILER:
         return
-    sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [bld.path.find_node("scripts/compile_kernels.py")]
+    sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [
+        bld.path.find_node("scripts/compile_kernels.py")
+    ]
     images = []
     for architecture in ARCHITECTURES:
-        image = bld.path.find_or_declare(f"kernels/{architecture}{'.ptx' if is_ptx(architecture) else '.cubin'}")
-        bld(rule=compile_rule(architecture), source=sources, target=image,
-            vars=["CUDA_COMPILER", "CUDA_COMPILER_PATH", "CUDA_LINE_INFORMATION"], cls_keyword=lambda task: "Compiling")
+        image = bld.path.find_or_declare(
+            f"kernels/{architecture}{'.ptx' if is_ptx(architecture) else '.cubin'}"
+        )
+        bld(
+            rule=compile_rule(architecture),
+            source=sources,
+            target=image,
+            vars=["CUDA_COMPILER", "CUDA_COMPILER_PATH", "CUDA_LINE_INFORMATION"],
+            cls_keyword=lambda task: "Compiling",
+        )
         images.append(image)
     embedded = bld.path.find_or_declare("kernels/embedded_images.cxx")
     bld(rule=embed, source=images, target=embedded)
@@ -157,8 +173,18 @@ def is_ptx(architecture):
 def compile_rule(architecture):
     def rule(task):
         env = task.env
-        command = [sys.executable, task.inputs[-1].abspath(), "--compiler", env.CUDA_COMPILER, "--path", env.CUDA_COMPILER_PATH,
-                   "--architecture", architecture, "--output", task.outputs[0].abspath()]
+        command = [
+            sys.executable,
+            task.inputs[-1].abspath(),
+            "--compiler",
+            env.CUDA_COMPILER,
+            "--path",
+            env.CUDA_COMPILER_PATH,
+            "--architecture",
+            architecture,
+            "--output",
+            task.outputs[0].abspath(),
+        ]
         return task.exec_command(command + (["--lineinfo"] if env.CUDA_LINE_INFORMATION else []))
 
     return rule
@@ -175,5 +201,7 @@ def embed(task):
         data += [".balign 16", f"{name}:", f'.incbin "{node.abspath()}"', ".byte 0"]
         symbols.append(f"extern SPNG_HIDDEN const char {name}[];")
         rows.append(f"        {{{architecture.split('_')[1]}, {str(is_ptx(architecture)).lower()}, {name}}},")
-    text = EMBEDDED.format(digest=digest.hexdigest(), data="\n".join(data), symbols="\n".join(symbols), rows="\n".join(rows))
+    text = EMBEDDED.format(
+        digest=digest.hexdigest(), data="\n".join(data), symbols="\n".join(symbols), rows="\n".join(rows)
+    )
     task.outputs[0].write(text)

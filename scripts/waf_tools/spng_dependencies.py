@@ -234,5 +234,5 @@ def report_missing(cfg, missing):
     cfg.fatal(
         "missing parts:\n"
         + "\n".join(lines)
-        + "\n  To mend: ./wcb setup installs them with root or sudo; or give their folders"
+        + "\n  To fix: ./wcb setup installs them with root or sudo; or give their folders"
     )

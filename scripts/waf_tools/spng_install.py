@@ -28,9 +28,15 @@ def build(bld):
     if not bld.is_install:
         return
     env, given, options = bld.env, folders_given(bld.options), bld.options
-    prefix = options.prefix if "prefix" in given or (os.environ.get("PREFIX") and not env.PREFIX_GIVEN) else env.PREFIX
+    prefix = (
+        options.prefix
+        if "prefix" in given or (os.environ.get("PREFIX") and not env.PREFIX_GIVEN)
+        else env.PREFIX
+    )
     for name in ("BINDIR", "LIBDIR"):
-        env[name] = getattr(options, name.lower()) if name.lower() in given else moved(env[name], env.PREFIX, prefix)
+        env[name] = (
+            getattr(options, name.lower()) if name.lower() in given else moved(env[name], env.PREFIX, prefix)
+        )
     env.PREFIX = prefix
     if library_place(env) not in env.RPATH_PROGRAM:
         bld.fatal(

@@ -34,7 +34,7 @@ def configure(cfg):
 
 
 def system_includes(include_folders):
-    """-isystem, because the warnings of other people's headers are not ours to mend."""
+    """-isystem, because the warnings of other people's headers are not ours to correct."""
     return [flag for folder in include_folders for flag in ("-isystem", folder)]
 
 
@@ -63,7 +63,7 @@ def locate(cfg):
         looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
         cfg.fatal(
             "LibTorch not found: no libtorch_cpu.so with libc10.so in " + (looked or "any usual place") + "\n"
-            "  To mend: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
+            "  To fix: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
             "  include/ and lib/, for example the folder of Python's torch package)"
         )
     roots = [
@@ -72,7 +72,7 @@ def locate(cfg):
     if not roots:
         cfg.fatal(
             "LibTorch's headers not found: no ATen/Version.h in " + ", ".join(include_folders) + "\n"
-            "  To mend: give --with-libtorch=DIR or --with-libtorch-include=A,B"
+            "  To fix: give --with-libtorch=DIR or --with-libtorch-include=A,B"
         )
     include_folders += [os.path.join(root, API_INCLUDE) for root in roots]
     return unique(include_folders), unique(library_folders)
@@ -119,7 +119,7 @@ def refuse_old_abi(cfg, library_folder):
         if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
             cfg.fatal(
                 f"LibTorch in {library_folder} was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0).\n"
-                "  To mend: take one with the new ABI; every wheel and archive since 2.7 has it"
+                "  To fix: take one with the new ABI; every wheel and archive since 2.7 has it"
             )
 
 
@@ -186,7 +186,7 @@ def cuda_headers(cfg, torch_includes):
         if not cfg.env.NVTX_INCLUDE:
             cfg.fatal(
                 "--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"
-                "  To mend: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR"
+                "  To fix: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR"
             )
         cfg.env.CXXFLAGS_NVTX = system_includes([cfg.env.NVTX_INCLUDE])
         # SPNG_NVTX is this project's name, HAVE_NVTX the toolkit's.

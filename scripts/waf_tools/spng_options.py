@@ -81,7 +81,13 @@ def options(opt):
     for name, text in PARTS.items():
         stem = "with_" + name.replace("-", "_")
         group.add_option(
-            f"--with-{name}", nargs="?", const="yes", type=yes_no_or_folder, metavar="DIR", dest=stem, help=text
+            f"--with-{name}",
+            nargs="?",
+            const="yes",
+            type=yes_no_or_folder,
+            metavar="DIR",
+            dest=stem,
+            help=text,
         )
         for suffix, meaning in (
             ("include", "header folders"),

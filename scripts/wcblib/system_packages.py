@@ -127,7 +127,7 @@ def report(missing: list[Package], reason: str) -> str:
     return (
         f"system packages are missing and nothing was installed ({reason}):\n"
         + "\n".join(lines)
-        + "\nTo mend, one of:\n"
+        + "\nTo fix, one of:\n"
         f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
         + (
             f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"

@@ -18,7 +18,10 @@ from .checkout import ROOT, VENV, fail, run, say
 
 REQUIREMENTS = ROOT / "requirements.txt"
 STAMP = VENV / "spng-setup.json"
-OWN_PACKAGES = {"profiling": "wirecell-profile", "campaign": "wirecell-campaign"}  # folder -> command, named as its module
+OWN_PACKAGES = {
+    "profiling": "wirecell-profile",
+    "campaign": "wirecell-campaign",
+}  # folder -> command, named as its module
 LAUNCHER_TEXT = """#!/bin/sh
 exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m {module} "$@"
 """
@@ -111,9 +114,13 @@ def make_environment() -> None:
     if sys.version_info < OLDEST_PYTHON:
         fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed")
     python = VENV / "bin" / "python"
-    if python.exists() and run([str(python), "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
+    if (
+        python.exists()
+        and run([str(python), "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        == 0
+    ):
         return
-    say(f"Python packages: {'mending' if VENV.exists() else 'making'} the virtual environment {VENV}")
+    say(f"Python packages: {'correcting' if VENV.exists() else 'making'} the virtual environment {VENV}")
     base = getattr(sys, "_base_executable", sys.executable)
     if run([base, "-m", "venv", "--clear", str(VENV)]):
         fail("the virtual environment could not be made (on Debian: apt-get install python3-venv)", 1)

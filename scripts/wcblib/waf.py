@@ -42,7 +42,7 @@ def find_python(use_venv: bool) -> str:
     if use_venv:
         waf = next(item for item in virtual_environment.read_requirements() if item.name == "waflib")
         fail(
-            "waf is not there yet. To mend: ./wcb setup (see ./wcb setup --help for its sizes), or put\n"
+            "waf is not there yet. To fix: ./wcb setup (see ./wcb setup --help for its sizes), or put\n"
             f"  waflib=={waf.version} where {sys.executable} finds it and give --no-venv"
         )
     fail(f"--no-venv: {sys.executable} cannot import waflib")

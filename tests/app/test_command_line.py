@@ -28,8 +28,15 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not 
 
 def run(*arguments: str | Path, folder: Path | None = None, **options) -> subprocess.CompletedProcess:
     """Run wire-cell to its end. A status below 0, death by a signal, is never right."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120,
-                          check=False, **options)
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
     assert done.returncode >= 0, done.stderr
     return done
 
@@ -39,9 +46,16 @@ def refused(*arguments: str | Path, folder: Path | None = None, status: int = 2)
     done = run(*arguments, folder=folder)
     assert done.returncode == status, done.stderr
     assert done.stderr.startswith("error: "), done.stderr
-    block = dict(re.findall(r"^  (where|seen|expected|mend): +(.*)$", done.stderr, re.MULTILINE))
-    return {"what": done.stderr.splitlines()[0], "all": done.stderr, "where": "", "seen": "", "expected": "", "mend": "",
-            **block}
+    block = dict(re.findall(r"^  (where|seen|expected|hint): +(.*)$", done.stderr, re.MULTILINE))
+    return {
+        "what": done.stderr.splitlines()[0],
+        "all": done.stderr,
+        "where": "",
+        "seen": "",
+        "expected": "",
+        "hint": "",
+        **block,
+    }
 
 
 def write_events(path: Path, count: int, channels: int = 40, ticks: int = 500) -> dict[str, np.ndarray]:
@@ -80,16 +94,37 @@ class TestInformation:
     def test_help_names_every_flag(self) -> None:
         done = run("--help")
         assert done.returncode == 0
-        for flag in ("-c [ --config ]", "-A [ --tla-str ]", "--tla-code", "-V [ --ext-str ]", "-C [ --ext-code ]",
-                     "-P [ --path ]", "-p [ --plugin ]", "-l [ --logsink ]", "-L [ --loglevel ]", "-t [ --threads ]",
-                     "-a [ --app ]", "-v [ --version ]", "-h [ --help ]", "--check", "--dot", "--list", "--describe",
-                     "--schema", "--timing", "--on-error", "--sync-timing"):
+        for flag in (
+            "-c [ --config ]",
+            "-A [ --tla-str ]",
+            "--tla-code",
+            "-V [ --ext-str ]",
+            "-C [ --ext-code ]",
+            "-P [ --path ]",
+            "-p [ --plugin ]",
+            "-l [ --logsink ]",
+            "-L [ --loglevel ]",
+            "-t [ --threads ]",
+            "-a [ --app ]",
+            "-v [ --version ]",
+            "-h [ --help ]",
+            "--check",
+            "--dot",
+            "--list",
+            "--describe",
+            "--schema",
+            "--timing",
+            "--on-error",
+            "--sync-timing",
+        ):
             assert flag in done.stdout, flag
 
     def test_list_and_describe(self) -> None:
         assert "FrameFileSource" in run("--list").stdout
         described = run("--describe", "FrameFileSource")
-        assert described.returncode == 0 and "inname" in described.stdout and "must be given" in described.stdout
+        assert (
+            described.returncode == 0 and "inname" in described.stdout and "must be given" in described.stdout
+        )
         everything = run("--describe", "all").stdout
         assert everything.startswith("# Node reference") and "### FrameFileSource" in everything
 
@@ -99,55 +134,74 @@ class TestInformation:
         assert schema["additionalProperties"] is False
 
     def test_unknown_type(self) -> None:
-        assert refused("--describe", "FrameFileSorce")["mend"] == "did you mean 'FrameFileSource'?"
+        assert refused("--describe", "FrameFileSorce")["hint"] == "did you mean 'FrameFileSource'?"
 
     def test_closed_pipe_is_no_crash(self) -> None:
         reader, writer = os.pipe()
         os.close(reader)
-        done = subprocess.run([PROGRAM, "--check", COPY, "-A", "input=x.npz"], stdout=writer, check=False, timeout=60)
+        done = subprocess.run(
+            [PROGRAM, "--check", COPY, "-A", "input=x.npz"], stdout=writer, check=False, timeout=60
+        )
         os.close(writer)
-        assert done.returncode in (0, -signal.SIGPIPE)  # before the handlers are installed, the shell's habit holds
+        assert done.returncode in (
+            0,
+            -signal.SIGPIPE,
+        )  # before the handlers are installed, the shell's habit holds
 
 
 class TestMisuse:
     """Exit status 2, and a hint."""
 
-    @pytest.mark.parametrize("arguments, mend", [
-        (["--timming", "x"], "did you mean --timing?"),
-        (["--dto", "x"], "did you mean --dot?"),
-        (["-L", "debgu", COPY], "did you mean 'debug'?"),
-        (["-l", "stdout:inof", COPY], "did you mean 'info'?"),
-        (["--on-error", "stopp", COPY], "did you mean 'stop'?"),
-        (["-p", "WireCellSpgn", COPY, "-A", "input=x.npz"], "did you mean 'WireCellSpng'?"),
-        (["-A", "inptu=x.npz", COPY], "did you mean 'input'?"),
-        (["-A", "input=x.npz", "-a", "TbbFlw", COPY], "did you mean 'TbbFlow'?"),
-    ])
-    def test_nearest_name(self, arguments: list[str], mend: str) -> None:
-        assert refused(*arguments)["mend"] == mend
+    @pytest.mark.parametrize(
+        "arguments, hint",
+        [
+            (["--timming", "x"], "did you mean --timing?"),
+            (["--dto", "x"], "did you mean --dot?"),
+            (["-L", "debgu", COPY], "did you mean 'debug'?"),
+            (["-l", "stdout:inof", COPY], "did you mean 'info'?"),
+            (["--on-error", "stopp", COPY], "did you mean 'stop'?"),
+            (["-p", "WireCellSpgn", COPY, "-A", "input=x.npz"], "did you mean 'WireCellSpng'?"),
+            (["-A", "inptu=x.npz", COPY], "did you mean 'input'?"),
+            (["-A", "input=x.npz", "-a", "TbbFlw", COPY], "did you mean 'TbbFlow'?"),
+        ],
+    )
+    def test_nearest_name(self, arguments: list[str], hint: str) -> None:
+        assert refused(*arguments)["hint"] == hint
 
-    @pytest.mark.parametrize("arguments", [
-        [], ["-A", "input", COPY], ["-t", "none", COPY], [COPY, COPY], ["--list", "--version"], ["-A"],
-        ["-p", "./no-such-plugin.so", COPY, "-A", "input=x.npz"],
-    ])
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            [],
+            ["-A", "input", COPY],
+            ["-t", "none", COPY],
+            [COPY, COPY],
+            ["--list", "--version"],
+            ["-A"],
+            ["-p", "./no-such-plugin.so", COPY, "-A", "input=x.npz"],
+        ],
+    )
     def test_refused(self, arguments: list[str]) -> None:
         assert refused(*arguments)["what"] != "error: "
 
     def test_missing_argument(self) -> None:
-        assert refused(COPY)["mend"] == "-A input=VALUE"
+        assert refused(COPY)["hint"] == "-A input=VALUE"
 
     def test_missing_configuration_names_the_nearest(self) -> None:
-        assert refused("cfg/pipelin.jsonnet")["mend"] == "did you mean 'cfg/pipeline.jsonnet'?"
+        assert refused("cfg/pipelin.jsonnet")["hint"] == "did you mean 'cfg/pipeline.jsonnet'?"
 
 
 class TestConfigurationErrors:
     """Exit status 2 in under a second, with node, key and place."""
 
-    @pytest.mark.parametrize("changes, words", [
-        ("{ levle: 3 }", ["unknown configuration key 'levle'", "FrameFileSink:out", "'level'"]),
-        ("{ level: 'high' }", ["FrameFileSink:out", "key level", '"high" (string)', "integer"]),
-        ("{ level: 10 }", ["FrameFileSink:out", "key level", "-1 <= value <= 9"]),
-        ("{ masks: 1 }", ["FrameFileSink:out", "key masks", "boolean"]),
-    ])
+    @pytest.mark.parametrize(
+        "changes, words",
+        [
+            ("{ levle: 3 }", ["unknown configuration key 'levle'", "FrameFileSink:out", "'level'"]),
+            ("{ level: 'high' }", ["FrameFileSink:out", "key level", '"high" (string)', "integer"]),
+            ("{ level: 10 }", ["FrameFileSink:out", "key level", "-1 <= value <= 9"]),
+            ("{ masks: 1 }", ["FrameFileSink:out", "key masks", "boolean"]),
+        ],
+    )
     def test_wrong_key_or_value(self, changes: str, words: list[str]) -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         block = refused(COPY, "-A", "input=x.npz", "--tla-code", f"changes={changes}")
@@ -189,11 +243,19 @@ class TestPlaces:
 
     def test_json_configuration_also_compressed(self, tmp_path: Path, adc: Path) -> None:
         end = {"port": 0}
-        job = [{"type": "SPNGContext", "data": {"device": "cpu"}},
-               {"type": "FrameFileSource", "data": {"inname": str(adc)}},
-               {"type": "FrameFileSink", "data": {"outname": "out.npz"}},
-               {"type": "Pgrapher", "data": {"edges": [{"tail": {"node": "FrameFileSource", **end},
-                                                        "head": {"node": "FrameFileSink", **end}}]}}]
+        job = [
+            {"type": "SPNGContext", "data": {"device": "cpu"}},
+            {"type": "FrameFileSource", "data": {"inname": str(adc)}},
+            {"type": "FrameFileSink", "data": {"outname": "out.npz"}},
+            {
+                "type": "Pgrapher",
+                "data": {
+                    "edges": [
+                        {"tail": {"node": "FrameFileSource", **end}, "head": {"node": "FrameFileSink", **end}}
+                    ]
+                },
+            },
+        ]
         (tmp_path / "job.json").write_text(json.dumps(job))
         (tmp_path / "job.json.bz2").write_bytes(bz2.compress(json.dumps(job).encode()))
         for name in ("job.json", "job.json.bz2"):
@@ -213,8 +275,14 @@ class TestPlaces:
             shutil.copy(source, tmp_path / folder)
         shutil.copytree(ROOT / "cfg", tmp_path / "share" / "wirecell" / "cfg")
         (tmp_path / "share/wirecell/cfg/mark.jsonnet").write_text("error 'the installed one'")
-        done = subprocess.run([tmp_path / "bin" / "wire-cell", "mark.jsonnet"], capture_output=True, text=True,
-                              cwd=tmp_path / "lib", timeout=60, check=False)
+        done = subprocess.run(
+            [tmp_path / "bin" / "wire-cell", "mark.jsonnet"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path / "lib",
+            timeout=60,
+            check=False,
+        )
         assert "the installed one" in done.stderr
 
 
@@ -224,8 +292,20 @@ class TestRuns:
     @pytest.mark.parametrize("engine", ["Pgrapher", "TbbFlow"])
     def test_copy_keeps_the_arrays(self, tmp_path: Path, engine: str) -> None:
         arrays = write_events(tmp_path / "adc.npz", 3)
-        done = run(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", "-a", engine, "-t", "2", "-p", "WireCellPgraph",
-                   folder=tmp_path)
+        done = run(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.npz",
+            "-a",
+            engine,
+            "-t",
+            "2",
+            "-p",
+            "WireCellPgraph",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         with np.load(tmp_path / "out.npz") as copied:
             for name, array in arrays.items():
@@ -238,8 +318,10 @@ class TestRuns:
         assert done.returncode == 0, done.stderr
         assert "SYNCHRONISING" in done.stdout
         timing = json.loads((tmp_path / "timing.json").read_text())
-        assert {node["name"]: node["calls"] for node in timing["nodes"]} == {"FrameFileSource:in": 3,
-                                                                             "FrameFileSink:out": 3}
+        assert {node["name"]: node["calls"] for node in timing["nodes"]} == {
+            "FrameFileSource:in": 3,
+            "FrameFileSink:out": 3,
+        }
 
     def test_check_and_dot_do_not_run(self, tmp_path: Path) -> None:
         done = run(COPY, "-A", "input=absent.npz", "--check", folder=tmp_path)
@@ -251,7 +333,9 @@ class TestRuns:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["graph.dot"]
 
     def test_log_lines_have_the_fields_form(self, tmp_path: Path, adc: Path) -> None:
-        done = run(COPY, "-A", f"input={adc}", "-l", "job.log:info", "-l", "stderr", "-L", "debug", folder=tmp_path)
+        done = run(
+            COPY, "-A", f"input={adc}", "-l", "job.log:info", "-l", "stderr", "-L", "debug", folder=tmp_path
+        )
         form = re.compile(r"\[\d\d:\d\d:\d\d\.\d{3}\] [TDIWEC] \[ \S+ \] .+")
         lines = (tmp_path / "job.log").read_text().splitlines()
         assert lines and all(form.fullmatch(line) for line in lines)
@@ -270,8 +354,15 @@ class TestRuns:
     def test_full_disk(self, tmp_path: Path) -> None:
         write_events(tmp_path / "adc.npz", 20)
         limit = 100_000
-        done = run(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", folder=tmp_path,
-                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        done = run(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.npz",
+            folder=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
         assert done.returncode == 1, done.stderr
         assert "out.npz" in done.stderr
         assert not (tmp_path / "out.npz").exists() and not leftovers(tmp_path)
@@ -286,8 +377,14 @@ class TestSignals:
     @staticmethod
     def start_and_wait_for_output(folder: Path, dispositions: Callable[[], None]) -> subprocess.Popen:
         """Copy adc.npz to out.tar.bz2; return the process once some of the output is on the disk."""
-        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=dispositions)
+        process = subprocess.Popen(
+            [PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=dispositions,
+        )
         deadline = time.monotonic() + 60
         while not any(path.stat().st_size > 0 for path in folder.glob(".out.tar.bz2.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
@@ -306,11 +403,20 @@ class TestSignals:
         again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=folder)
         assert again.returncode == 0, again.stderr
         with np.load(folder / "again.npz") as kept:
-            return int(re.search(rf"stopped by {numbers[0].name} after (\d+) completed events", errors)[1]), dict(kept)
+            return int(
+                re.search(rf"stopped by {numbers[0].name} after (\d+) completed events", errors)[1]
+            ), dict(kept)
 
-    @pytest.mark.parametrize("numbers", [(number,) for number in STOP_SIGNALS] + [
-        # A closed terminal and an exhausted CPU limit repeat their signals; the job still ends in order.
-        (signal.SIGHUP, signal.SIGHUP), (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU), (signal.SIGTERM, signal.SIGHUP)])
+    @pytest.mark.parametrize(
+        "numbers",
+        [(number,) for number in STOP_SIGNALS]
+        + [
+            # A closed terminal and an exhausted CPU limit repeat their signals; the job still ends in order.
+            (signal.SIGHUP, signal.SIGHUP),
+            (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU),
+            (signal.SIGTERM, signal.SIGHUP),
+        ],
+    )
     def test_completed_events_are_kept(self, tmp_path: Path, numbers: tuple[signal.Signals, ...]) -> None:
         arrays = write_events(tmp_path / "adc.npz", 600)
         completed, kept = self.stopped_while_it_writes(tmp_path, *numbers)
@@ -345,8 +451,14 @@ class TestSignals:
     def fixture_stuck(self, tmp_path: Path):
         """A job that waits for ever in a call: its input is a pipe into which nobody writes."""
         os.mkfifo(tmp_path / "adc.npz")
-        process = subprocess.Popen([PROGRAM, COPY, "-A", "input=adc.npz", "-l", "stderr", "-L", "info"], cwd=tmp_path,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
+        process = subprocess.Popen(
+            [PROGRAM, COPY, "-A", "input=adc.npz", "-l", "stderr", "-L", "info"],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=default_signals,
+        )
         # The line about the evaluation comes just before the handlers are installed.
         assert "evaluated" in process.stderr.readline()
         time.sleep(1.0)
@@ -361,10 +473,13 @@ class TestSignals:
         assert time.monotonic() - began > 1.5
         assert not leftovers(tmp_path)
 
-    @pytest.mark.parametrize("first, second", [(signal.SIGINT, signal.SIGTERM), (signal.SIGHUP, signal.SIGQUIT),
-                                               (signal.SIGUSR1, signal.SIGUSR1)])
-    def test_second_signal_ends_at_once(self, tmp_path: Path, stuck: subprocess.Popen, first: signal.Signals,
-                                        second: signal.Signals) -> None:
+    @pytest.mark.parametrize(
+        "first, second",
+        [(signal.SIGINT, signal.SIGTERM), (signal.SIGHUP, signal.SIGQUIT), (signal.SIGUSR1, signal.SIGUSR1)],
+    )
+    def test_second_signal_ends_at_once(
+        self, tmp_path: Path, stuck: subprocess.Popen, first: signal.Signals, second: signal.Signals
+    ) -> None:
         stuck.send_signal(first)
         time.sleep(0.2)
         began = time.monotonic()

@@ -62,19 +62,40 @@ def copying(*words: str) -> list[str]:
 
 OPTIONS = [
     Option("frames", ".npz", lambda path: copying("-A", f"output={path}"), is_archive),
-    Option("depositions", ".npz", lambda path: ["depos.jsonnet", "-A", "input=depos.npz", "-A", f"output={path}"], is_archive),
+    Option(
+        "depositions",
+        ".npz",
+        lambda path: ["depos.jsonnet", "-A", "input=depos.npz", "-A", f"output={path}"],
+        is_archive,
+    ),
     Option("--timing", ".json", lambda path: copying("--timing", path), is_json),
     Option("--trace-states", ".json", lambda path: copying("--trace-states", path), is_json),
-    Option("--dot", ".dot", lambda path: copying("--dot", path), lambda content: content.startswith(b"digraph")),
-    Option("--record", ".sqlite", lambda path: copying("--record", path), lambda content: content.startswith(b"SQLite format 3"),
-           streams=False),
-    Option("-l", ".log", lambda path: copying("-l", path, "-L", "debug"), lambda content: b"[ wire-cell ]" in content, appends=True),
+    Option(
+        "--dot", ".dot", lambda path: copying("--dot", path), lambda content: content.startswith(b"digraph")
+    ),
+    Option(
+        "--record",
+        ".sqlite",
+        lambda path: copying("--record", path),
+        lambda content: content.startswith(b"SQLite format 3"),
+        streams=False,
+    ),
+    Option(
+        "-l",
+        ".log",
+        lambda path: copying("-l", path, "-L", "debug"),
+        lambda content: b"[ wire-cell ]" in content,
+        appends=True,
+    ),
 ]
 
 
 @pytest.fixture(name="option", params=OPTIONS, ids=[option.name for option in OPTIONS])
 def fixture_option(request: pytest.FixtureRequest) -> Option:
-    if request.param.name == "--record" and not (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists():
+    if (
+        request.param.name == "--record"
+        and not (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists()
+    ):
         pytest.skip("built without the recorder")
     return request.param
 
@@ -83,7 +104,11 @@ def fixture_option(request: pytest.FixtureRequest) -> Option:
 def fixture_folder(tmp_path: Path) -> Path:
     """With inputs, and an empty folder `place` for the output."""
     wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.ones((3, 4), np.int16), np.arange(3)))
-    np.savez(tmp_path / "depos.npz", depo_data_0=-np.ones((7, 2), np.float32), depo_info_0=np.zeros((4, 2), np.int32))
+    np.savez(
+        tmp_path / "depos.npz",
+        depo_data_0=-np.ones((7, 2), np.float32),
+        depo_info_0=np.zeros((4, 2), np.int32),
+    )
     (tmp_path / "depos.jsonnet").write_text(DEPO_JOB, encoding="utf-8")
     (tmp_path / "place").mkdir()
     return tmp_path
@@ -114,7 +139,10 @@ class TestKinds:
     def test_link_to_a_file(self, option: Option, folder: Path, exists: bool) -> None:
         """The link stays; its target is replaced or made."""
         (folder / "place" / "there").mkdir()
-        target, link = folder / "place" / "there" / f"target{option.ending}", folder / "place" / f"out{option.ending}"
+        target, link = (
+            folder / "place" / "there" / f"target{option.ending}",
+            folder / "place" / f"out{option.ending}",
+        )
         link.symlink_to(f"there/{target.name}")
         if exists:
             target.write_bytes(OLD)
@@ -187,11 +215,17 @@ class TestKinds:
     def test_standard_output_that_is_a_file(self, folder: Path) -> None:
         """What was printed before stays."""
         with (folder / "printed").open("wb") as stream:
-            done = subprocess.run([wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")], cwd=folder, stdout=stream,
-                                  stderr=subprocess.PIPE, check=False, timeout=60)
+            done = subprocess.run(
+                [wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")],
+                cwd=folder,
+                stdout=stream,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=60,
+            )
         assert done.returncode == 0, done.stderr
         printed = (folder / "printed").read_text(encoding="utf-8")
-        assert "FrameFileSource" in printed.split("{")[0] and json.loads(printed[printed.index("{"):])
+        assert "FrameFileSource" in printed.split("{")[0] and json.loads(printed[printed.index("{") :])
 
 
 class TestFilesOfTheJob:
@@ -218,7 +252,9 @@ class TestFilesOfTheJob:
         names = self.other_names(folder, victim)
         for name in names if flag == "-l" else names[2:3]:
             there = sorted(folder.iterdir())
-            block = wire_cell.refused("job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2)
+            block = wire_cell.refused(
+                "job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2
+            )
             assert flag in block and name in block
             assert (folder / victim).read_bytes() == before and sorted(folder.iterdir()) == there
 
@@ -230,24 +266,45 @@ class TestFilesOfTheJob:
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())
         before = copied.read_bytes()
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc.npz", "-A",
-                                  "model=" + (source if victim == "model" else "none"), *self.words(flag, source), folder=folder,
-                                  status=2)
+        block = wire_cell.refused(
+            "-c",
+            wire_cell.PIPELINE,
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "model=" + (source if victim == "model" else "none"),
+            *self.words(flag, source),
+            folder=folder,
+            status=2,
+        )
         assert flag in block and source in block
         assert copied.read_bytes() == before
 
     @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag != "--dot"])
     def test_other_output(self, folder: Path, flag: str) -> None:
         there = sorted(folder.iterdir())
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", flag, "place/../out.npz", folder=folder,
-                                  status=2)
+        block = wire_cell.refused(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.npz",
+            flag,
+            "place/../out.npz",
+            folder=folder,
+            status=2,
+        )
         assert flag in block and "out.npz" in block
         assert sorted(folder.iterdir()) == there
 
     def test_two_links_to_what_is_not_there_yet(self, folder: Path) -> None:
         (folder / "one.npz").symlink_to("new")
         (folder / "two").symlink_to("new")
-        wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=one.npz", "--timing", "two", folder=folder, status=2)
+        wire_cell.refused(
+            COPY, "-A", "input=adc.npz", "-A", "output=one.npz", "--timing", "two", folder=folder, status=2
+        )
         assert not (folder / "new").exists()
 
 
@@ -255,11 +312,25 @@ class TestLogOfAJobThatCannotBeMade:
     """The files of the job are not known then."""
 
     def test_new_file_gets_its_lines(self, folder: Path) -> None:
-        wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "engine=None", "-l", "job.log", "-L", "debug", folder=folder, status=2)
+        wire_cell.refused(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "engine=None",
+            "-l",
+            "job.log",
+            "-L",
+            "debug",
+            folder=folder,
+            status=2,
+        )
         assert "evaluated" in (folder / "job.log").read_text(encoding="utf-8")
 
     def test_existing_file_is_left_alone(self, folder: Path) -> None:
         before = (folder / "adc.npz").read_bytes()
-        done = wire_cell.run(COPY, "-A", "input=adc.npz", "-A", "engine=None", "-l", "adc.npz", "-L", "debug", folder=folder)
+        done = wire_cell.run(
+            COPY, "-A", "input=adc.npz", "-A", "engine=None", "-l", "adc.npz", "-L", "debug", folder=folder
+        )
         assert done.returncode == 2 and "adc.npz, which may be a file of the job" in done.stderr
         assert (folder / "adc.npz").read_bytes() == before

@@ -79,10 +79,29 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(folder: Path, source: Path, *flags: str, **variables: str) -> Iterator[subprocess.Popen]:
     """A job that waits at its end until timing.json, a pipe, is read."""
     os.mkfifo(folder / "timing.json")
-    command = [wire_cell.PROGRAM, "-c", COPY, "-A", f"input={source}", "-A", "output=out.tar", "--timing", "timing.json", *flags]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_"))} | variables
-    job = subprocess.Popen(list(map(str, command)), cwd=folder, env=environment, text=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    command = [
+        wire_cell.PROGRAM,
+        "-c",
+        COPY,
+        "-A",
+        f"input={source}",
+        "-A",
+        "output=out.tar",
+        "--timing",
+        "timing.json",
+        *flags,
+    ]
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_"))
+    } | variables
+    job = subprocess.Popen(
+        list(map(str, command)),
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     try:
         yield job
     finally:
@@ -143,10 +162,16 @@ class TestWindow:
             self.send_rubbish(path)
             assert request("POST", "/stop_profile") == (200, "not recording\n")
             wait_for(100)
-            assert [request("GET", "/start_profile")[0], request("POST", "/timings")[0], request("GET", "/x")[0]] == [405, 405, 404]
+            assert [
+                request("GET", "/start_profile")[0],
+                request("POST", "/timings")[0],
+                request("GET", "/x")[0],
+            ] == [405, 405, 404]
             timing, _ = finish(job, tmp_path)
         assert not path.exists()
-        events = sorted({event for event, in Recorded(tmp_path / "run.sqlite").sql("SELECT event FROM SPNG_CALL")})
+        events = sorted(
+            {event for (event,) in Recorded(tmp_path / "run.sqlite").sql("SELECT event FROM SPNG_CALL")}
+        )
         assert 0 < events[0] and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
         assert timing["run"]["events"] == EVENTS
@@ -154,8 +179,12 @@ class TestWindow:
     @staticmethod
     def send_rubbish(path: Path) -> None:
         """No HTTP, a header and a body without end, and a client that says nothing."""
-        for sent, status in ((b"\x00\x01rubbish\r\n\r\n", b"400"), (b"GET / HTTP/1.1\r\nx: " + b"y" * 20000, b"431"),
-                             (b"POST /start_profile HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"), (b"GET", b"")):
+        for sent, status in (
+            (b"\x00\x01rubbish\r\n\r\n", b"400"),
+            (b"GET / HTTP/1.1\r\nx: " + b"y" * 20000, b"431"),
+            (b"POST /start_profile HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
+            (b"GET", b""),
+        ):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
                 client.connect(str(path))
                 client.sendall(sent)
@@ -170,13 +199,27 @@ class TestWindow:
             job.send_signal(signal.SIGUSR2)
             assert job.stderr.readline() == "wire-cell: SIGUSR2: recording is paused\n"
             finish(job, tmp_path)
-        events = [event for event, in Recorded(tmp_path / "run.sqlite").sql("SELECT DISTINCT event FROM SPNG_CALL ORDER BY event")]
+        events = [
+            event
+            for (event,) in Recorded(tmp_path / "run.sqlite").sql(
+                "SELECT DISTINCT event FROM SPNG_CALL ORDER BY event"
+            )
+        ]
         assert events[0] == 0 and events[-1] < EVENTS - 1
 
     def test_events_and_control(self, source: Path, tmp_path: Path) -> None:
         """The window has one master."""
         path = tmp_path / "job.sock"
-        with running(tmp_path, source, "--record", "run.sqlite", "--profile-events", "3", "--profile-control", f"unix:{path}") as job:
+        with running(
+            tmp_path,
+            source,
+            "--record",
+            "run.sqlite",
+            "--profile-events",
+            "3",
+            "--profile-control",
+            f"unix:{path}",
+        ) as job:
             until(path.exists)
             assert ask(UnixConnection(path), "POST", "/start_profile")[0] == 409
             finish(job, tmp_path)
@@ -189,7 +232,10 @@ class TestTimings:
         path = tmp_path / "job.sock"
         with running(tmp_path, source, "--profile-control", f"unix:{path}") as job:
             until(path.exists)
-            assert ask(UnixConnection(path), "POST", "/start_profile") == (409, "this job was started without --record\n")
+            assert ask(UnixConnection(path), "POST", "/start_profile") == (
+                409,
+                "this job was started without --record\n",
+            )
 
             def read() -> dict[tuple[str, str], str]:
                 return samples(ask(UnixConnection(path), "GET", "/timings")[1])
@@ -200,8 +246,13 @@ class TestTimings:
             timing, _ = finish(job, tmp_path)
         assert len(timing["nodes"]) >= 2
         for node in timing["nodes"]:
-            for metric, key in (("calls", "calls"), ("failed_calls", "failed"), ("operations", "leaf_operations"),
-                                ("in_bytes", "in_bytes"), ("out_bytes", "out_bytes")):
+            for metric, key in (
+                ("calls", "calls"),
+                ("failed_calls", "failed"),
+                ("operations", "leaf_operations"),
+                ("in_bytes", "in_bytes"),
+                ("out_bytes", "out_bytes"),
+            ):
                 assert int(now[f"spng_node_{metric}_total", node["name"]]) == node[key]
             for metric in ("wall", "cpu"):
                 whole, fraction = now[f"spng_node_{metric}_seconds_total", node["name"]].split(".")
@@ -218,16 +269,26 @@ class TestTcp:
             port = int(re.fullmatch(r"wire-cell: listening at http://127\.0\.0\.1:(\d+)\n", said)[1])
 
             def request(**headers: str) -> int:
-                return ask(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE), "GET", "/health", **headers)[0]
+                return ask(
+                    http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE),
+                    "GET",
+                    "/health",
+                    **headers,
+                )[0]
 
             assert request() == 401
             assert request(Authorization="Bearer wrong") == 401
             assert request(Authorization=f"Bearer {TOKEN}x") == 401
             assert request(Authorization=TOKEN) == 401
             assert request(Authorization=f"Bearer {TOKEN}") == 200
-            table = Path("/proc/net/tcp").read_text(encoding="ascii") if Path("/proc/net/tcp").exists() else ""
-            bound = {line.split()[1].split(":")[0] for line in table.splitlines()[1:]
-                     if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == port}
+            table = (
+                Path("/proc/net/tcp").read_text(encoding="ascii") if Path("/proc/net/tcp").exists() else ""
+            )
+            bound = {
+                line.split()[1].split(":")[0]
+                for line in table.splitlines()[1:]
+                if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == port
+            }
             assert bound in ({"0100007F"}, set())
             with pytest.raises(OSError):  # another address of this machine
                 socket.create_connection(("127.0.0.2", port), timeout=5)
@@ -235,25 +296,59 @@ class TestTcp:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("where, variables, said", [
-        ("tcp:0", {}, "SPNG_PROFILE_TOKEN"), ("tcp:0", {"SPNG_PROFILE_TOKEN": "short"}, "less than 16"),
-        ("tcp:x", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:x'"), ("tcp:70000", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:70000'"),
-        ("unix:", {}, "'unix:'"), ("unix:" + "x" * 108, {}, "107"), ("here", {}, "'here'"),
-        ("unix:/absent/job.sock", {}, "--profile-control"),
-    ])
-    def test_address(self, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, variables: dict[str, str],
-                     said: str) -> None:
+    @pytest.mark.parametrize(
+        "where, variables, said",
+        [
+            ("tcp:0", {}, "SPNG_PROFILE_TOKEN"),
+            ("tcp:0", {"SPNG_PROFILE_TOKEN": "short"}, "less than 16"),
+            ("tcp:x", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:x'"),
+            ("tcp:70000", {"SPNG_PROFILE_TOKEN": TOKEN}, "'tcp:70000'"),
+            ("unix:", {}, "'unix:'"),
+            ("unix:" + "x" * 108, {}, "107"),
+            ("here", {}, "'here'"),
+            ("unix:/absent/job.sock", {}, "--profile-control"),
+        ],
+    )
+    def test_address(
+        self,
+        source: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        where: str,
+        variables: dict[str, str],
+        said: str,
+    ) -> None:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        block = wire_cell.refused("-c", COPY, "-A", f"input={source}", "-A", "output=out.tar", "--profile-control", where,
-                                  folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "-c",
+            COPY,
+            "-A",
+            f"input={source}",
+            "-A",
+            "output=out.tar",
+            "--profile-control",
+            where,
+            folder=tmp_path,
+            status=2,
+        )
         assert said in block
 
     def test_a_file_is_not_replaced_but_a_dead_socket_is(self, source: Path, tmp_path: Path) -> None:
         path = tmp_path / "job.sock"
         path.write_text("mine", encoding="utf-8")
-        wire_cell.refused("-c", COPY, "-A", f"input={source}", "-A", "output=out.tar", "--profile-control", f"unix:{path}",
-                          folder=tmp_path, status=2)
+        wire_cell.refused(
+            "-c",
+            COPY,
+            "-A",
+            f"input={source}",
+            "-A",
+            "output=out.tar",
+            "--profile-control",
+            f"unix:{path}",
+            folder=tmp_path,
+            status=2,
+        )
         assert path.read_text(encoding="utf-8") == "mine"
         path.unlink()
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:

@@ -92,5 +92,5 @@ def refusal(done: subprocess.CompletedProcess) -> dict[str, str]:
     assert done.stdout == ""
     lines = done.stderr.splitlines()
     labels = [line.split(":")[0].strip() for line in lines]
-    assert labels == ["error", "where", "seen", "expected", "mend"], done.stderr
+    assert labels == ["error", "where", "seen", "expected", "hint"], done.stderr
     return {label: line.split(":", 1)[1].strip() for label, line in zip(labels, lines)}

@@ -208,7 +208,7 @@ def test_without_patchelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(elf_file.shutil, "which", lambda name, path: None)
     with pytest.raises(SystemExit):
         elf_file.set_search_path(path, "$ORIGIN")
-    assert "patchelf is not there yet. To mend: ./wcb setup" in capsys.readouterr().err
+    assert "patchelf is not there yet. To fix: ./wcb setup" in capsys.readouterr().err
 
 
 def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

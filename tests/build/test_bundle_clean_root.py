@@ -79,7 +79,7 @@ def test_with_the_network_and_a_recording(root: CleanRoot, folder: str) -> None:
     without = refusal(root.run(f"{HOME}/bin/wirecell-profile", "summary", "run.sqlite", folder=folder))
     assert without["error"] == "wirecell-profile cannot run with this Python"
     assert without["seen"] == "no package numpy in /usr/bin/python3"
-    assert "pip install numpy" in without["mend"]
+    assert "pip install numpy" in without["hint"]
 
     numpy = torch_folder().parent
     with_numpy = CleanRoot(root.folder, root.mounts | {

@@ -150,7 +150,7 @@ def test_no_torch(bundle: Path, tmp_path: Path) -> None:
     block = refusal(done)
     assert block["error"] == "LibTorch is not found"
     assert block["seen"] == f"no package torch in {tmp_path}/python/python3"
-    assert block["mend"].startswith("python3 -m pip install torch==2.11.0, or give the folder")
+    assert block["hint"].startswith("python3 -m pip install torch==2.11.0, or give the folder")
 
     (tmp_path / "site" / "torch").mkdir(parents=True)
     (tmp_path / "site" / "torch" / "__init__.py").touch()
@@ -248,7 +248,7 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
     bare = python_with(tmp_path / "python", tmp_path / "site")
     block = refusal(subprocess.run([tool, "--help"], env={"PATH": bare}, cwd=tmp_path, capture_output=True, text=True, check=False))
     assert block["error"] == "wirecell-profile cannot run with this Python" and "no package numpy in" in block["seen"]
-    assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["mend"].startswith("python3 -m pip install numpy")
+    assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["hint"].startswith("python3 -m pip install numpy")
 
     contents.put_filled("python-tool.sh", tmp_path / "bin" / "tool",
                         {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"})

@@ -95,7 +95,7 @@ def test_the_old_abi_is_refused(configure, made_up_torch):
         f"--with-libtorch={made_up_torch({'lib/libc10.so': b'_ZN3c105ErrorC1ENS_14SourceLocationESs'})}"
     )
     assert done.status != 0
-    assert "old C++ ABI" in done.err and "To mend" in done.err
+    assert "old C++ ABI" in done.err and "To fix" in done.err
 
 
 def test_a_folder_without_libtorch_says_so(configure, tmp_path):

@@ -19,13 +19,21 @@ from wcblib import command_line, help_text, waf
 sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
 import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
-DOCUMENTS = sorted([ROOT / "README.md", ROOT / "spng" / "README.md", *(ROOT / "docs").rglob("*.md"),
-                    *(ROOT / "profiling").rglob("*.md")])
+DOCUMENTS = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "spng" / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "profiling").rglob("*.md"),
+    ]
+)
 GUIDE = ROOT / "docs" / "user-guide.md"
 CHAIN = ROOT / "spng" / "README.md"
 JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
-DETECTORS = re.findall(r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE)
-NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--permits", "--version", "--help")
+DETECTORS = re.findall(
+    r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE
+)
+NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--reservations", "--version", "--help")
 
 
 def text_of(path: Path) -> str:
@@ -67,11 +75,13 @@ def program_arguments(words: list[str]) -> list[str] | None:
     """What stands behind wire-cell, also where another program starts it; None for other commands."""
     for position, word in enumerate(words):
         if word == "wire-cell" or word.endswith("/wire-cell"):
-            return words[position + 1:]
+            return words[position + 1 :]
     return None
 
 
-WIRE_CELL_COMMANDS = sorted({(where, *found) for where, words in commands() if (found := program_arguments(words))})
+WIRE_CELL_COMMANDS = sorted(
+    {(where, *found) for where, words in commands() if (found := program_arguments(words))}
+)
 WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if words[0] == "./wcb"})
 
 
@@ -79,7 +89,9 @@ WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if wor
 def test_links(path: Path) -> None:
     """Files and headings that links, pictures and the boxes of diagrams point to are there."""
     prose = re.sub(r"^```(?!mermaid).*?^```", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
-    targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'^\s*click \w+ href "([^"]+)"', prose, re.MULTILINE)
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(
+        r'^\s*click \w+ href "([^"]+)"', prose, re.MULTILINE
+    )
     broken = []
     for target in targets:
         if target.startswith(("http://", "https://")):
@@ -143,11 +155,20 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 
 
 @needs_program
-@pytest.mark.parametrize("argument", [
-    *(f"detname={name}" for name in DETECTORS), "batch=false", "model=standin", "engine=TbbFlow", "filters=pdsp", "filters=pdhd",
-    "tags=signal,gauss,wiener,loose,mp2,mp3,roi", "tags=roi",
-    "dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
-])
+@pytest.mark.parametrize(
+    "argument",
+    [
+        *(f"detname={name}" for name in DETECTORS),
+        "batch=false",
+        "model=standin",
+        "engine=TbbFlow",
+        "filters=pdsp",
+        "filters=pdhd",
+        "tags=signal,gauss,wiener,loose,mp2,mp3,roi",
+        "tags=roi",
+        "dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
+    ],
+)
 def test_main_job_with(argument: str, tmp_path: Path) -> None:
     done = run("--check", "-c", "cfg/pipeline.jsonnet", "-A", argument, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -156,7 +177,9 @@ def test_main_job_with(argument: str, tmp_path: Path) -> None:
 def test_job_arguments_are_those_of_the_job() -> None:
     """The guide's table, the job's comments and its parameters name the same arguments with the same defaults."""
     job = text_of(ROOT / "cfg" / "pipeline.jsonnet")
-    parameters = dict(re.findall(r"^    (\w+)=(.*),$", job[job.index("\nfunction("):job.index("\n)")], re.MULTILINE))
+    parameters = dict(
+        re.findall(r"^    (\w+)=(.*),$", job[job.index("\nfunction(") : job.index("\n)")], re.MULTILINE)
+    )
     parameters = {name: value.strip("'") for name, value in parameters.items()}
     table = re.findall(r"^\| `(\w+)` \|(.*?)\|", text_of(GUIDE).split("## Exit statuses")[0], re.MULTILINE)
     assert {name: value.strip(" `") for name, value in table} == parameters
@@ -167,11 +190,17 @@ def test_job_arguments_are_those_of_the_job() -> None:
 def test_chain_table_names_every_node() -> None:
     listed = re.findall(r"^  (\w+) ", run("--list").stdout.split("\nservice\n")[0], re.MULTILINE)
     table = text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]
-    assert listed and not [name for name in [*listed, "FrameFileSource", "FrameFileSink"] if not re.search(rf"\b{name}\b", table)]
+    assert listed and not [
+        name for name in [*listed, "FrameFileSource", "FrameFileSink"] if not re.search(rf"\b{name}\b", table)
+    ]
 
 
 def test_chain_table_names_every_range() -> None:
-    sources = [path for path in (ROOT / "spng").rglob("*.*") if path.suffix in {".cxx", ".h"} and not {"instrument", "include"} & set(path.parts)]
+    sources = [
+        path
+        for path in (ROOT / "spng").rglob("*.*")
+        if path.suffix in {".cxx", ".h"} and not {"instrument", "include"} & set(path.parts)
+    ]
     used = {found for path in sources for found in re.findall(r'NVTX_SCOPED_RANGE\("(.+?)"\)', text_of(path))}
     named = set(re.findall(r"`(\w+::\w+)`", text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]))
     assert used == named
@@ -181,8 +210,10 @@ def test_chain_table_names_every_range() -> None:
 def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
     """The nodes of the drawing and the edges between them, fans left out."""
     drawn = run("--dot", "-", "-c", "cfg/pipeline.jsonnet", folder=tmp_path).stdout
-    labels = {node: ":".join(filter(None, label.split("\\n")))
-              for node, label in re.findall(r'^  (n\d+) \[label="(.*?)"', drawn, re.MULTILINE)}
+    labels = {
+        node: ":".join(filter(None, label.split("\\n")))
+        for node, label in re.findall(r'^  (n\d+) \[label="(.*?)"', drawn, re.MULTILINE)
+    }
     after: dict[str, list[str]] = {}
     for tail, head in re.findall(r"(n\d+) -> (n\d+)", drawn):
         after.setdefault(tail, []).append(head)
@@ -194,12 +225,18 @@ def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
             else:
                 yield labels[head].removesuffix(":anode0")
 
-    expected = {(labels[node].removesuffix(":anode0"), head) for node in labels
-                if not re.match("SPNGFan(out|in)TensorSets", labels[node]) for head in beyond_fans(node)}
+    expected = {
+        (labels[node].removesuffix(":anode0"), head)
+        for node in labels
+        if not re.match("SPNGFan(out|in)TensorSets", labels[node])
+        for head in beyond_fans(node)
+    }
     diagram = blocks(CHAIN, "mermaid")[0]
     boxes = dict(re.findall(r"\b(\w+)\[([\w:-]+)\]", diagram))
-    seen = {(boxes[tail], boxes[head]) for tail, head in
-            re.findall(r"^\s*(\w+)(?:\[.*?\])? -->\|.*?\| (\w+)", diagram, re.MULTILINE)}
+    seen = {
+        (boxes[tail], boxes[head])
+        for tail, head in re.findall(r"^\s*(\w+)(?:\[.*?\])? -->\|.*?\| (\w+)", diagram, re.MULTILINE)
+    }
     assert seen == expected
 
 
@@ -212,7 +249,9 @@ def with_example_node(name: str, text: str) -> str:
         return text.replace(other, f"{function}\n{other}")
     [diff] = blocks(CHAIN, "diff")
     for part in diff.split("\n\n"):
-        before, after = ("".join(f"{line[1:]}\n" for line in part.splitlines() if line[0] in kept) for kept in (" -", " +"))
+        before, after = (
+            "".join(f"{line[1:]}\n" for line in part.splitlines() if line[0] in kept) for kept in (" -", " +")
+        )
         assert text.count(before) == 1, f"{name} has no line:\n{before}"
         text = text.replace(before, after)
     return text
@@ -229,11 +268,28 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
     for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
         path = tmp_path / "cfg" / name
         path.write_text(with_example_node(name, text_of(path)), encoding="utf-8")
-    drawn = run("-p", plugin, "-P", tmp_path / "cfg", "-P", tmp_path / "cfg" / "lib", "-c", tmp_path / "cfg" / "pipeline.jsonnet",
-                "--dot", "-", folder=tmp_path)
+    drawn = run(
+        "-p",
+        plugin,
+        "-P",
+        tmp_path / "cfg",
+        "-P",
+        tmp_path / "cfg" / "lib",
+        "-c",
+        tmp_path / "cfg" / "pipeline.jsonnet",
+        "--dot",
+        "-",
+        folder=tmp_path,
+    )
     assert drawn.returncode == 0, drawn.stderr
-    names = {node: label.replace("\\n", ":") for node, label in re.findall(r'^  (n\d+) \[label="([^"]+)', drawn.stdout, re.MULTILINE)}
-    edges = [(names[tail], names[head]) for tail, head in re.findall(r"^  (n\d+) -> (n\d+)", drawn.stdout, re.MULTILINE)]
+    names = {
+        node: label.replace("\\n", ":")
+        for node, label in re.findall(r'^  (n\d+) \[label="([^"]+)', drawn.stdout, re.MULTILINE)
+    }
+    edges = [
+        (names[tail], names[head])
+        for tail, head in re.findall(r"^  (n\d+) -> (n\d+)", drawn.stdout, re.MULTILINE)
+    ]
     for group in ("induction", "collection"):
         assert (f"SPNGApply1DSpectrum:gauss-{group}", f"SPNGClip:gauss-{group}") in edges
         assert (f"SPNGClip:gauss-{group}", f"SPNGApplyROI:signal-{group}") in edges
@@ -242,7 +298,9 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
 def test_all_code_of_the_page_is_built() -> None:
     """Each block of C++ is one of the files that the build takes from the page."""
     shown = text_of(CHAIN)
-    assert blocks(CHAIN, "cpp") == [spng_example_node.code_of(shown, part) for part in spng_example_node.PARTS]
+    assert blocks(CHAIN, "cpp") == [
+        spng_example_node.code_of(shown, part) for part in spng_example_node.PARTS
+    ]
 
 
 @needs_program

@@ -23,9 +23,21 @@ ORDER = (
     ("spng/instrument/meter",),
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
     ("spng/detector", "spng/graph"),
-    ("spng/engine", "spng/nodes/coincidence", "spng/nodes/decon", "spng/nodes/filter", "spng/nodes/noise",
-     "spng/nodes/sim"),
-    ("spng/nodes/dnn", "spng/nodes/input_check", "spng/nodes/plumbing", "spng/nodes/roi", "spng/nodes/sim/signal"),
+    (
+        "spng/engine",
+        "spng/nodes/coincidence",
+        "spng/nodes/decon",
+        "spng/nodes/filter",
+        "spng/nodes/noise",
+        "spng/nodes/sim",
+    ),
+    (
+        "spng/nodes/dnn",
+        "spng/nodes/input_check",
+        "spng/nodes/plumbing",
+        "spng/nodes/roi",
+        "spng/nodes/sim/signal",
+    ),
     ("spng/nodes/frame", "spng/nodes/sim/depos"),
     ("spng/kernels",),
     ("spng/kernels/plugin",),
@@ -36,7 +48,9 @@ LEAF_HEADER = "spng/include/WireCellSpng/TorchnvTools.h"  # for every folder and
 RECORDER_HEADER = "profiling/recorder/recorder_abi.h"  # all that the library knows of the recorder
 INSTRUMENTATION = ("spng/instrument/", "spng/include/", "profiling/recorder/")
 MAX_SOURCES = 32  # of one folder
-CLOCKS_AND_PROFILERS = re.compile(r'#include [<"](chrono|ctime|time\.h|sys/time\.h|nvtx3/.*|cupti.*|generated_.*)[>"]')
+CLOCKS_AND_PROFILERS = re.compile(
+    r'#include [<"](chrono|ctime|time\.h|sys/time\.h|nvtx3/.*|cupti.*|generated_.*)[>"]'
+)
 
 # Words that stand for a mistake, and the files in which they are right, each with its reason. In Python the names of
 # NumPy's functions are no taboo, so those of tensors are looked for in C++ only.
@@ -56,8 +70,10 @@ TABOOS = {
 }
 TABOOS_EVERYWHERE = {
     r"\b(TODO|FIXME|XXX)\b": {},
-    r"nvToolsExt": {"scripts/waf_tools/spng_libtorch.py": "looks for the header by which NVTX3 is found",
-                    "profiling/recorder/nvtx_injection.cxx": "a tool needs the C header of NVTX3"},
+    r"nvToolsExt": {
+        "scripts/waf_tools/spng_libtorch.py": "looks for the header by which NVTX3 is found",
+        "profiling/recorder/nvtx_injection.cxx": "a tool needs the C header of NVTX3",
+    },
     r"/nfs/": {},
     r"-march=native": {},
 }
@@ -74,14 +90,18 @@ OTHER_FILE = {
     "SPNGFaninTensorSets": "fans.h",
     "SPNGDiscard": "fans.h",
 }
-REGISTRATION = re.compile(r'^const Registration<(\w+)> \w+\{\s*\{\s*\.type = "(\w+)",\s*\.kind = "(\w+)"', re.MULTILINE)
+REGISTRATION = re.compile(
+    r'^const Registration<(\w+)> \w+\{\s*\{\s*\.type = "(\w+)",\s*\.kind = "(\w+)"', re.MULTILINE
+)
 RANGE = re.compile(r'NVTX_SCOPED_RANGE\("(\w+)::\w+"\)')
 
 
 def files(*folders: str, endings: tuple[str, ...]) -> Iterator[Path]:
     """Files of these folders with these endings, in order."""
     for folder in folders:
-        yield from sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in endings and path.is_file())
+        yield from sorted(
+            path for path in (ROOT / folder).rglob("*") if path.suffix in endings and path.is_file()
+        )
 
 
 def sources() -> list[Path]:
@@ -114,7 +134,9 @@ def test_dependencies_point_one_way() -> None:
         if name(path) == LEAF_HEADER:
             continue
         own = room(name(path))
-        for included in re.findall(r'^#include "((?:spng|profiling)/\w+/.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        for included in re.findall(
+            r'^#include "((?:spng|profiling)/\w+/.+)"', path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             if included == RECORDER_HEADER:
                 continue
             other = room(included)
@@ -135,9 +157,12 @@ def test_headers_for_other_programs_include_nothing_of_ours(header: str) -> None
 
 
 def test_only_instrumentation_knows_clocks_and_profilers() -> None:
-    wrong = [name(path) for path in sources()
-             if not name(path).startswith(INSTRUMENTATION)
-             and CLOCKS_AND_PROFILERS.search(path.read_text(encoding="utf-8"))]
+    wrong = [
+        name(path)
+        for path in sources()
+        if not name(path).startswith(INSTRUMENTATION)
+        and CLOCKS_AND_PROFILERS.search(path.read_text(encoding="utf-8"))
+    ]
     assert not wrong, wrong
 
 
@@ -145,7 +170,14 @@ def test_only_instrumentation_knows_clocks_and_profilers() -> None:
 def test_taboos(taboo: str, allowed: dict[str, str]) -> None:
     searched = sources()
     if taboo in TABOOS_EVERYWHERE:
-        searched += files("cfg", "scripts", "profiling", "campaign", ".ci", endings=(".jsonnet", ".py", ".cxx", ".h", ".sh", ""))
+        searched += files(
+            "cfg",
+            "scripts",
+            "profiling",
+            "campaign",
+            ".ci",
+            endings=(".jsonnet", ".py", ".cxx", ".h", ".sh", ""),
+        )
         searched += [ROOT / "wscript", ROOT / "wcb"]
     found = {name(path) for path in searched if re.search(taboo, path.read_text(encoding="utf-8"))}
     assert found - set(allowed) == set(), "forbidden here"
@@ -153,33 +185,48 @@ def test_taboos(taboo: str, allowed: dict[str, str]) -> None:
 
 
 def test_headers_have_a_guard() -> None:
-    without = [name(path) for path in sources()
-               if path.suffix in (".h", ".cuh") and not path.read_text(encoding="utf-8").startswith("#pragma once\n")]
+    without = [
+        name(path)
+        for path in sources()
+        if path.suffix in (".h", ".cuh") and not path.read_text(encoding="utf-8").startswith("#pragma once\n")
+    ]
     assert not without, without
 
 
 def test_files_are_short() -> None:
     searched = [*sources(), *files("scripts", "cfg", "campaign", endings=(".py", ".jsonnet"))]
-    long = {name(path): lines for path in searched if (lines := path.read_text(encoding="utf-8").count("\n")) > 600}
+    long = {
+        name(path): lines
+        for path in searched
+        if (lines := path.read_text(encoding="utf-8").count("\n")) > 600
+    }
     assert not long, long
 
 
 def snake_case(class_name: str) -> str:
     """Torch1DSpectrum -> torch_1d_spectrum, ThresholdROIs -> threshold_rois, DNNROI -> dnnroi."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name.replace("ROIs", "Rois"))
+    words = re.sub(
+        r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name.replace("ROIs", "Rois")
+    )
     return words.lower()
 
 
 def registrations() -> list[tuple[Path, str, str, str]]:
     """File, class, registered type and kind of every component."""
-    found = [(path, *match) for path in sources() for match in REGISTRATION.findall(path.read_text(encoding="utf-8"))]
+    found = [
+        (path, *match)
+        for path in sources()
+        for match in REGISTRATION.findall(path.read_text(encoding="utf-8"))
+    ]
     assert len(found) > 20
     return found
 
 
 def test_every_registration_was_understood() -> None:
-    declared = sum(len(re.findall(r"^const Registration<", path.read_text(encoding="utf-8"), re.MULTILINE))
-                   for path in sources())
+    declared = sum(
+        len(re.findall(r"^const Registration<", path.read_text(encoding="utf-8"), re.MULTILINE))
+        for path in sources()
+    )
     assert declared == len(registrations())
 
 
@@ -190,14 +237,19 @@ def test_one_name_everywhere() -> None:
         if class_name != OTHER_CLASS.get(type_name, type_name.removeprefix("SPNG")):
             wrong.append(f"{type_name} is registered for class {class_name}")
         header = path.parent / OTHER_FILE.get(type_name, snake_case(class_name) + ".h")
-        if not header.exists() or not re.search(rf"\bclass {class_name}\b", header.read_text(encoding="utf-8")):
+        if not header.exists() or not re.search(
+            rf"\bclass {class_name}\b", header.read_text(encoding="utf-8")
+        ):
             wrong.append(f"{type_name}: no class {class_name} in {name(header)}")
     assert not wrong, "\n".join(wrong)
 
 
 def test_every_node_has_its_jsonnet_function() -> None:
     """A function of the type's name without the prefix; pgraph.jsonnet puts fans in, cuda_graph the device section."""
-    text = "".join((ROOT / "cfg/lib" / library).read_text(encoding="utf-8") for library in ("spng.jsonnet", "sim.jsonnet"))
+    text = "".join(
+        (ROOT / "cfg/lib" / library).read_text(encoding="utf-8")
+        for library in ("spng.jsonnet", "sim.jsonnet")
+    )
     functions = set(re.findall(r"^    (\w+)\(.*\)::", text, re.MULTILINE))
     nodes = {type_name.removeprefix("SPNG") for _, _, type_name, kind in registrations() if kind != "service"}
     assert nodes - functions == {"FanoutTensorSets", "FaninTensorSets", "DeviceSection"}

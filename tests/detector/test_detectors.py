@@ -26,14 +26,20 @@ SIGMA_TICKS = 2.0
 # within 0.1 % on collection and 3.2 % on induction, points within 2.4 and 15 %.
 TOTAL_WITHIN = {"induction": 0.06, "collection": 0.02}
 POINT_WITHIN = {"induction": 0.25, "collection": 0.05}
-SPECIAL = ("pdhd_badAPA1", 0)  # detector, anode: V collects there, and W induces pulses a tenth as high as elsewhere
+SPECIAL = (
+    "pdhd_badAPA1",
+    0,
+)  # detector, anode: V collects there, and W induces pulses a tenth as high as elsewhere
 # V there has a low pass along wires, which rings beside charge at the centre of a wire: 2.2 % too much.
 SPECIAL_COLLECTION_WITHIN = 0.03
 WEAK_PLANE = 2
 WEAK_WITHIN = 0.15
 
-CASES = ([("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5)] + [("pdhd", anode) for anode in range(4)]
-         + [("pdhd_badAPA1", anode) for anode in (0, 1)])
+CASES = (
+    [("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5)]
+    + [("pdhd", anode) for anode in range(4)]
+    + [("pdhd_badAPA1", anode) for anode in (0, 1)]
+)
 CHAIN_CASES = [case for case in CASES if case not in (("pdsp", 0), ("pdsp", 5), ("pdhd_badAPA1", 1))]
 OF_EACH_KIND = [("microboone", 0), ("pdsp", 3), ("pdhd", 1), SPECIAL]
 
@@ -119,13 +125,24 @@ class TestDescriptions:
     @pytest.mark.parametrize("name, number", CASES)
     def test_is_valid(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
         anode = described(name, number, unpacked)
-        done = wire_cell.run("-c", wire_cell.PIPELINE, *search_flags(anode), "--check", "-A", f"detname={name}", "-A",
-                             f"tpcid={number}", folder=tmp_path)
+        done = wire_cell.run(
+            "-c",
+            wire_cell.PIPELINE,
+            *search_flags(anode),
+            "--check",
+            "-A",
+            f"detname={name}",
+            "-A",
+            f"tpcid={number}",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         assert "valid" in done.stdout
 
     @pytest.mark.parametrize("name, number", CHAIN_CASES)
-    def test_rows_are_neighbours_in_space(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
+    def test_rows_are_neighbours_in_space(
+        self, name: str, number: int, unpacked: Path, tmp_path: Path
+    ) -> None:
         """The channels of the program's tensors, and that neighbours there are neighbouring wires on some face."""
         anode = described(name, number, unpacked)
         ticks = 400  # the shortest readout that is longer than the response
@@ -144,7 +161,8 @@ class TestDescriptions:
                 pairs = np.stack([channels, np.roll(channels, -1)])[:, : None if view.is_cyclic else -1]
                 beside = {
                     tuple(pair)
-                    for (_, plane), each in wires.items() if plane == view.plane
+                    for (_, plane), each in wires.items()
+                    if plane == view.plane
                     for pair in np.stack([each.channel[:-1], each.channel[1:]], axis=1).tolist()
                 }
                 assert all((a, b) in beside or (b, a) in beside for a, b in pairs.T.tolist()), view.name
@@ -157,9 +175,18 @@ class TestChain:
     def test_charge_comes_back(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
         anode = described(name, number, unpacked)
         charge, points = some_charge(anode)
-        wire_cell.write_arrays(tmp_path / "adc.npz", synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode)))
-        arrays = wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=number,
-                               model="none", tags="signal,mp3")
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode))
+        )
+        arrays = wire_cell.job(
+            tmp_path,
+            *search_flags(anode),
+            input="adc.npz",
+            detname=name,
+            tpcid=number,
+            model="none",
+            tags="signal,mp3",
+        )
         np.testing.assert_array_equal(arrays["channels_signal_0"], anode.channels)
         for view in anode.views:
             signal = rows(arrays, "signal", view)
@@ -168,7 +195,8 @@ class TestChain:
             # Aligned as a whole: no shift of either axis overlaps better.
             overlap = {
                 (channels, ticks): float((np.roll(signal, (channels, ticks), (0, 1)) * truth).sum())
-                for channels in (-1, 0, 1) for ticks in (-2, -1, 0, 1, 2)
+                for channels in (-1, 0, 1)
+                for ticks in (-2, -1, 0, 1, 2)
             }
             best = max(overlap, key=overlap.__getitem__)
             assert best[0] == 0 and abs(best[1]) <= 1, (view.name, best)
@@ -203,15 +231,26 @@ class TestChain:
             assert not agree[[tick - 30, tick + 30]].any(), (anode.name, view.name, point.channel[:, 0])
 
     @pytest.mark.parametrize("name, number", OF_EACH_KIND)
-    def test_one_plane_alone_is_no_coincidence(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
+    def test_one_plane_alone_is_no_coincidence(
+        self, name: str, number: int, unpacked: Path, tmp_path: Path
+    ) -> None:
         """A point that plane U sees without the others, and without noise: charge, but neither MP2 nor MP3."""
         anode = described(name, number, unpacked)
         planes = anode.planes()
         cells = detector.face_cells(planes, 0)
         point = synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS)
-        wire_cell.write_arrays(tmp_path / "adc.npz", synthetic.frame(anode, point.of_plane(0), TICKS, SIGMA_TICKS))
-        arrays = wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=number,
-                               model="none", tags="signal,mp2,mp3")
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", synthetic.frame(anode, point.of_plane(0), TICKS, SIGMA_TICKS)
+        )
+        arrays = wire_cell.job(
+            tmp_path,
+            *search_flags(anode),
+            input="adc.npz",
+            detname=name,
+            tpcid=number,
+            model="none",
+            tags="signal,mp2,mp3",
+        )
         assert not arrays["frame_mp2_0"].any()
         assert not arrays["frame_mp3_0"].any()
         for view in anode.views:

@@ -62,13 +62,34 @@ def check_charge(signal: np.ndarray, truth: np.ndarray, expected: dict[str, str]
 @pytest.mark.parametrize("detector, anode", OWN_CASES)
 def test_own_simulation(detector: str, anode: int, tmp_path: Path) -> None:
     """Muons with noise, simulated and processed with the same description."""
-    done = wire_cell.run("-c", "cfg/simulate.jsonnet", *(word for name, value in {
-        "detname": detector, "tpcid": anode, "kind": "muons", "tracks": 10, "seed": 910000, "device": "cpu", "output": "adc.npz",
-        "truth": "truth.npz", "process": "signal.npz"}.items() for word in ("-A", f"{name}={value}")), folder=tmp_path)
+    done = wire_cell.run(
+        "-c",
+        "cfg/simulate.jsonnet",
+        *(
+            word
+            for name, value in {
+                "detname": detector,
+                "tpcid": anode,
+                "kind": "muons",
+                "tracks": 10,
+                "seed": 910000,
+                "device": "cpu",
+                "output": "adc.npz",
+                "truth": "truth.npz",
+                "process": "signal.npz",
+            }.items()
+            for word in ("-A", f"{name}={value}")
+        ),
+        folder=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
-    adc, truth, signal = (wire_cell.read_arrays(tmp_path / f"{name}.npz") for name in ("adc", "truth", "signal"))
+    adc, truth, signal = (
+        wire_cell.read_arrays(tmp_path / f"{name}.npz") for name in ("adc", "truth", "signal")
+    )
     check_polarity(by_channel(adc, "*", anode), roles(detector, anode))
-    check_charge(by_channel(signal, "signal", anode), by_channel(truth, "truth", anode), roles(detector, anode))
+    check_charge(
+        by_channel(signal, "signal", anode), by_channel(truth, "truth", anode), roles(detector, anode)
+    )
 
 
 def test_default_event_is_of_a_nominal_anode() -> None:
@@ -76,11 +97,16 @@ def test_default_event_is_of_a_nominal_anode() -> None:
     check_polarity(samples[np.argsort(channels)].astype(np.float64), roles("pdhd", 0))
 
 
-@pytest.mark.parametrize("detector, anode, adc_name, truth_name", [
-    ("pdhd_badAPA1", 0, "pdhd0bad-mu-adc-n07.npz", "pdhd0bad-mu-truth.npz"),
-    ("pdsp", 1, "pdsp1rc-mu-adc-n10.npz", "pdsp1rc-mu-truth.npz"),
-])
-def test_frame_of_the_toolkit(detector: str, anode: int, adc_name: str, truth_name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "detector, anode, adc_name, truth_name",
+    [
+        ("pdhd_badAPA1", 0, "pdhd0bad-mu-adc-n07.npz", "pdhd0bad-mu-truth.npz"),
+        ("pdsp", 1, "pdsp1rc-mu-adc-n10.npz", "pdsp1rc-mu-truth.npz"),
+    ],
+)
+def test_frame_of_the_toolkit(
+    detector: str, anode: int, adc_name: str, truth_name: str, tmp_path: Path
+) -> None:
     """Measured, U V W: 0.990, 1.001, 0.957 on anode 0 of pdhd_badAPA1; 1.010, 0.960, 0.996 on anode 1 of pdsp."""
     folder = shared.shared_folder()
     if folder is None or not (folder / "data" / "field" / adc_name).exists():
@@ -88,6 +114,12 @@ def test_frame_of_the_toolkit(detector: str, anode: int, adc_name: str, truth_na
     files = folder / "data" / "field"
     adc, truth = wire_cell.read_arrays(files / adc_name), wire_cell.read_arrays(files / truth_name)
     check_polarity(by_channel(adc, "*", anode), roles(detector, anode))
-    signal = wire_cell.job(tmp_path, "-P", str(folder / "data" / "detector"), input=files / adc_name, detname=detector,
-                           tpcid=anode)
+    signal = wire_cell.job(
+        tmp_path,
+        "-P",
+        str(folder / "data" / "detector"),
+        input=files / adc_name,
+        detname=detector,
+        tpcid=anode,
+    )
     check_charge(by_channel(signal, "signal", anode), by_channel(truth, "*", anode), roles(detector, anode))

@@ -59,27 +59,38 @@ class TestFile:
         with zipfile.ZipFile(wire_cell.DATA / name) as archive:
             records = {entry: archive.read(entry) for entry in archive.namelist()}
         assert len(records) > 5
-        assert not [entry for entry, content in records.items() if b"site-packages" in content or b"/work/" in content]
+        assert not [
+            entry for entry, content in records.items() if b"site-packages" in content or b"/work/" in content
+        ]
 
     def test_metadata(self, about: dict) -> None:
         """Inputs, order, scale, rebin, and where it comes from."""
-        assert about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        assert (
+            about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        )
         assert about["multiple"] == 32 and about["halo"] > 0 and about["transpose"] is False
         assert "stand_in" not in about
         training = about["training"]
-        assert len(training["commit"]) == 12 and int(training["commit"], 16) >= 0, "trained with changes that are in no commit"
+        assert len(training["commit"]) == 12 and int(training["commit"], 16) >= 0, (
+            "trained with changes that are in no commit"
+        )
         assert training["events"] == SETTINGS["full"].events
         assert training["rule"] == json.loads(json.dumps(training["rule"])) and training["minutes"] < 60
 
     def test_noise_of_the_training(self, about: dict) -> None:
         """Within 8 % of noise alone (302 and 360 electrons, NumPy reference), since signals of the training raise it."""
-        assert about["training_noise"] == pytest.approx([302, 360], rel=0.08) and about["noise_range"] == [0.7, 2.1]
+        assert about["training_noise"] == pytest.approx([302, 360], rel=0.08) and about["noise_range"] == [
+            0.7,
+            2.1,
+        ]
 
     def test_weights(self) -> None:
         """Code and weights are those of the training (commit 3c5967f), whatever the metadata say."""
         digest = hashlib.sha256()
         with zipfile.ZipFile(MODEL) as archive:
-            for name in sorted(set(archive.namelist()) - {"archive/extra/metadata.json", "archive/.data/serialization_id"}):
+            for name in sorted(
+                set(archive.namelist()) - {"archive/extra/metadata.json", "archive/.data/serialization_id"}
+            ):
                 digest.update(name.encode() + archive.read(name))
         assert digest.hexdigest() == WEIGHTS
 
@@ -121,7 +132,9 @@ class TestDefaultJob:
             graph = tmp_path / "graph.dot"
             done = wire_cell.run("--dot", graph, "-c", wire_cell.PIPELINE, *words, folder=tmp_path)
             assert done.returncode == 0, done.stderr
-            assert "SPNGCoincidenceROIs" in graph.read_text() and "SPNGDNNROI" not in graph.read_text(), arguments
+            assert "SPNGCoincidenceROIs" in graph.read_text() and "SPNGDNNROI" not in graph.read_text(), (
+                arguments
+            )
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_charge(self, merits: dict[str, metrics.Merit], view: str) -> None:

@@ -38,8 +38,14 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
     for ident, samples in enumerate(frames):
         arrays |= wire_cell.event(counts(samples), np.arange(len(samples)), ident)
     wire_cell.write_arrays(folder / "adc.tar", arrays)
-    given = {"input": "adc.tar", "output": "output.npz", "tags": "signal", "dump": "loose,coincidence,roi", "device": "cpu",
-             **arguments}
+    given = {
+        "input": "adc.tar",
+        "output": "output.npz",
+        "tags": "signal",
+        "dump": "loose,coincidence,roi",
+        "device": "cpu",
+        **arguments,
+    }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     done = wire_cell.run("-c", wire_cell.PIPELINE, *words, folder=folder)
     assert done.returncode == 0, done.stderr
@@ -51,7 +57,10 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
 
 def warnings_of(log: str) -> list[tuple[str, float]]:
     """View and ratio of each warning about noise."""
-    return [(view, float(ratio)) for view, ratio in re.findall(r"view (\w+): the noise is \d+ electrons, ([0-9.]+) times", log)]
+    return [
+        (view, float(ratio))
+        for view, ratio in re.findall(r"view (\w+): the noise is \d+ electrons, ([0-9.]+) times", log)
+    ]
 
 
 @pytest.fixture(name="truth", scope="module")
@@ -66,14 +75,20 @@ def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     rng = np.random.default_rng(11)
     tracks = wire_cell.default_adc()[0].astype(np.float64)
     empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
-    frames = {DOUBLE: noisier(tracks, 2, extra), HOT: with_hot_channels(tracks, extra, rng),
-              NOISE_DOUBLE: noisier(empty, 2, extra), NOISE_HOT: with_hot_channels(empty, extra, rng)}
+    frames = {
+        DOUBLE: noisier(tracks, 2, extra),
+        HOT: with_hot_channels(tracks, extra, rng),
+        NOISE_DOUBLE: noisier(empty, 2, extra),
+        NOISE_HOT: with_hot_channels(empty, extra, rng),
+    }
     return run(tmp_path_factory.mktemp("noisy"), [frames[number] for number in sorted(frames)])
 
 
 def merit(result: Run, event: int, view: str, truth: np.ndarray) -> metrics.Merit:
     """Of a view of an event against the truth."""
-    return metrics.merit(result.output[f"frame_signal_{event}"][PLANES[view]].astype(np.float64), truth[PLANES[view]])
+    return metrics.merit(
+        result.output[f"frame_signal_{event}"][PLANES[view]].astype(np.float64), truth[PLANES[view]]
+    )
 
 
 @pytest.mark.parametrize("view", INDUCTION)
@@ -126,7 +141,9 @@ class TestReference:
         model = torch.jit.load(MODEL).eval()
         for view in range(len(INDUCTION)):
             masks = [noisy.dumped[f"{name}_{event}"][view] for name in ("mp2", "mp3")]
-            features = network.features(noisy.dumped[f"loose_{event}"][view].astype(np.float64), masks, training[view])
+            features = network.features(
+                noisy.dumped[f"loose_{event}"][view].astype(np.float64), masks, training[view]
+            )
             with torch.no_grad():
                 probability = model(torch.from_numpy(features.astype(np.float32))[None])[0, 0].numpy()
             sure = np.abs(probability - 0.5) > 1e-3

@@ -18,13 +18,19 @@ VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 
 def has_bfloat16() -> bool:
     """Instructions for it, as the program asks for them."""
-    return any("avx512_bf16" in line.split() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines())
+    return any(
+        "avx512_bf16" in line.split()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    )
 
 
 @pytest.fixture(name="runs", scope="module")
 def fixture_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, wire_cell.Arrays]:
     """The default job with both."""
-    return {each: wire_cell.job(tmp_path_factory.mktemp(each), precision=each, tags="signal,roi") for each in ("exact", "fast")}
+    return {
+        each: wire_cell.job(tmp_path_factory.mktemp(each), precision=each, tags="signal,roi")
+        for each in ("exact", "fast")
+    }
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -44,4 +50,6 @@ def test_fast_is_another_arithmetic_where_the_processor_has_it(runs: dict[str, w
 
 def test_collection_has_no_network(runs: dict[str, wire_cell.Arrays]) -> None:
     """Its regions are those of the threshold, the same in both."""
-    np.testing.assert_array_equal(runs["exact"]["frame_signal_0"][VIEWS["W"]], runs["fast"]["frame_signal_0"][VIEWS["W"]])
+    np.testing.assert_array_equal(
+        runs["exact"]["frame_signal_0"][VIEWS["W"]], runs["fast"]["frame_signal_0"][VIEWS["W"]]
+    )

@@ -25,8 +25,13 @@ from tests.support import wire_cell
 
 FIGURE_SEEDS = 900_000  # physics figures use these and above
 CHANNELS, SAMPLES = 64, 160
-RULE = TrainingRule(shape=Shape(features=(8, 12, 16), down=(1, 1, 1), up=(1, 1)),
-                    crops=CropRule(count=4, channels=32, samples=96), steps=40, warm=5, checkpoint=10)
+RULE = TrainingRule(
+    shape=Shape(features=(8, 12, 16), down=(1, 1, 1), up=(1, 1)),
+    crops=CropRule(count=4, channels=32, samples=96),
+    steps=40,
+    warm=5,
+    checkpoint=10,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -141,8 +146,15 @@ class TestCrops:
 
     def test_crops_belong_together(self, events: EventSet) -> None:
         """Target is the truth's, counted or not, and charge is near the truth in units of the network."""
-        features, target, truth, counts = events.crops(1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0))
-        assert features.shape == (8, 3, 32, 96) and target.shape == truth.shape == counts.shape == (8, 1, 32, 96)
+        features, target, truth, counts = events.crops(
+            1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0)
+        )
+        assert features.shape == (8, 3, 32, 96) and target.shape == truth.shape == counts.shape == (
+            8,
+            1,
+            32,
+            96,
+        )
         np.testing.assert_array_equal(target, truth > 0)
         difference = (features[:, :1] * ELECTRONS - truth)[counts > 0]
         assert abs(difference.mean()) < 20 and difference.std() == pytest.approx(500, rel=0.05)
@@ -151,7 +163,9 @@ class TestCrops:
 
     def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
         """Which is what lets a training go on as if it had not been stopped."""
-        for one, same, other in zip(*(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))):
+        for one, same, other in zip(
+            *(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))
+        ):
             assert torch.equal(one, same) and (not torch.equal(one, other) or one.min() == 1)
 
 
@@ -165,7 +179,9 @@ class TestNetwork:
         assert 1000 < operations_per_sample(network) < 25_000
         without = DNNROINet(Shape(down=(0, 2, 4)))
         # Two blocks of 32 features on patches of 8 samples: 3 x 5 depthwise and 32 x 32.
-        assert operations_per_sample(network) - operations_per_sample(without) == 2 * 2 * (32 * 15 + 32 * 32) / 8
+        assert (
+            operations_per_sample(network) - operations_per_sample(without) == 2 * 2 * (32 * 15 + 32 * 32) / 8
+        )
 
     @pytest.mark.parametrize("size", [(800, 1500), (17, 33), (8, 32), (1, 1)])
     def test_any_size(self, size: tuple[int, int]) -> None:
@@ -217,7 +233,11 @@ class TestTraining:
     def test_learning_rate(self) -> None:
         """Rises, then falls to nearly nothing."""
         rates = [learning_rate(RULE, step) for step in range(RULE.steps)]
-        assert np.argmax(rates) in (RULE.warm - 1, RULE.warm) and max(rates) == RULE.rate and rates[-1] < 0.01 * RULE.rate
+        assert (
+            np.argmax(rates) in (RULE.warm - 1, RULE.warm)
+            and max(rates) == RULE.rate
+            and rates[-1] < 0.01 * RULE.rate
+        )
 
     def test_figures(self, events: EventSet, tmp_path: Path) -> None:
         """Counts against direct ones; ROC and picture."""
@@ -250,14 +270,18 @@ class TestExport:
         """At any size; folded normalisations round differently."""
         features = torch.rand(2, 3, *size, generator=torch.Generator().manual_seed(1))
         with torch.no_grad():
-            np.testing.assert_allclose(torch.jit.load(file[0])(features), torch.sigmoid(file[1](features)), atol=1e-5)
+            np.testing.assert_allclose(
+                torch.jit.load(file[0])(features), torch.sigmoid(file[1](features)), atol=1e-5
+            )
 
     def test_metadata(self, file: tuple[Path, DNNROINet]) -> None:
         """What SPNGTorchService reads, and provenance; no path of the machine that made it."""
         extra = {"metadata.json": ""}
         torch.jit.load(file[0], _extra_files=extra)
         about = json.loads(extra["metadata.json"])
-        assert about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        assert (
+            about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+        )
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
         assert about["training_noise"] == pytest.approx([500, 500], rel=0.05), "that of the toy events"
@@ -270,9 +294,17 @@ class TestExport:
         before = file[0].read_bytes()
         after = export.with_metadata(before, {"training_noise": [1.0]})
         assert export.read_metadata(after) == {"training_noise": [1.0]}
-        assert export.with_metadata(after, export.read_metadata(before)) == export.with_metadata(before, export.read_metadata(before))
-        kept = [{name: archive.read(name) for name in archive.namelist() if "metadata" not in name and "serialization_id" not in name}
-                for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (before, after))]
+        assert export.with_metadata(after, export.read_metadata(before)) == export.with_metadata(
+            before, export.read_metadata(before)
+        )
+        kept = [
+            {
+                name: archive.read(name)
+                for name in archive.namelist()
+                if "metadata" not in name and "serialization_id" not in name
+            }
+            for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (before, after))
+        ]
         assert kept[0] == kept[1] and len(kept[0]) > 10
         features = torch.rand(1, 3, 32, 64)
         assert torch.equal(*(torch.jit.load(io.BytesIO(content))(features) for content in (before, after)))
@@ -281,16 +313,27 @@ class TestExport:
     def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
         """The program finds the regions that the network gives, on the inputs that it dumps."""
         arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
-        read = {name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz") for name in ("coincidence", "loose")}
+        read = {
+            name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")
+            for name in ("coincidence", "loose")
+        }
         training = export.read_metadata(file[0].read_bytes())["training_noise"]
-        features = torch.from_numpy(np.stack([
-            network_input.features(read["loose"]["loose_0"][view], [read["coincidence"][f"{name}_0"][view] for name in ("mp2", "mp3")],
-                                   training[view])
-            for view in range(2)]).astype(np.float32))
+        features = torch.from_numpy(
+            np.stack(
+                [
+                    network_input.features(
+                        read["loose"]["loose_0"][view],
+                        [read["coincidence"][f"{name}_0"][view] for name in ("mp2", "mp3")],
+                        training[view],
+                    )
+                    for view in range(2)
+                ]
+            ).astype(np.float32)
+        )
         with torch.no_grad():
             probability = torch.sigmoid(file[1](features)).numpy()[:, 0]
         channels = {int(channel): row for row, channel in enumerate(arrays["channels_roi_0"])}
         for view, order in enumerate(detector.pdhd_channel_order(0)[:2]):
-            found = arrays["frame_roi_0"][[channels[int(channel)] for channel in order], :: 4] > 0
+            found = arrays["frame_roi_0"][[channels[int(channel)] for channel in order], ::4] > 0
             sure = np.abs(probability[view] - 0.5) > 1e-4
             np.testing.assert_array_equal(found[sure], probability[view][sure] > 0.5)

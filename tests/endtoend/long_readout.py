@@ -32,23 +32,35 @@ class Site:
     def job(self, arrays: wire_cell.Arrays, *flags: str, **arguments: object) -> wire_cell.Arrays:
         """Write the input and run the job."""
         wire_cell.write_arrays(self.folder / "adc.npz", arrays)
-        return wire_cell.job(self.folder, *self.flags, *flags, **{"input": "adc.npz", "threads": 1, **arguments})
+        return wire_cell.job(
+            self.folder, *self.flags, *flags, **{"input": "adc.npz", "threads": 1, **arguments}
+        )
 
-    def samples(self, charge: Charge, ticks: int, noise_counts: float = 2.5, seed: int = 20261121) -> np.ndarray:
+    def samples(
+        self, charge: Charge, ticks: int, noise_counts: float = 2.5, seed: int = 20261121
+    ) -> np.ndarray:
         """ADC counts (channel, tick) of a readout, int16: each point a Gaussian of SIGMA_TICKS, white noise, digitised."""
         samples = np.random.default_rng(seed).normal(0, noise_counts, (len(self.anode.channels), ticks))
         for view in self.anode.views:
             rows = np.searchsorted(self.anode.channels, view.channels)
             samples[rows] += synthetic.BASELINE_COUNTS[view.plane]
-            samples[rows] += synthetic.waveforms(view, self.anode.kernel(view.plane), smeared_charge(view, charge, ticks))
+            samples[rows] += synthetic.waveforms(
+                view, self.anode.kernel(view.plane), smeared_charge(view, charge, ticks)
+            )
         return np.clip(np.floor(samples + 0.5), 0, 2**self.anode.bits - 1).astype(np.int16)
 
     def frames(self, samples: np.ndarray, ends: list[int]) -> wire_cell.Arrays:
         """A readout in frames that end at these ticks."""
         arrays: wire_cell.Arrays = {}
         for ident, (begin, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-            arrays.update(wire_cell.event(np.ascontiguousarray(samples[:, begin:end]), self.anode.channels, ident,
-                                          start_ns=START_NS + TICK_NS * begin))
+            arrays.update(
+                wire_cell.event(
+                    np.ascontiguousarray(samples[:, begin:end]),
+                    self.anode.channels,
+                    ident,
+                    start_ns=START_NS + TICK_NS * begin,
+                )
+            )
         return arrays
 
 
@@ -78,7 +90,11 @@ def whole(arrays: wire_cell.Arrays, tag: str) -> np.ndarray:
     parts = []
     for ident in idents(arrays):
         start, tick, first = arrays[f"tickinfo_{tag}_{ident}"]
-        assert start == START_NS + TICK_NS * sum(part.shape[1] for part in parts) and tick == TICK_NS and first == 0
+        assert (
+            start == START_NS + TICK_NS * sum(part.shape[1] for part in parts)
+            and tick == TICK_NS
+            and first == 0
+        )
         parts.append(arrays[f"frame_{tag}_{ident}"])
     return np.concatenate(parts, axis=1)
 
@@ -92,11 +108,15 @@ def places(ticks: int, core: int, before: int, after: int) -> list[tuple[int, in
         last = number == count - 1
         begin = -(-(ticks - length) // 4) * 4 if last else number * core
         core_begin = 0 if number == 0 else number * core + before
-        found.append((begin, ticks if last else begin + length, core_begin, ticks if last else begin + before + core))
+        found.append(
+            (begin, ticks if last else begin + length, core_begin, ticks if last else begin + before + core)
+        )
     return found
 
 
-def stitched(windows: list[tuple[int, int, int, int]], outputs: list[dict[str, np.ndarray]], tag: str) -> np.ndarray:
+def stitched(
+    windows: list[tuple[int, int, int, int]], outputs: list[dict[str, np.ndarray]], tag: str
+) -> np.ndarray:
     """The output of a readout from those of its windows, each processed as an event of its own; tick by tick."""
     result = np.zeros((outputs[0][tag].shape[0], windows[-1][1]), outputs[0][tag].dtype)
     taken = np.zeros(result.shape, bool)
@@ -107,7 +127,9 @@ def stitched(windows: list[tuple[int, int, int, int]], outputs: list[dict[str, n
         if tag in REGION_TAGS:
             inside = output["roi"] != 0
             for tick in range(core_end, end):
-                goes_on = inside[:, tick - begin] & (inside[:, core_end - 1 - begin] if tick == core_end else taken[:, tick - 1])
+                goes_on = inside[:, tick - begin] & (
+                    inside[:, core_end - 1 - begin] if tick == core_end else taken[:, tick - 1]
+                )
                 result[goes_on, tick] = output[tag][goes_on, tick - begin]
                 taken[goes_on, tick] = True
     return result

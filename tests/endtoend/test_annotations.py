@@ -33,7 +33,9 @@ def has_recorder() -> bool:
 
 
 @pytest.fixture(scope="module", params=["Pgrapher", "TbbFlow"])
-def recorded(request: pytest.FixtureRequest, adc: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple]:
+def recorded(
+    request: pytest.FixtureRequest, adc: Path, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple]:
     """Rows (domain, name, category, kind, payload, start, end, thread) of a job at level 3, without the whole run."""
     if not has_recorder():
         pytest.skip("a build without NVTX or without the recorder")
@@ -55,7 +57,9 @@ def test_each_node_is_called_once_for_each_event(recorded: list[tuple]) -> None:
     calls = Counter((name, payload) for _, name, _, _, payload, *_ in nodes)
     names = {name for name, _ in calls}
     assert {"FrameFileSource", "FrameFileSink"} <= names and len(names) > 15
-    assert calls == Counter({(name, number): 1 for name in names for number in range(EVENTS)}), "sources included"
+    assert calls == Counter({(name, number): 1 for name in names for number in range(EVENTS)}), (
+        "sources included"
+    )
 
 
 def test_steps_lie_in_node_calls_of_their_thread_and_files_beside_them(recorded: list[tuple]) -> None:
@@ -70,11 +74,19 @@ def test_steps_lie_in_node_calls_of_their_thread_and_files_beside_them(recorded:
     node_threads = {row[7] for row in nodes}
     beside = [row for row in inner if row[7] not in node_threads]
     outer = [row for row in beside if row[1] in {"FrameFileSource::read", "FrameFileSink::write"}]
-    assert Counter(row[1] for row in outer) == {"FrameFileSource::read": EVENTS, "FrameFileSink::write": EVENTS}
+    assert Counter(row[1] for row in outer) == {
+        "FrameFileSource::read": EVENTS,
+        "FrameFileSink::write": EVENTS,
+    }
     assert {row[1] for row in beside} >= {"FrameReader::next", "FrameWriter::write"}
-    loose = [name for _, name, _, _, _, begin, end, thread in inner
-             if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in [*nodes, *outer])]
-    assert set(loose) <= {"FrameFileSink::close", "ArchiveWriter::close"}, "the file is closed after the last event"
+    loose = [
+        name
+        for _, name, _, _, _, begin, end, thread in inner
+        if not any(row[7] == thread and row[5] <= begin and end <= row[6] for row in [*nodes, *outer])
+    ]
+    assert set(loose) <= {"FrameFileSink::close", "ArchiveWriter::close"}, (
+        "the file is closed after the last event"
+    )
     assert {row[2] for row in recorded if row[0] == "spng.io"} == {"io"}
 
 
@@ -95,16 +107,21 @@ def test_scheduling_is_in_its_own_domain(recorded: list[tuple]) -> None:
     assert names["TbbFlow::wait_for_slot"] in {0, EVENTS + 1}
 
 
-@pytest.mark.parametrize("level, domains", [("0", set()), ("1", {"spng", "spng.sched"}),
-                                            ("4", {"spng", "spng.sched", "spng.io", "spng.torch"})])
+@pytest.mark.parametrize(
+    "level, domains",
+    [("0", set()), ("1", {"spng", "spng.sched"}), ("4", {"spng", "spng.sched", "spng.io", "spng.torch"})],
+)
 def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> None:
     if not has_recorder():
         pytest.skip("a build without NVTX or without the recorder")
     job(tmp_path, "--record", "run.sqlite", "--nvtx-level", level, input=adc, nevents=1, model="none")
     with sqlite3.connect(tmp_path / "run.sqlite") as database:
-        found = {text for (text,) in database.execute("""
+        found = {
+            text
+            for (text,) in database.execute("""
             SELECT DISTINCT d.text FROM NVTX_EVENTS e JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = e.domainId
-            WHERE e.eventType IN (59, 60)""")}
+            WHERE e.eventType IN (59, 60)""")
+        }
         steps = database.execute("""SELECT COUNT(*) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId
             WHERE e.eventType = 59 AND COALESCE(e.text, s.value) LIKE 'Decon::%'""").fetchone()[0]
     assert found == domains
@@ -112,7 +129,9 @@ def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> Non
 
 
 def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
-    text = refused("-c", "cfg/pipeline.jsonnet", "--nvtx-level", "5", "-A", "output=x.npz", folder=tmp_path, status=2)
+    text = refused(
+        "-c", "cfg/pipeline.jsonnet", "--nvtx-level", "5", "-A", "output=x.npz", folder=tmp_path, status=2
+    )
     assert "--nvtx-level" in text and "'5'" not in text.splitlines()[0]
 
 
@@ -122,11 +141,17 @@ def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
     timing = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))
     assert states["schema"] == "spng-states-1"
     calls = Counter((call["node"], call["event"]) for call in states["calls"])
-    assert calls == Counter((node["name"], call["event"]) for node in timing["nodes"] for call in node["per_call"])
+    assert calls == Counter(
+        (node["name"], call["event"]) for node in timing["nodes"] for call in node["per_call"]
+    )
     decon = next(call for call in states["calls"] if call["node"] == "SPNGDecon:induction")
     assert [(one["shape"], one["dtype"]) for one in decon["inputs"]] == [([2, 800, 6000], "Short")]
     assert [(one["shape"], one["dtype"]) for one in decon["outputs"]] == [([2, 800, 3151], "ComplexFloat")]
-    walls = {(node["name"], call["event"]): call["wall_ns"] for node in timing["nodes"] for call in node["per_call"]}
+    walls = {
+        (node["name"], call["event"]): call["wall_ns"]
+        for node in timing["nodes"]
+        for call in node["per_call"]
+    }
     for call in states["calls"]:
         assert call["wall_ns"] == walls[call["node"], call["event"]]
         memory = call["memory"]
@@ -138,6 +163,19 @@ def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_named(adc: Path, tmp_path: Path) -> None:
     missing = tmp_path / "none" / "states.json"
-    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={adc}", "-A", "output=x.npz", "-A", "nevents=1", "-A", "model=none",
-               "--trace-states", missing, folder=tmp_path)
+    done = run(
+        "-c",
+        "cfg/pipeline.jsonnet",
+        "-A",
+        f"input={adc}",
+        "-A",
+        "output=x.npz",
+        "-A",
+        "nevents=1",
+        "-A",
+        "model=none",
+        "--trace-states",
+        missing,
+        folder=tmp_path,
+    )
     assert done.returncode == 1 and "--trace-states" in done.stderr

@@ -29,7 +29,10 @@ MASKS = ("mp2", "mp3", "roi")
 WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 TAGS = ",".join(WAVEFORMS + MASKS)
 BATCH_LIMIT = 1e-6  # of the RMS
-LABELS = {"true": ("anode0", "anodes1+2"), "false": ("anode0", "anode1", "anode2")}  # of batches, by batch_anodes
+LABELS = {
+    "true": ("anode0", "anodes1+2"),
+    "false": ("anode0", "anode1", "anode2"),
+}  # of batches, by batch_anodes
 DETECTOR = "pdhd_badAPA1"
 
 
@@ -56,7 +59,7 @@ def frame_of(anode: int, ident: int) -> Arrays:
     """One anode's part of an event, with a dead channel."""
     samples, channels, _ = wire_cell.default_adc()
     first = EVENT_STARTS[ident][anode]
-    cut = np.ascontiguousarray(samples[:, first:first + TICKS])
+    cut = np.ascontiguousarray(samples[:, first : first + TICKS])
     own = channels + CHANNELS * anode
     if SATURATED in own and ident == 4:
         cut[SATURATED - own[0], 100:103] = 2**14 - 1
@@ -73,7 +76,9 @@ def joined(parts: list[Arrays]) -> Arrays:
         elif name.startswith("chanmask"):
             result[name] = np.concatenate([part[name] for part in parts])
         else:
-            result[name] = np.stack([part[name] for part in parts], axis=1).reshape(-1, *parts[0][name].shape[1:])
+            result[name] = np.stack([part[name] for part in parts], axis=1).reshape(
+                -1, *parts[0][name].shape[1:]
+            )
     return result
 
 
@@ -96,13 +101,15 @@ def fixture_singles(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """A folder with single-N.npz, each by a job of its own."""
     folder = tmp_path_factory.mktemp("singles")
     for anode in ANODES:
-        run_job(folder, input=inputs / f"adc-{anode}.npz", output=f"single-{anode}.npz", tpcid=anode, tags=TAGS)
+        run_job(
+            folder, input=inputs / f"adc-{anode}.npz", output=f"single-{anode}.npz", tpcid=anode, tags=TAGS
+        )
     return folder
 
 
 def rows_of(arrays: Arrays, name: str, anode: int) -> np.ndarray:
     """The rows of one anode of an array (channel, ...) of all of them."""
-    return arrays[name][CHANNELS * anode:CHANNELS * (anode + 1)]
+    return arrays[name][CHANNELS * anode : CHANNELS * (anode + 1)]
 
 
 def check_same_as_singles(arrays: Arrays, singles: Path, limit: float = 0.0) -> None:
@@ -112,7 +119,9 @@ def check_same_as_singles(arrays: Arrays, singles: Path, limit: float = 0.0) -> 
         for ident in EVENT_STARTS:
             for tag in WAVEFORMS + MASKS:
                 name = f"{tag}_{ident}"
-                np.testing.assert_array_equal(rows_of(arrays, f"channels_{name}", anode), expected[f"channels_{name}"])
+                np.testing.assert_array_equal(
+                    rows_of(arrays, f"channels_{name}", anode), expected[f"channels_{name}"]
+                )
                 np.testing.assert_array_equal(arrays[f"tickinfo_{name}"], expected[f"tickinfo_{name}"])
                 seen, frame = rows_of(arrays, f"frame_{name}", anode), expected[f"frame_{name}"]
                 assert seen.dtype == frame.dtype
@@ -135,12 +144,16 @@ class TestSameAsSingleJobs:
                 assert np.count_nonzero(arrays[f"frame_signal_{ident}"][:1600]) > 1000, (anode, ident)
                 notes = json.loads(arrays[f"notes_spng_{ident}"].tobytes())
                 assert {"model", "wires", "field"} <= set(notes)
-        others = [wire_cell.read_arrays(singles / f"single-{anode}.npz")["frame_signal_4"] for anode in (1, 2)]
+        others = [
+            wire_cell.read_arrays(singles / f"single-{anode}.npz")["frame_signal_4"] for anode in (1, 2)
+        ]
         assert difference(others[0], others[1]) > 1
 
     def test_one_file_for_all(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
         arrays = run_all(tmp_path, input=inputs / "all.npz", tags=TAGS)
-        assert [name for name in arrays if name.startswith("frame_signal")] == [f"frame_signal_{ident}" for ident in EVENT_STARTS]
+        assert [name for name in arrays if name.startswith("frame_signal")] == [
+            f"frame_signal_{ident}" for ident in EVENT_STARTS
+        ]
         np.testing.assert_array_equal(arrays["channels_signal_4"], np.arange(CHANNELS * len(ANODES)))
         check_same_as_singles(arrays, singles)
         np.testing.assert_array_equal(np.sort(arrays["chanmask_bad_4"][:, 0]), sorted(DEAD.values()))
@@ -150,20 +163,39 @@ class TestSameAsSingleJobs:
 
     def test_a_file_for_each(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
         """Whole files: channel masks and notes too are those of the anode. On the parallel engine."""
-        run_job(tmp_path, input=inputs / "adc-%d.npz", output="part-%d.npz", tpcid="0,1,2", tags=TAGS, engine="TbbFlow")
+        run_job(
+            tmp_path,
+            input=inputs / "adc-%d.npz",
+            output="part-%d.npz",
+            tpcid="0,1,2",
+            tags=TAGS,
+            engine="TbbFlow",
+        )
         assert sorted(path.name for path in tmp_path.iterdir()) == [f"part-{anode}.npz" for anode in ANODES]
         for anode in ANODES:
-            assert (tmp_path / f"part-{anode}.npz").read_bytes() == (singles / f"single-{anode}.npz").read_bytes(), anode
+            assert (tmp_path / f"part-{anode}.npz").read_bytes() == (
+                singles / f"single-{anode}.npz"
+            ).read_bytes(), anode
 
     def test_one_anode_of_a_file(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
         """The channels of the others are left out when asked; the masks of the file are passed on whole. Edges are written under
         the names of the anode's own job.
         """
-        run_job(tmp_path, input=inputs / "all.npz", output="part-%d.npz", tpcid="1", other_anodes="ignore", tags=TAGS,
-                dump="regions")
+        run_job(
+            tmp_path,
+            input=inputs / "all.npz",
+            output="part-%d.npz",
+            tpcid="1",
+            other_anodes="ignore",
+            tags=TAGS,
+            dump="regions",
+        )
         assert {path.name for path in tmp_path.iterdir()} == (
-            {"part-1.npz"} | {f"part-1-regions-{group}.npz" for group in ("collection", "induction")})
-        arrays, expected = (wire_cell.read_arrays(path) for path in (tmp_path / "part-1.npz", singles / "single-1.npz"))
+            {"part-1.npz"} | {f"part-1-regions-{group}.npz" for group in ("collection", "induction")}
+        )
+        arrays, expected = (
+            wire_cell.read_arrays(path) for path in (tmp_path / "part-1.npz", singles / "single-1.npz")
+        )
         for name in expected:
             if not name.startswith("chanmask"):
                 np.testing.assert_array_equal(arrays[name], expected[name])
@@ -175,11 +207,21 @@ def fixture_timings(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     timings = {}
     for choice in ("true", "false"):
         folder = tmp_path_factory.mktemp(choice)
-        arrays = run_all(folder, "--timing", "timing.json", input=inputs / "all.npz", model="none", batch_anodes=choice,
-                         noise_filter="coherent", dump="regions", nevents=1)
+        arrays = run_all(
+            folder,
+            "--timing",
+            "timing.json",
+            input=inputs / "all.npz",
+            model="none",
+            batch_anodes=choice,
+            noise_filter="coherent",
+            dump="regions",
+            nevents=1,
+        )
         timings[choice] = json.loads((folder / "timing.json").read_text(encoding="utf-8")), arrays
         assert {path.name for path in folder.glob("all-*")} == {
-            f"all-regions-{label}-{group}.npz" for label in LABELS[choice] for group in groups_of(label)}
+            f"all-regions-{label}-{group}.npz" for label in LABELS[choice] for group in groups_of(label)
+        }
     return timings
 
 
@@ -187,12 +229,23 @@ class TestBatch:
     """Anodes with equal responses and networks in one tensor."""
 
     def test_same_within_rounding(self, inputs: Path, singles: Path, tmp_path: Path) -> None:
-        check_same_as_singles(run_all(tmp_path, input=inputs / "all.npz", tags=TAGS, batch_anodes="true"), singles, BATCH_LIMIT)
+        check_same_as_singles(
+            run_all(tmp_path, input=inputs / "all.npz", tags=TAGS, batch_anodes="true"), singles, BATCH_LIMIT
+        )
 
-    def test_boards_of_each_anode(self, timings: dict[str, tuple[dict, Arrays]], inputs: Path, tmp_path: Path) -> None:
+    def test_boards_of_each_anode(
+        self, timings: dict[str, tuple[dict, Arrays]], inputs: Path, tmp_path: Path
+    ) -> None:
         """Coherent noise is that of an anode's own boards."""
-        expected = wire_cell.job(tmp_path, input=inputs / "adc-2.npz", tpcid=2, model="none", noise_filter="coherent", nevents=1,
-                                 threads=1)["frame_signal_4"]
+        expected = wire_cell.job(
+            tmp_path,
+            input=inputs / "adc-2.npz",
+            tpcid=2,
+            model="none",
+            noise_filter="coherent",
+            nevents=1,
+            threads=1,
+        )["frame_signal_4"]
         np.testing.assert_array_equal(rows_of(timings["false"][1], "frame_signal_4", 2), expected)
         seen = rows_of(timings["true"][1], "frame_signal_4", 2)
         np.testing.assert_array_equal(seen != 0, expected != 0)
@@ -204,16 +257,29 @@ class TestBatch:
         for choice, (timing, _) in timings.items():
             nodes[choice] = {node["name"] for node in timing["nodes"] if node["type"] == "SPNGDecon"}
             operations[choice] = sum(node["leaf_operations"] for node in timing["nodes"])
-            assert nodes[choice] == {f"SPNGDecon:{label}-{group}" for label in LABELS[choice]
-                                     for group in groups_of(label)}
+            assert nodes[choice] == {
+                f"SPNGDecon:{label}-{group}" for label in LABELS[choice] for group in groups_of(label)
+            }
             assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
         assert operations["true"] < 0.8 * operations["false"], operations
 
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:
     """A serial job calls nodes in the order of its components: all of an anode before the next, so that memory is that of one."""
-    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"detname={DETECTOR}", "-A", "tpcid=all", "-A", "tags=signal,wiener",
-                         "--check", "--dot", "graph.dot", folder=tmp_path)
+    done = wire_cell.run(
+        "-c",
+        wire_cell.PIPELINE,
+        "-A",
+        f"detname={DETECTOR}",
+        "-A",
+        "tpcid=all",
+        "-A",
+        "tags=signal,wiener",
+        "--check",
+        "--dot",
+        "graph.dot",
+        folder=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     order = re.findall(r'label="SPNG\w+\\n([^"]*)"', (tmp_path / "graph.dot").read_text(encoding="utf-8"))
     of_anode = [[i for i, name in enumerate(order) if f"anode{anode}-" in name] for anode in range(4)]
@@ -232,13 +298,16 @@ def refused(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
 class TestFaults:
     """What a user may do wrong."""
 
-    @pytest.mark.parametrize("tpcid, words", [
-        ("0,7", ["pdhd has no anode 7", "0, 1, 2, 3"]),
-        ("-1", ["pdhd has no anode -1"]),
-        ("0,x", ["argument 'tpcid'", "whole number", "'x'"]),
-        ("1,0,1", ["names an anode twice", "1, 0, 1"]),
-        (",", ["names no anode", "0, 1, 2, 3"]),
-    ])
+    @pytest.mark.parametrize(
+        "tpcid, words",
+        [
+            ("0,7", ["pdhd has no anode 7", "0, 1, 2, 3"]),
+            ("-1", ["pdhd has no anode -1"]),
+            ("0,x", ["argument 'tpcid'", "whole number", "'x'"]),
+            ("1,0,1", ["names an anode twice", "1, 0, 1"]),
+            (",", ["names no anode", "0, 1, 2, 3"]),
+        ],
+    )
     def test_wrong_anodes(self, tmp_path: Path, tpcid: str, words: list[str]) -> None:
         block = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path)
         assert block.returncode == 2
@@ -246,13 +315,20 @@ class TestFaults:
             assert word in block.stderr
 
     def test_wrong_choices(self, tmp_path: Path) -> None:
-        for argument, word in (("batch_anodes=maybe", "true or false"), ("other_anodes=drop", "other_anodes drop")):
+        for argument, word in (
+            ("batch_anodes=maybe", "true or false"),
+            ("other_anodes=drop", "other_anodes drop"),
+        ):
             done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path)
             assert done.returncode == 2 and word in done.stderr, done.stderr
 
     def test_an_anode_that_is_not_in_the_file(self, inputs: Path, tmp_path: Path) -> None:
         block = refused(tmp_path, 1, input=inputs / "adc-2.npz", tpcid="1,2")
-        assert "no channel of anode 1" in block and "2560 channels, of anodes 2" in block and "2560 to 5119" in block
+        assert (
+            "no channel of anode 1" in block
+            and "2560 channels, of anodes 2" in block
+            and "2560 to 5119" in block
+        )
 
     def test_channels_of_other_anodes(self, inputs: Path, tmp_path: Path) -> None:
         block = refused(tmp_path, 1, input=inputs / "all.npz", tpcid="0,2")
@@ -282,9 +358,28 @@ class TestFaults:
         """No file has it, all have the others."""
         (tmp_path / "adc-1.npz").symlink_to(inputs / "adc-1.npz")
         damaged = frame_of(2, 4)
-        wire_cell.write_arrays(tmp_path / "adc-2.npz", damaged | {"channels_*_4": damaged["channels_*_4"][:-1]} | frame_of(2, 0))
-        done = wire_cell.run("--on-error", "skip", "-c", wire_cell.PIPELINE, "-A", "input=adc-%d.npz", "-A", "output=out-%d.npz",
-                             "-A", "tpcid=1,2", "-A", "device=cpu", "-A", "model=none", "-A", "engine=TbbFlow", folder=tmp_path)
+        wire_cell.write_arrays(
+            tmp_path / "adc-2.npz", damaged | {"channels_*_4": damaged["channels_*_4"][:-1]} | frame_of(2, 0)
+        )
+        done = wire_cell.run(
+            "--on-error",
+            "skip",
+            "-c",
+            wire_cell.PIPELINE,
+            "-A",
+            "input=adc-%d.npz",
+            "-A",
+            "output=out-%d.npz",
+            "-A",
+            "tpcid=1,2",
+            "-A",
+            "device=cpu",
+            "-A",
+            "model=none",
+            "-A",
+            "engine=TbbFlow",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         assert "adc-2.npz" in done.stderr and "event 4" in done.stderr
         for anode in (1, 2):

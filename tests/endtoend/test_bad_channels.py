@@ -23,7 +23,7 @@ CLEAN, NOT_FINITE, MISSING, DEAD, GAP, GAP_FILLED, AT_RAIL, AT_RAIL_REAL = range
 def cut() -> tuple[np.ndarray, np.ndarray]:
     """600 ticks of the default event: int16 (channel, tick) and channel numbers."""
     samples, channels, _ = wire_cell.default_adc()
-    return np.ascontiguousarray(samples[:, FIRST_TICK:FIRST_TICK + TICKS]), channels
+    return np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS]), channels
 
 
 def mask_rows(*rows: tuple[int, int, int]) -> np.ndarray:
@@ -50,11 +50,19 @@ def all_events() -> wire_cell.Arrays:
     at_rail[channel, begin:end] = FULL_SCALE
 
     # Two ranges that only together cover the readout, one of them beyond its end.
-    bad = {DEAD: mask_rows((U_CHANNEL, 0, TICKS), (W_CHANNEL, 0, 250), (W_CHANNEL, 250, 9999)), GAP: mask_rows(BRIDGED)}
+    bad = {
+        DEAD: mask_rows((U_CHANNEL, 0, TICKS), (W_CHANNEL, 0, 250), (W_CHANNEL, 250, 9999)),
+        GAP: mask_rows(BRIDGED),
+    }
     arrays: wire_cell.Arrays = {}
     for ident, (rows, numbers) in {
-        CLEAN: (samples, channels), NOT_FINITE: (not_finite, channels), MISSING: (samples[kept], channels[kept]),
-        DEAD: (samples, channels), GAP: (gap, channels), GAP_FILLED: (filled, channels), AT_RAIL: (at_rail, channels),
+        CLEAN: (samples, channels),
+        NOT_FINITE: (not_finite, channels),
+        MISSING: (samples[kept], channels[kept]),
+        DEAD: (samples, channels),
+        GAP: (gap, channels),
+        GAP_FILLED: (filled, channels),
+        AT_RAIL: (at_rail, channels),
         AT_RAIL_REAL: (at_rail.astype(np.float32), channels),
     }.items():
         arrays.update(wire_cell.event(rows, numbers, ident))
@@ -80,8 +88,11 @@ def signal(output: wire_cell.Arrays, ident: int) -> np.ndarray:
 def masks(output: wire_cell.Arrays, ident: int) -> dict[str, list[list[int]]]:
     """Channel masks of an event, by name, sorted."""
     ending = f"_{ident}"
-    return {name.removeprefix("chanmask_").removesuffix(ending): sorted(array.tolist())
-            for name, array in output.items() if name.startswith("chanmask_") and name.endswith(ending)}
+    return {
+        name.removeprefix("chanmask_").removesuffix(ending): sorted(array.tolist())
+        for name, array in output.items()
+        if name.startswith("chanmask_") and name.endswith(ending)
+    }
 
 
 def test_clean_event(output: wire_cell.Arrays) -> None:
@@ -106,7 +117,7 @@ def test_bad_channel_is_zero_and_listed(output: wire_cell.Arrays, ident: int, li
 def test_bad_channels_do_not_leak(output: wire_cell.Arrays) -> None:
     """Not a number, missing or dead: the others see the same, a row of zeros. And they do have charge."""
     expected = signal(output, MISSING)
-    assert expected[U_CHANNEL - 5:U_CHANNEL + 6].any() and expected[W_CHANNEL - 5:W_CHANNEL + 6].any()
+    assert expected[U_CHANNEL - 5 : U_CHANNEL + 6].any() and expected[W_CHANNEL - 5 : W_CHANNEL + 6].any()
     np.testing.assert_array_equal(signal(output, NOT_FINITE), expected)
     np.testing.assert_array_equal(signal(output, DEAD), expected)
 
@@ -144,8 +155,19 @@ class TestUnusable:
     @staticmethod
     def fails(folder: Path, arrays: wire_cell.Arrays, *flags: str) -> str:
         wire_cell.write_arrays(folder / "adc.npz", arrays)
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, *flags, "-A", "device=cpu", "-A", "input=adc.npz", "-A",
-                                  "output=output.npz", folder=folder, status=1)
+        block = wire_cell.refused(
+            "-c",
+            wire_cell.PIPELINE,
+            *flags,
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=output.npz",
+            folder=folder,
+            status=1,
+        )
         assert sorted(path.name for path in folder.iterdir()) == ["adc.npz"]
         return block
 
@@ -182,7 +204,9 @@ class TestUnusable:
         assert "512" in block and "500" in block
 
     def test_missing_file_is_wrong_use(self, tmp_path: Path) -> None:
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "input=absent.npz", folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "-c", wire_cell.PIPELINE, "-A", "input=absent.npz", folder=tmp_path, status=2
+        )
         assert "absent.npz" in block and not list(tmp_path.iterdir())
 
     def test_skipped_event_leaves_the_others(self, tmp_path: Path) -> None:
@@ -192,10 +216,24 @@ class TestUnusable:
         for ident, rows in enumerate((samples, samples[:, :0], samples)):
             arrays.update(wire_cell.event(rows, channels, ident))
         wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
-        done = wire_cell.run("-c", wire_cell.PIPELINE, "--on-error", "skip", "-A", "device=cpu", "-A", "input=adc.npz", "-A",
-                             "output=output.npz", folder=tmp_path)
+        done = wire_cell.run(
+            "-c",
+            wire_cell.PIPELINE,
+            "--on-error",
+            "skip",
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=output.npz",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         assert "no ticks" in done.stderr and "1 events skipped, 2 completed" in done.stderr
         output = wire_cell.read_arrays(tmp_path / "output.npz")
-        assert sorted(name for name in output if name.startswith("frame_")) == ["frame_signal_0", "frame_signal_2"]
+        assert sorted(name for name in output if name.startswith("frame_")) == [
+            "frame_signal_0",
+            "frame_signal_2",
+        ]
         np.testing.assert_array_equal(output["frame_signal_0"], output["frame_signal_2"])

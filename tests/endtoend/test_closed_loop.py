@@ -46,7 +46,9 @@ def add_response(samples: np.ndarray, kernel: np.ndarray, row: int, tick: int, c
     begin = tick - decon.ROLL_TICKS
     for wire in range(-half, half + 1):
         if cyclic or 0 <= row + wire < len(samples):
-            samples[(row + wire) % len(samples), begin:begin + kernel.shape[1]] += ELECTRONS * kernel[half + wire]
+            samples[(row + wire) % len(samples), begin : begin + kernel.shape[1]] += (
+                ELECTRONS * kernel[half + wire]
+            )
 
 
 def loop(folder: Path, collection: list[tuple[int, int, int]], dtype: str, filtered: str) -> Sample:
@@ -65,9 +67,22 @@ def loop(folder: Path, collection: list[tuple[int, int, int]], dtype: str, filte
     counts, channels = np.concatenate(views), np.concatenate(detector.pdhd_channel_order(0))
     high = counts.astype(np.float32)
     low = ((counts - high) * LOW_PART).astype(np.float32)
-    wire_cell.write_arrays(folder / "adc.npz", {**wire_cell.event(high, channels, 0), **wire_cell.event(low, channels, 1)})
-    done = wire_cell.run("-c", JOB, "-A", "input=adc.npz", "-A", "output=charge", "-A", f"dtype={dtype}", "-A",
-                         f"filtered={filtered}", folder=folder)
+    wire_cell.write_arrays(
+        folder / "adc.npz", {**wire_cell.event(high, channels, 0), **wire_cell.event(low, channels, 1)}
+    )
+    done = wire_cell.run(
+        "-c",
+        JOB,
+        "-A",
+        "input=adc.npz",
+        "-A",
+        "output=charge",
+        "-A",
+        f"dtype={dtype}",
+        "-A",
+        f"filtered={filtered}",
+        folder=folder,
+    )
     assert done.returncode == 0, done.stderr
     found = {}
     for group in ("induction", "collection"):
@@ -102,7 +117,7 @@ def test_float64_without_filters(exact: Sample, group: str) -> None:
 def test_float32_with_filters(filtered: Sample, group: str) -> None:
     """The filters spread charge over neighbours and ticks, and keep its sum and its place."""
     for view, row, tick in filtered.placed[group]:
-        around = filtered.found[group][view][:, tick - WINDOW:tick + WINDOW + 1]
+        around = filtered.found[group][view][:, tick - WINDOW : tick + WINDOW + 1]
         total = around.sum() / ELECTRONS
         # What the wires that do not exist would have seen is lost at the ends of unwrapped views.
         limit = 2e-2 if (view, row, tick) in EDGES else 1e-3
@@ -114,5 +129,5 @@ def test_unwrapped_ends_do_not_touch(filtered: Sample) -> None:
     """Charge on the last wire of a collection view leaves the first one alone, and the other way round."""
     for view, row, tick in EDGES:
         waveforms = filtered.found["collection"][view]
-        largest = np.abs(waveforms[479 - row, tick - WINDOW:tick + WINDOW + 1]).max() / waveforms[row, tick]
+        largest = np.abs(waveforms[479 - row, tick - WINDOW : tick + WINDOW + 1]).max() / waveforms[row, tick]
         assert largest < 1e-3, f"view {view} row {row}: {largest:.1e} of the charge at the other end"

@@ -27,8 +27,21 @@ OPERATIONS = 102
 HIDDEN_SYNCHRONISATIONS = {
     f"aten::{name}"
     for name in (
-        "item", "_local_scalar_dense", "is_nonzero", "equal", "allclose", "nonzero", "argwhere", "masked_select",
-        "unique_dim", "unique_consecutive", "_unique", "_unique2", "bincount", "repeat_interleave", "histc",
+        "item",
+        "_local_scalar_dense",
+        "is_nonzero",
+        "equal",
+        "allclose",
+        "nonzero",
+        "argwhere",
+        "masked_select",
+        "unique_dim",
+        "unique_consecutive",
+        "_unique",
+        "_unique2",
+        "bincount",
+        "repeat_interleave",
+        "histc",
     )
 }
 # They move data from one device or type to another.
@@ -67,9 +80,15 @@ EDGES = {
     "SPNGApply1DSpectrum:tight-induction": (INDUCTION * FREQUENCIES * COMPLEX, INDUCTION * SLICES * FLOAT),
     "SPNGApply1DSpectrum:loose-induction": (INDUCTION * FREQUENCIES * COMPLEX, INDUCTION * SLICES * FLOAT),
     "SPNGApply1DSpectrum:tight-collection": (COLLECTION * FREQUENCIES * COMPLEX, COLLECTION * SLICES * FLOAT),
-    "SPNGNoTileMPCoincidence:induction": ((INDUCTION + COLLECTION) * SLICES * BOOL, 2 * INDUCTION * SLICES * BOOL),
+    "SPNGNoTileMPCoincidence:induction": (
+        (INDUCTION + COLLECTION) * SLICES * BOOL,
+        2 * INDUCTION * SLICES * BOOL,
+    ),
     "SPNGApplyROI:signal-induction": (INDUCTION * (TICKS * FLOAT + SLICES * BOOL), INDUCTION * TICKS * FLOAT),
-    "SPNGApplyROI:signal-collection": (COLLECTION * (TICKS * FLOAT + SLICES * BOOL), COLLECTION * TICKS * FLOAT),
+    "SPNGApplyROI:signal-collection": (
+        COLLECTION * (TICKS * FLOAT + SLICES * BOOL),
+        COLLECTION * TICKS * FLOAT,
+    ),
     "SPNGTorchTensorSetToFrameFanin:anode0": ((INDUCTION + COLLECTION) * TICKS * FLOAT,) * 2,
     "FrameFileSink": ((INDUCTION + COLLECTION) * TICKS * FLOAT, 0),
 }
@@ -89,8 +108,10 @@ class Run:
 
     def operations(self) -> dict[str, Counter]:
         """Node -> operator -> leaf operations in an event."""
-        return {node["name"]: Counter({name: count / EVENTS for name, count in node["operations"].items()})
-                for node in self.nodes()}
+        return {
+            node["name"]: Counter({name: count / EVENTS for name, count in node["operations"].items()})
+            for node in self.nodes()
+        }
 
     def total(self) -> float:
         """Leaf operations of an event."""
@@ -109,7 +130,15 @@ def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_of(frames: Path, folder: Path, **arguments: object) -> Run:
     """The main job over the frames."""
-    job(folder, "--timing", str(folder / "timing.json"), input=frames, output="signal.tar", model="none", **arguments)
+    job(
+        folder,
+        "--timing",
+        str(folder / "timing.json"),
+        input=frames,
+        output="signal.tar",
+        model="none",
+        **arguments,
+    )
     return Run(json.loads((folder / "timing.json").read_text(encoding="utf-8")))
 
 
@@ -167,8 +196,16 @@ def test_every_node_is_called_once_for_each_event(serial: Run) -> None:
 def test_bytes_on_the_edges_are_those_of_the_shapes(serial: Run) -> None:
     nodes = {node["name"]: node for node in serial.timing["nodes"]}
     for name, (given, made) in EDGES.items():
-        assert 0 <= nodes[name]["in_bytes"] / EVENTS - given <= SMALL, (name, nodes[name]["in_bytes"] / EVENTS, given)
-        assert 0 <= nodes[name]["out_bytes"] / EVENTS - made <= SMALL, (name, nodes[name]["out_bytes"] / EVENTS, made)
+        assert 0 <= nodes[name]["in_bytes"] / EVENTS - given <= SMALL, (
+            name,
+            nodes[name]["in_bytes"] / EVENTS,
+            given,
+        )
+        assert 0 <= nodes[name]["out_bytes"] / EVENTS - made <= SMALL, (
+            name,
+            nodes[name]["out_bytes"] / EVENTS,
+            made,
+        )
 
 
 def test_plumbing_takes_no_memory(serial: Run) -> None:
@@ -223,7 +260,14 @@ def test_files_read_ahead_and_written_behind_are_the_same(tmp_path: Path) -> Non
     files = {}
     for engine in ("Pgrapher", "TbbFlow"):
         for overlap in ("true", "false"):
-            job(tmp_path, input=frames, output="signal.npz", model="none", engine=engine, overlap_files=overlap)
+            job(
+                tmp_path,
+                input=frames,
+                output="signal.npz",
+                model="none",
+                engine=engine,
+                overlap_files=overlap,
+            )
             files[engine, overlap] = (tmp_path / "signal.npz").read_bytes()
     assert len(set(files.values())) == 1
     assert len(files["Pgrapher", "true"]) > 10_000

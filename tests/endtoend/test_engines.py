@@ -13,7 +13,12 @@ from tests.support.wire_cell import difference
 pytestmark = wire_cell.needs_program
 
 TICKS = 600
-EVENT_STARTS = {4: 900, 0: 2000, 7: 3000, 2: 4500}  # event number: its first tick in the default event; in the file's order
+EVENT_STARTS = {
+    4: 900,
+    0: 2000,
+    7: 3000,
+    2: 4500,
+}  # event number: its first tick in the default event; in the file's order
 THREADS_LIMIT = 1e-6  # of the RMS: sums in another order
 TRANSFORM_LIMIT = 2e-5  # the same, of steps with Fourier transforms in float32
 MASKS = ("mp2", "mp3", "roi")
@@ -23,7 +28,7 @@ WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 def cut(first: int) -> tuple[np.ndarray, np.ndarray]:
     """600 ticks of the default event: int16 (channel, tick) and channel numbers."""
     samples, channels, _ = wire_cell.default_adc()
-    return np.ascontiguousarray(samples[:, first:first + TICKS]), channels
+    return np.ascontiguousarray(samples[:, first : first + TICKS]), channels
 
 
 @pytest.fixture(name="inputs", scope="module")
@@ -34,7 +39,9 @@ def fixture_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for ident, first in EVENT_STARTS.items():
         arrays.update(wire_cell.event(*cut(first), ident, start_ns=500.0 * first))
     wire_cell.write_arrays(folder / "adc.npz", arrays)
-    wire_cell.write_arrays(folder / "one.npz", {name: array for name, array in arrays.items() if name.endswith("_4")})
+    wire_cell.write_arrays(
+        folder / "one.npz", {name: array for name, array in arrays.items() if name.endswith("_4")}
+    )
     return folder
 
 
@@ -49,8 +56,9 @@ def fixture_serial(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture(name="every_tag", scope="module")
 def fixture_every_tag(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
     """All tags of one event."""
-    return wire_cell.job(tmp_path_factory.mktemp("tags"), input=inputs / "one.npz", threads=2,
-                         tags=",".join(WAVEFORMS + MASKS))
+    return wire_cell.job(
+        tmp_path_factory.mktemp("tags"), input=inputs / "one.npz", threads=2, tags=",".join(WAVEFORMS + MASKS)
+    )
 
 
 def names_without_ident(arrays: wire_cell.Arrays) -> set[str]:
@@ -77,11 +85,16 @@ class TestEngines:
     @pytest.mark.parametrize("graph_threads", [1, 2, 4])
     def test_parallel_engine(self, inputs: Path, serial: Path, tmp_path: Path, graph_threads: int) -> None:
         """Two events in flight are the engine's default."""
-        wire_cell.job(tmp_path, "-t", str(graph_threads), input=inputs / "adc.npz", engine="TbbFlow", threads=2)
+        wire_cell.job(
+            tmp_path, "-t", str(graph_threads), input=inputs / "adc.npz", engine="TbbFlow", threads=2
+        )
         assert (tmp_path / "output.npz").read_bytes() == serial.read_bytes()
 
     def test_threads_inside_operations(self, inputs: Path, serial: Path, tmp_path: Path) -> None:
-        output, expected = wire_cell.job(tmp_path, input=inputs / "adc.npz", threads=1), wire_cell.read_arrays(serial)
+        output, expected = (
+            wire_cell.job(tmp_path, input=inputs / "adc.npz", threads=1),
+            wire_cell.read_arrays(serial),
+        )
         for ident in EVENT_STARTS:
             name = f"frame_signal_{ident}"
             np.testing.assert_array_equal(output[name] != 0, expected[name] != 0)
@@ -93,15 +106,21 @@ class TestTags:
     """What the output can hold."""
 
     def test_all_are_there(self, every_tag: wire_cell.Arrays) -> None:
-        expected = {f"{part}_{tag}" for part in ("frame", "channels", "tickinfo") for tag in WAVEFORMS + MASKS}
+        expected = {
+            f"{part}_{tag}" for part in ("frame", "channels", "tickinfo") for tag in WAVEFORMS + MASKS
+        }
         assert names_without_ident(every_tag) - {"summary_roi"} == expected | {"summary_wiener", "notes_spng"}
         for tag in WAVEFORMS + MASKS:
             assert every_tag[f"frame_{tag}_4"].shape == (2560, TICKS)
             np.testing.assert_array_equal(every_tag[f"channels_{tag}_4"], np.arange(2560))
-            np.testing.assert_array_equal(every_tag[f"tickinfo_{tag}_4"], [500.0 * EVENT_STARTS[4], 500.0, 0.0])
+            np.testing.assert_array_equal(
+                every_tag[f"tickinfo_{tag}_4"], [500.0 * EVENT_STARTS[4], 500.0, 0.0]
+            )
 
     def test_signal_is_the_default_outputs(self, every_tag: wire_cell.Arrays, serial: Path) -> None:
-        np.testing.assert_array_equal(every_tag["frame_signal_4"], wire_cell.read_arrays(serial)["frame_signal_4"])
+        np.testing.assert_array_equal(
+            every_tag["frame_signal_4"], wire_cell.read_arrays(serial)["frame_signal_4"]
+        )
 
     @pytest.mark.parametrize("tag", MASKS)
     def test_masks(self, every_tag: wire_cell.Arrays, tag: str) -> None:
@@ -113,7 +132,9 @@ class TestTags:
 
     def test_masks_and_waveforms_agree(self, every_tag: wire_cell.Arrays) -> None:
         outside = every_tag["frame_roi_4"] == 0
-        assert not every_tag["frame_signal_4"][outside].any() and not every_tag["frame_wiener_4"][outside].any()
+        assert (
+            not every_tag["frame_signal_4"][outside].any() and not every_tag["frame_wiener_4"][outside].any()
+        )
         assert every_tag["frame_gauss_4"][outside].any()
         assert not (every_tag["frame_mp2_4"] & every_tag["frame_mp3_4"]).any()
         assert not every_tag["frame_loose_4"][1600:].any() and every_tag["frame_loose_4"][:1600].any()
@@ -129,7 +150,12 @@ class TestTags:
         """In float32 other batches mean other roundings in the transforms: a last digit of the largest sample is 2e-6 of the
         RMS already, so there only the bound of transforms holds. Masks are equal in both.
         """
-        arguments = {"input": inputs / "one.npz", "threads": 2, "dtype": dtype, "tags": ",".join(WAVEFORMS + MASKS)}
+        arguments = {
+            "input": inputs / "one.npz",
+            "threads": 2,
+            "dtype": dtype,
+            "tags": ",".join(WAVEFORMS + MASKS),
+        }
         expected = wire_cell.job(tmp_path, **arguments)
         output = wire_cell.job(tmp_path, output="views.npz", batch="false", **arguments)
         assert output.keys() == expected.keys()
@@ -159,8 +185,13 @@ class TestForms:
         """Types, orders of axes and bytes, and channels in any order: events of one file."""
         samples, channels = cut(EVENT_STARTS[4])
         shuffled = np.random.default_rng(4).permutation(len(channels))
-        encoded = [np.asfortranarray(samples), samples.astype(">i2"), samples.astype(np.float32),
-                   np.asfortranarray(samples.astype(">f4")), samples.astype(np.float64)]
+        encoded = [
+            np.asfortranarray(samples),
+            samples.astype(">i2"),
+            samples.astype(np.float32),
+            np.asfortranarray(samples.astype(">f4")),
+            samples.astype(np.float64),
+        ]
         arrays: wire_cell.Arrays = {}
         for ident, array in enumerate(encoded):
             arrays.update(wire_cell.event(array, channels, ident))
@@ -174,10 +205,30 @@ class TestForms:
     def test_two_tags(self, serial: Path, tmp_path: Path) -> None:
         """The tag is chosen by name; without a name it is an error that says which there are."""
         samples, channels = cut(EVENT_STARTS[4])
-        arrays = {**wire_cell.event(samples, channels, 0, "raw"), **wire_cell.event(samples[:, ::-1], channels, 0, "backward")}
+        arrays = {
+            **wire_cell.event(samples, channels, 0, "raw"),
+            **wire_cell.event(samples[:, ::-1], channels, 0, "backward"),
+        }
         wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
         output = wire_cell.job(tmp_path, input="adc.npz", intag="raw", threads=2)
-        np.testing.assert_array_equal(output["frame_signal_0"], wire_cell.read_arrays(serial)["frame_signal_4"])
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc.npz", "-A",
-                                  "output=other.npz", folder=tmp_path, status=1)
-        assert "'raw'" in block and "'backward'" in block and "intag" in block and not (tmp_path / "other.npz").exists()
+        np.testing.assert_array_equal(
+            output["frame_signal_0"], wire_cell.read_arrays(serial)["frame_signal_4"]
+        )
+        block = wire_cell.refused(
+            "-c",
+            wire_cell.PIPELINE,
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=other.npz",
+            folder=tmp_path,
+            status=1,
+        )
+        assert (
+            "'raw'" in block
+            and "'backward'" in block
+            and "intag" in block
+            and not (tmp_path / "other.npz").exists()
+        )

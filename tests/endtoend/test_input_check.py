@@ -38,13 +38,20 @@ class Site:
         """Rows of frames with the channels of a plane."""
         return np.searchsorted(self.anode.channels, self.anode.views[plane].channels)
 
-    def samples(self, kernels: Kernels | None = None, noise: float = NOISE_COUNTS, seed: int = 1) -> np.ndarray:
+    def samples(
+        self, kernels: Kernels | None = None, noise: float = NOISE_COUNTS, seed: int = 1
+    ) -> np.ndarray:
         """Four tracks across the face as the planes see them with these kernels (wire, tick); int16 (channel, tick)."""
         planes = self.anode.planes()
         ends = np.array([[0.04 * WIDTH_MM, 0.45 * HEIGHT_MM], [0.96 * WIDTH_MM, 0.55 * HEIGHT_MM]])
-        tracks = [synthetic.straight_track(planes, 0, ends, (tick, tick + 20), ELECTRONS_PER_MM) for tick in (50, 450, 850, 1250)]
+        tracks = [
+            synthetic.straight_track(planes, 0, ends, (tick, tick + 20), ELECTRONS_PER_MM)
+            for tick in (50, 450, 850, 1250)
+        ]
         charge = synthetic.joined(tracks)
-        samples = np.random.default_rng(seed).normal(0, noise, (len(self.anode.channels), TICKS)) if noise else 0
+        samples = (
+            np.random.default_rng(seed).normal(0, noise, (len(self.anode.channels), TICKS)) if noise else 0
+        )
         samples = samples + np.zeros((len(self.anode.channels), TICKS))
         for view in self.anode.views:
             image = synthetic.charge_image(view, charge, TICKS, sigma_ticks=1.5)
@@ -52,20 +59,44 @@ class Site:
             samples[self.rows(view.plane)] += synthetic.waveforms(view, kernel, image) + 8000
         return np.clip(np.floor(samples + 0.5), 0, 2**14 - 1).astype(np.int16)
 
-    def run(self, samples: np.ndarray, *flags: str, status: int = 0, kept: np.ndarray | None = None,
-            **arguments: object) -> tuple[str, dict]:
+    def run(
+        self,
+        samples: np.ndarray,
+        *flags: str,
+        status: int = 0,
+        kept: np.ndarray | None = None,
+        **arguments: object,
+    ) -> tuple[str, dict]:
         """Run the job on one event. -> standard error, and the part `input` of --timing."""
         channels = self.anode.channels
         chosen = slice(None) if kept is None else kept
         wire_cell.write_arrays(self.folder / "adc.npz", wire_cell.event(samples[chosen], channels[chosen]))
         for name in ("output.npz", "timing.json"):
             (self.folder / name).unlink(missing_ok=True)
-        given = {"input": "adc.npz", "output": "output.npz", "device": "cpu", "threads": 1, "tags": "signal,gauss", **arguments}
+        given = {
+            "input": "adc.npz",
+            "output": "output.npz",
+            "device": "cpu",
+            "threads": 1,
+            "tags": "signal,gauss",
+            **arguments,
+        }
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", wire_cell.PIPELINE, *self.flags, *flags, *words, "--timing", "timing.json", folder=self.folder)
+        done = wire_cell.run(
+            "-c",
+            wire_cell.PIPELINE,
+            *self.flags,
+            *flags,
+            *words,
+            "--timing",
+            "timing.json",
+            folder=self.folder,
+        )
         assert done.returncode == status, done.stderr
         if status:
-            leftovers = sorted(path.name for path in self.folder.iterdir() if "output" in path.name or "partial" in path.name)
+            leftovers = sorted(
+                path.name for path in self.folder.iterdir() if "output" in path.name or "partial" in path.name
+            )
             assert leftovers == []
             return done.stderr, {}
         return done.stderr, json.loads((self.folder / "timing.json").read_text())["input"]
@@ -100,7 +131,9 @@ def test_input_that_fits_is_silent(site: Site) -> None:
     for plane, polarity in ((U, -0.05), (V, -0.02), (W, 1.0)):
         entry = plane_of(report, plane)
         assert entry["channels"] == len(site.rows(plane))
-        assert [entry[key] for key in ("absent", "not_finite", "out_of_range", "constant", "masked", "saturated")] == [0] * 6
+        assert [
+            entry[key] for key in ("absent", "not_finite", "out_of_range", "constant", "masked", "saturated")
+        ] == [0] * 6
         assert entry["noise_adc"]["seen"] == pytest.approx(NOISE_COUNTS, rel=0.1)
         assert entry["noise_adc"]["expected"] == pytest.approx((13.7, 13.7, 10.8)[plane], rel=0.03)
         assert entry["polarity"]["expected"] == pytest.approx(polarity, abs=0.01)
@@ -130,7 +163,9 @@ def test_too_much_noise_is_named_or_an_error(site: Site) -> None:
 def test_a_simulation_without_noise_has_no_wrong_noise(site: Site) -> None:
     """No noise is no wrong noise. Channels without charge are constant then, and count as dead."""
     stderr, report = site.run(site.samples(noise=0), max_bad_share=1)
-    assert stderr == "" and plane_of(report, U)["noise_adc"] is None and plane_of(report, U)["polarity"]["fits"]
+    assert (
+        stderr == "" and plane_of(report, U)["noise_adc"] is None and plane_of(report, U)["polarity"]["fits"]
+    )
 
 
 def test_a_plane_that_collects_is_named(site: Site) -> None:
@@ -138,7 +173,9 @@ def test_a_plane_that_collects_is_named(site: Site) -> None:
     wires = {U: U, V: W, W: V}
     stderr, report = site.run(site.samples(lambda plane: site.anode.kernel(wires[plane])))
     assert misfits(report, "polarity") == "VW"
-    assert plane_of(report, V)["polarity"]["seen"] > 0.9 and abs(plane_of(report, W)["polarity"]["seen"]) < 0.3
+    assert (
+        plane_of(report, V)["polarity"]["seen"] > 0.9 and abs(plane_of(report, W)["polarity"]["seen"]) < 0.3
+    )
     assert "V of anode 0" in stderr and "U of anode 0" not in stderr
 
 
@@ -151,7 +188,9 @@ def test_inverted_signs_are_named(site: Site) -> None:
 @pytest.mark.parametrize("shaping_us, seen_us", [(1.0, (0.8, 1.5)), (3.0, (2.75, 3.25))])
 def test_another_shaping_time_is_named(site: Site, shaping_us: float, seen_us: tuple[float, float]) -> None:
     """Other settings of the electronics; a short one is hard to tell from diffusion."""
-    _, report = site.run(site.samples(lambda plane: response.response_kernel(site.anode.field, plane, shaping_us=shaping_us)))
+    _, report = site.run(
+        site.samples(lambda plane: response.response_kernel(site.anode.field, plane, shaping_us=shaping_us))
+    )
     assert "W" in misfits(report, "shaping_ns")
     assert seen_us[0] < plane_of(report, W)["shaping_ns"]["seen"] / 1000 < seen_us[1]
 
@@ -160,7 +199,9 @@ def test_a_readout_without_pulses_says_nothing(site: Site) -> None:
     """Noise alone."""
     noise = np.random.default_rng(5).normal(4000, NOISE_COUNTS, (len(site.anode.channels), TICKS))
     stderr, report = site.run(noise.astype(np.int16))
-    assert stderr == "" and all(entry["polarity"] is None and entry["shaping_ns"] is None for entry in report["planes"])
+    assert stderr == "" and all(
+        entry["polarity"] is None and entry["shaping_ns"] is None for entry in report["planes"]
+    )
 
 
 @pytest.mark.parametrize("value", [3e38, -1e9])
@@ -178,7 +219,9 @@ def test_a_sample_beyond_the_digitiser_empties_its_channel_only(site: Site, valu
         np.testing.assert_array_equal(seen[f"frame_{tag}_0"], expected[f"frame_{tag}_0"])
         assert np.isfinite(seen[f"frame_{tag}_0"]).all()
     assert not seen["frame_signal_0"][channel].any() and seen["frame_signal_0"][site.rows(U)].any()
-    assert seen["chanmask_outofrange_0"].tolist() == [[channel, 0, TICKS]] == expected["chanmask_nan_0"].tolist()
+    assert (
+        seen["chanmask_outofrange_0"].tolist() == [[channel, 0, TICKS]] == expected["chanmask_nan_0"].tolist()
+    )
     assert plane_of(report, U)["out_of_range"] == 1 and plane_of(report, U)["not_finite"] == 0
 
 
@@ -199,7 +242,12 @@ def test_channels_that_cannot_be_used_are_counted(site: Site) -> None:
     samples[u[1], 100:105] = 2**14 - 1  # saturated
     stderr, report = site.run(samples, kept=np.delete(np.arange(len(samples)), u[2]))
     entry = plane_of(report, U)
-    assert (entry["absent"], entry["constant"], entry["saturated"], entry["saturated_samples"]) == (1, 1, 1, 5)
+    assert (entry["absent"], entry["constant"], entry["saturated"], entry["saturated_samples"]) == (
+        1,
+        1,
+        1,
+        5,
+    )
     assert stderr == "" and report["warnings"] == []
 
 
@@ -219,8 +267,19 @@ def test_a_large_share_of_absent_channels_is_named_or_an_error(site: Site) -> No
 
 def test_the_table_has_the_counts(site: Site) -> None:
     """Below the timing table."""
-    wire_cell.write_arrays(site.folder / "adc.npz", wire_cell.event(site.samples()[:-3], site.anode.channels[:-3]))
-    done = wire_cell.run("-c", wire_cell.PIPELINE, *site.flags, "-A", "input=adc.npz", "-A", "output=output.npz", folder=site.folder)
+    wire_cell.write_arrays(
+        site.folder / "adc.npz", wire_cell.event(site.samples()[:-3], site.anode.channels[:-3])
+    )
+    done = wire_cell.run(
+        "-c",
+        wire_cell.PIPELINE,
+        *site.flags,
+        "-A",
+        "input=adc.npz",
+        "-A",
+        "output=output.npz",
+        folder=site.folder,
+    )
     assert done.returncode == 0
     table = done.stdout.splitlines()
     title = next(i for i, line in enumerate(table) if line.startswith("input, mean per event"))

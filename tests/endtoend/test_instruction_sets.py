@@ -15,19 +15,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.wire_cell import (PROGRAM, ROOT, Arrays, default_adc, event, needs_program, read_arrays, run,
-                                     write_arrays)
+from tests.support.wire_cell import (
+    PROGRAM,
+    ROOT,
+    Arrays,
+    default_adc,
+    event,
+    needs_program,
+    read_arrays,
+    run,
+    write_arrays,
+)
 
 SOURCE = ROOT / "profiling" / "bench" / "force_clones.c"
 LIBRARY = PROGRAM.parents[1] / "lib" / "libWireCellSpng.so"
-VERSIONS = {"default": "sse", "arch_x86_64_v3": "avx2", "arch_x86_64_v4": "avx512f"}  # and a flag of processors that can run it
+VERSIONS = {
+    "default": "sse",
+    "arch_x86_64_v3": "avx2",
+    "arch_x86_64_v4": "avx512f",
+}  # and a flag of processors that can run it
 FIRST, TICKS = 900, 400  # of the default event, where tracks cross
 # Sums in another order differ in the last digits of float32; ten transforms and a line between two samples are behind it.
 CHARGE = 1e-3  # of the RMS of the samples with charge
 
-pytestmark = [needs_program,
-              pytest.mark.skipif(platform.machine() != "x86_64", reason="versions of kernels are for x86-64"),
-              pytest.mark.skipif(shutil.which("cc") is None or shutil.which("nm") is None, reason="no compiler")]
+pytestmark = [
+    needs_program,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="versions of kernels are for x86-64"),
+    pytest.mark.skipif(shutil.which("cc") is None or shutil.which("nm") is None, reason="no compiler"),
+]
 
 
 def versions() -> dict[str, set[str]]:
@@ -41,8 +56,10 @@ def versions() -> dict[str, set[str]]:
     return found
 
 
-needs_versions = pytest.mark.skipif(not LIBRARY.exists() or not any("arch_x86_64_v4" in each for each in versions().values()),
-                                    reason="a build without versions (sanitizers, another compiler)")
+needs_versions = pytest.mark.skipif(
+    not LIBRARY.exists() or not any("arch_x86_64_v4" in each for each in versions().values()),
+    reason="a build without versions (sanitizers, another compiler)",
+)
 
 
 @needs_versions
@@ -51,7 +68,14 @@ def test_each_kernel_has_all_versions() -> None:
     kernels = {name: found for name, found in versions().items() if len(found) > 1}
     assert len(kernels) >= 20
     assert all(found == set(VERSIONS) for found in kernels.values()), kernels
-    for known in ("subtract_median", "noise_of_row", "subtract_line", "sum_row", "compare_row", "fold_target"):
+    for known in (
+        "subtract_median",
+        "noise_of_row",
+        "subtract_line",
+        "sum_row",
+        "compare_row",
+        "fold_target",
+    ):
         assert any(known in name for name in kernels), known
 
 
@@ -59,7 +83,9 @@ def test_each_kernel_has_all_versions() -> None:
 def fixture_forcing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that overrules the loader."""
     library = tmp_path_factory.mktemp("forcing") / "force_clones.so"
-    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
+    subprocess.run(
+        ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, SOURCE], check=True
+    )
     return library
 
 
@@ -68,17 +94,33 @@ def fixture_results(forcing: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """Output of the chain for each version that this processor can run, and as the loader chooses ("")."""
     folder = tmp_path_factory.mktemp("versions")
     samples, channels, start = default_adc()
-    write_arrays(folder / "adc.tar", event(np.ascontiguousarray(samples[:, FIRST : FIRST + TICKS]), channels, start_ns=start))
+    write_arrays(
+        folder / "adc.tar",
+        event(np.ascontiguousarray(samples[:, FIRST : FIRST + TICKS]), channels, start_ns=start),
+    )
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     found = {}
     for version in ["", *(name for name, flag in VERSIONS.items() if flag in flags)]:
-        environment = {} if not version else {"LD_PRELOAD": f"{forcing} {LIBRARY}", "SPNG_FORCE_CLONES": version}
+        environment = (
+            {} if not version else {"LD_PRELOAD": f"{forcing} {LIBRARY}", "SPNG_FORCE_CLONES": version}
+        )
         if version == "default":
             environment |= {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
         output = folder / f"signal{version}.npz"
-        arguments = {"input": folder / "adc.tar", "output": output, "model": "none", "tags": "signal,wiener,roi,mp2,mp3", "device": "cpu"}
-        done = run("-c", "cfg/pipeline.jsonnet", *(word for name, value in arguments.items() for word in ("-A", f"{name}={value}")),
-                   folder=folder, env={**os.environ, **environment})
+        arguments = {
+            "input": folder / "adc.tar",
+            "output": output,
+            "model": "none",
+            "tags": "signal,wiener,roi,mp2,mp3",
+            "device": "cpu",
+        }
+        done = run(
+            "-c",
+            "cfg/pipeline.jsonnet",
+            *(word for name, value in arguments.items() for word in ("-A", f"{name}={value}")),
+            folder=folder,
+            env={**os.environ, **environment},
+        )
         assert done.returncode == 0, done.stderr
         assert ("kernels as " + version in done.stderr) == bool(version), done.stderr
         found[version] = read_arrays(output)

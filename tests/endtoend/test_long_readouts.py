@@ -28,14 +28,18 @@ def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return Site.at(tmp_path_factory.mktemp("small"))
 
 
-def tracks(site: Site, starts: np.ndarray, length: float, seed: int = 4, electrons_per_mm: float = 5000.0) -> list[Charge]:
+def tracks(
+    site: Site, starts: np.ndarray, length: float, seed: int = 4, electrons_per_mm: float = 5000.0
+) -> list[Charge]:
     """One straight track for each start [tick, at the wires], `length` ticks long, anywhere on the face."""
     rng = np.random.default_rng(seed)
     planes = site.anode.planes()
     ends = rng.uniform([20.0, 20.0], [170.0, 180.0], (len(starts), 2, 2))
     at_plane = starts - site.anode.delay_ticks
-    return [synthetic.straight_track(planes, 0, zy, (tick, tick + length), electrons_per_mm)
-            for zy, tick in zip(ends, at_plane, strict=True)]
+    return [
+        synthetic.straight_track(planes, 0, zy, (tick, tick + length), electrons_per_mm)
+        for zy, tick in zip(ends, at_plane, strict=True)
+    ]
 
 
 @pytest.fixture(name="samples", scope="module")
@@ -56,7 +60,9 @@ def many_frames(site: Site, samples: np.ndarray, ends: list[int]) -> wire_cell.A
     """The same in several frames."""
     arrays: wire_cell.Arrays = {}
     for ident, (begin, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-        arrays.update({name: array for name, array in site.frames(samples, ends).items() if name.endswith(f"_{ident}")})
+        arrays.update(
+            {name: array for name, array in site.frames(samples, ends).items() if name.endswith(f"_{ident}")}
+        )
         dead = np.clip([15_000 - begin, 24_500 - begin], 0, end - begin)
         if dead[0] < dead[1]:
             arrays[f"chanmask_bad_{ident}"] = np.array([[DEAD, *dead]])
@@ -80,33 +86,52 @@ class TestBytes:
             assert (roi[:, seam - 1] & roi[:, seam]).any(), seam
 
     @pytest.mark.parametrize("in_flight", [1, 2, 4])
-    def test_windows_in_flight(self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays],
-                               in_flight: int) -> None:
-        site.job(one_frame(site, samples), "-t", "2", window=WINDOW, tags=",".join(TAGS), engine="TbbFlow",
-                 events_in_flight=in_flight)
+    def test_windows_in_flight(
+        self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays], in_flight: int
+    ) -> None:
+        site.job(
+            one_frame(site, samples),
+            "-t",
+            "2",
+            window=WINDOW,
+            tags=",".join(TAGS),
+            engine="TbbFlow",
+            events_in_flight=in_flight,
+        )
         assert (site.folder / "output.npz").read_bytes() == expected[0]
 
-    @pytest.mark.parametrize("ends", [[*range(6000, TICKS, 6000), TICKS], [1, 7000, 7001, 30_011, TICKS]], ids=["8", "odd"])
-    def test_frames(self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays], ends: list[int]) -> None:
+    @pytest.mark.parametrize(
+        "ends", [[*range(6000, TICKS, 6000), TICKS], [1, 7000, 7001, 30_011, TICKS]], ids=["8", "odd"]
+    )
+    def test_frames(
+        self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays], ends: list[int]
+    ) -> None:
         site.job(many_frames(site, samples, ends), window=WINDOW, tags=",".join(TAGS), series="true")
         assert (site.folder / "output.npz").read_bytes() == expected[0]
 
-    def test_windows_are_events(self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays]) -> None:
+    def test_windows_are_events(
+        self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays]
+    ) -> None:
         """Cut by hand, processed one by one as readouts of their own, and stitched tick by tick in NumPy."""
         windows = long_readout.places(TICKS, CORE, BEFORE, AFTER)
         arrays: wire_cell.Arrays = {}
         for ident, (begin, end, _, _) in enumerate(windows):
-            arrays.update(wire_cell.event(np.ascontiguousarray(samples[:, begin:end]), site.anode.channels, ident))
+            arrays.update(
+                wire_cell.event(np.ascontiguousarray(samples[:, begin:end]), site.anode.channels, ident)
+            )
             dead = np.clip([15_000 - begin, 24_500 - begin], 0, end - begin)
             if dead[0] < dead[1]:
                 arrays[f"chanmask_bad_{ident}"] = np.array([[DEAD, *dead]])
         output = site.job(arrays, window=-1, tags=",".join(TAGS))
         events = [{tag: output[f"frame_{tag}_{ident}"] for tag in TAGS} for ident in range(len(windows))]
         for tag in TAGS:
-            np.testing.assert_array_equal(whole(expected[1], tag), long_readout.stitched(windows, events, tag), err_msg=tag)
+            np.testing.assert_array_equal(
+                whole(expected[1], tag), long_readout.stitched(windows, events, tag), err_msg=tag
+            )
 
-    def test_tags_do_not_change_the_signal(self, site: Site, samples: np.ndarray,
-                                           expected: tuple[bytes, wire_cell.Arrays]) -> None:
+    def test_tags_do_not_change_the_signal(
+        self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays]
+    ) -> None:
         output = site.job(one_frame(site, samples), window=WINDOW)
         np.testing.assert_array_equal(whole(output, "signal"), whole(expected[1], "signal"))
         assert not any("roi" in name for name in output)
@@ -116,7 +141,10 @@ class TestBytes:
         numbers = long_readout.idents(expected[1])
         ends = np.cumsum([expected[1][f"frame_signal_{ident}"].shape[1] for ident in numbers])
         none = np.zeros((0, 3), int)
-        parts = [(ends[ident - 1] if ident else 0) + expected[1].get(f"chanmask_bad_{ident}", none)[:, 1:] for ident in numbers]
+        parts = [
+            (ends[ident - 1] if ident else 0) + expected[1].get(f"chanmask_bad_{ident}", none)[:, 1:]
+            for ident in numbers
+        ]
         found = np.concatenate(parts)
         assert len(found) > 2 and found[0, 0] == 15_000 and found[-1, 1] == 24_500
         np.testing.assert_array_equal(found[:-1, 1], found[1:, 0])
@@ -143,7 +171,7 @@ class TestShortReadouts:
 
 def charge_around(signal: np.ndarray, rows: np.ndarray, tick: float, before: float, after: float) -> float:
     """Sum over rows and ticks [tick - before, tick + after)."""
-    return float(signal[rows, int(tick - before):int(tick + after)].sum(dtype=np.float64))
+    return float(signal[rows, int(tick - before) : int(tick + after)].sum(dtype=np.float64))
 
 
 class TestSeams:
@@ -161,13 +189,18 @@ class TestSeams:
         for number, (offset, point) in enumerate(zip(self.OFFSETS, zy, strict=True)):
             for peak in (SEAMS[0] + CORE * number + offset, SEAMS[0] + CORE * number + offset + CORE // 2):
                 channels = synthetic.nearest_channels(planes, 0, point[None])
-                charges.append(Charge(channels, np.array([peak - site.anode.delay_ticks]), np.array([electrons])))
+                charges.append(
+                    Charge(channels, np.array([peak - site.anode.delay_ticks]), np.array([electrons]))
+                )
                 peaks.append(peak)
         samples = site.samples(synthetic.joined(charges), ticks)
         signal = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")
         for plane, view in enumerate(site.anode.views):
             rows = np.searchsorted(site.anode.channels, view.channels)
-            charge = np.array([charge_around(signal, rows, peak, 400, 400) for peak in peaks]).reshape(-1, 2) / electrons
+            charge = (
+                np.array([charge_around(signal, rows, peak, 400, 400) for peak in peaks]).reshape(-1, 2)
+                / electrons
+            )
             assert (np.abs(charge[:, 1] - 1) < 0.05).all(), (view.name, charge)
             limit = (0.02, 0.02, 0.01)[plane]
             assert (np.abs(charge[:, 0] - charge[:, 1]) < limit).all(), (view.name, charge)
@@ -178,14 +211,18 @@ class TestSeams:
         seams = SEAMS[0] + CORE * np.arange(count)
         starts = seams - np.linspace(50, length - 50, count)
         ticks = int(seams[-1]) + CORE + AFTER
-        across, inside = (tracks(site, begins, length, electrons_per_mm=20_000.0) for begins in (starts, seams + 1600.0))
+        across, inside = (
+            tracks(site, begins, length, electrons_per_mm=20_000.0) for begins in (starts, seams + 1600.0)
+        )
         samples = site.samples(synthetic.joined(across + inside), ticks)
         signal = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")
         for view, limit in zip(site.anode.views, (0.03, 0.03, 0.01), strict=True):
             rows = np.searchsorted(site.anode.channels, view.channels)
             truth = sum(float(track.electrons.sum()) for track in across)
-            seen = [sum(charge_around(signal, rows, start, 200, length + 200) for start in begins) / truth
-                    for begins in (starts, seams + 1600.0)]
+            seen = [
+                sum(charge_around(signal, rows, start, 200, length + 200) for start in begins) / truth
+                for begins in (starts, seams + 1600.0)
+            ]
             assert abs(seen[1] - 1) < 0.1, (view.name, seen)
             assert abs(seen[0] - seen[1]) < limit, (view.name, seen)
 
@@ -195,15 +232,24 @@ class TestSeams:
         """
         planes = site.anode.planes()
         points = np.array([[100.0, 60.0], [104.0, 140.0]])
-        track = synthetic.straight_track(planes, 0, points, (SEAMS[1] - 700.0, SEAMS[1] + 2800.0), electrons_per_mm=20_000.0)
+        track = synthetic.straight_track(
+            planes, 0, points, (SEAMS[1] - 700.0, SEAMS[1] + 2800.0), electrons_per_mm=20_000.0
+        )
         ticks = int(SEAMS[4])
         samples = site.samples(track, ticks)
         view = site.anode.views[2]
         rows = np.searchsorted(site.anode.channels, view.channels)
-        windowed = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")[rows].sum(dtype=np.float64)
-        uncut = whole(site.job(site.frames(samples, [ticks]), window=-1), "signal")[rows].sum(dtype=np.float64)
+        windowed = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")[rows].sum(
+            dtype=np.float64
+        )
+        uncut = whole(site.job(site.frames(samples, [ticks]), window=-1), "signal")[rows].sum(
+            dtype=np.float64
+        )
         truth = float(track.electrons.sum())
-        assert abs(uncut / truth - 1) < 0.05 and abs(windowed / uncut - 1) < 0.02, (windowed / truth, uncut / truth)
+        assert abs(uncut / truth - 1) < 0.05 and abs(windowed / uncut - 1) < 0.02, (
+            windowed / truth,
+            uncut / truth,
+        )
 
 
 @pytest.fixture(name="uncut", scope="module")
@@ -221,29 +267,43 @@ def fixture_moved(site: Site, samples: np.ndarray) -> wire_cell.Arrays:
 class TestAgainstWhole:
     """Against one transform over all of the readout."""
 
-    def test_same_charge(self, site: Site, expected: tuple[bytes, wire_cell.Arrays], uncut: wire_cell.Arrays) -> None:
+    def test_same_charge(
+        self, site: Site, expected: tuple[bytes, wire_cell.Arrays], uncut: wire_cell.Arrays
+    ) -> None:
         """Not the same bytes: the noise of a channel is measured in each window, so decisions near a threshold differ."""
         signals = [whole(arrays, "signal") for arrays in (expected[1], uncut)]
         masks = [whole(arrays, "roi")[:, ::4] != 0 for arrays in (expected[1], uncut)]
         for view, charge_limit in zip(site.anode.views, (0.05, 0.05, 0.002), strict=True):
             rows = np.searchsorted(site.anode.channels, view.channels)
             assert (masks[0][rows] == masks[1][rows]).mean() > 0.995, view.name
-            assert abs(signals[0][rows].sum(dtype=np.float64) / signals[1][rows].sum(dtype=np.float64) - 1) < charge_limit
+            assert (
+                abs(signals[0][rows].sum(dtype=np.float64) / signals[1][rows].sum(dtype=np.float64) - 1)
+                < charge_limit
+            )
 
-    def test_shifted(self, site: Site, expected: tuple[bytes, wire_cell.Arrays], uncut: wire_cell.Arrays,
-                     moved: wire_cell.Arrays) -> None:
+    def test_shifted(
+        self,
+        site: Site,
+        expected: tuple[bytes, wire_cell.Arrays],
+        uncut: wire_cell.Arrays,
+        moved: wire_cell.Arrays,
+    ) -> None:
         """Two grids differ from the whole alike: the signals at the seams of one of them, which the other has in mid-window, are
         as near to the whole in both.
         """
         live = np.flatnonzero(site.anode.channels != DEAD)
-        grids = [whole(arrays, "signal")[live, first:] for arrays, first in ((expected[1], SHIFT), (moved, 0))]
+        grids = [
+            whole(arrays, "signal")[live, first:] for arrays, first in ((expected[1], SHIFT), (moved, 0))
+        ]
         masks = [whole(arrays, "roi")[live, first:] for arrays, first in ((expected[1], SHIFT), (moved, 0))]
         assert (masks[0] == masks[1]).mean() > 0.99
         assert abs(grids[0].sum(dtype=np.float64) / grids[1].sum(dtype=np.float64) - 1) < 0.03
         near = (np.abs(np.arange(SHIFT, TICKS)[:, None] - SEAMS[None]) < 500).any(axis=1)
         reference = whole(uncut, "signal")[live, SHIFT:][:, near]
-        at_seam, inside = (np.abs(grid[:, near] - reference).sum(dtype=np.float64) / np.abs(reference).sum(dtype=np.float64)
-                           for grid in grids)
+        at_seam, inside = (
+            np.abs(grid[:, near] - reference).sum(dtype=np.float64) / np.abs(reference).sum(dtype=np.float64)
+            for grid in grids
+        )
         assert at_seam < 1.5 * inside + 0.005, (at_seam, inside)
 
 
@@ -252,7 +312,9 @@ def refuse(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, *
     wire_cell.write_arrays(site.folder / "adc.npz", arrays)
     given = {"input": "adc.npz", "output": "refused.npz", "device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    return wire_cell.refused("-c", wire_cell.PIPELINE, *site.flags, *flags, *words, folder=site.folder, status=status)
+    return wire_cell.refused(
+        "-c", wire_cell.PIPELINE, *site.flags, *flags, *words, folder=site.folder, status=status
+    )
 
 
 class TestFaults:
@@ -260,12 +322,23 @@ class TestFaults:
 
     ENDS = [9000, 20_000, 31_000]
 
-    def run_skipping(self, site: Site, arrays: wire_cell.Arrays, **arguments: object) -> tuple[wire_cell.Arrays, str]:
+    def run_skipping(
+        self, site: Site, arrays: wire_cell.Arrays, **arguments: object
+    ) -> tuple[wire_cell.Arrays, str]:
         """A job that leaves out what fails; its output and what it said."""
         wire_cell.write_arrays(site.folder / "adc.npz", arrays)
-        given = {"input": "adc.npz", "output": "skipped.npz", "device": "cpu", "threads": 1, "window": WINDOW, **arguments}
+        given = {
+            "input": "adc.npz",
+            "output": "skipped.npz",
+            "device": "cpu",
+            "threads": 1,
+            "window": WINDOW,
+            **arguments,
+        }
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", wire_cell.PIPELINE, *site.flags, "--on-error", "skip", *words, folder=site.folder)
+        done = wire_cell.run(
+            "-c", wire_cell.PIPELINE, *site.flags, "--on-error", "skip", *words, folder=site.folder
+        )
         assert done.returncode == 0, done.stderr
         return wire_cell.read_arrays(site.folder / "skipped.npz"), done.stdout + done.stderr
 
@@ -275,21 +348,34 @@ class TestFaults:
         arrays["tickinfo_*_2"][0] += 100 * long_readout.TICK_NS
         output, said = self.run_skipping(site, arrays, series="true")
         assert "a new readout begins with event 2: 100 ticks are missing" in said
-        alone = site.job({name: array for name, array in arrays.items() if not name.endswith("_2")}, window=WINDOW, series="true")
-        last = site.job({name: array for name, array in arrays.items() if name.endswith("_2")}, window=WINDOW, series="true")
+        alone = site.job(
+            {name: array for name, array in arrays.items() if not name.endswith("_2")},
+            window=WINDOW,
+            series="true",
+        )
+        last = site.job(
+            {name: array for name, array in arrays.items() if name.endswith("_2")},
+            window=WINDOW,
+            series="true",
+        )
         count = len(long_readout.idents(alone))
         for ident in long_readout.idents(output):
             source = alone if ident < count else last
             other = ident if ident < count else ident - count + 2
             np.testing.assert_array_equal(output[f"frame_signal_{ident}"], source[f"frame_signal_{other}"])
-            np.testing.assert_array_equal(output[f"tickinfo_signal_{ident}"], source[f"tickinfo_signal_{other}"])
+            np.testing.assert_array_equal(
+                output[f"tickinfo_signal_{ident}"], source[f"tickinfo_signal_{other}"]
+            )
 
     def test_other_channels(self, site: Site, samples: np.ndarray) -> None:
         arrays = site.frames(samples, self.ENDS)
         arrays["frame_*_1"], arrays["channels_*_1"] = arrays["frame_*_1"][:-1], arrays["channels_*_1"][:-1]
         output, said = self.run_skipping(site, arrays, series="true")
         assert said.count("other channels in tag '*'") == 2
-        assert sum(output[f"frame_signal_{ident}"].shape[1] for ident in long_readout.idents(output)) == self.ENDS[-1]
+        assert (
+            sum(output[f"frame_signal_{ident}"].shape[1] for ident in long_readout.idents(output))
+            == self.ENDS[-1]
+        )
 
     def test_frames_out_of_order(self, site: Site, samples: np.ndarray) -> None:
         frames = site.frames(samples, self.ENDS)
@@ -302,15 +388,22 @@ class TestFaults:
         output = site.job(site.frames(samples[:, :9000], [3000, 6000, 9000]), window=WINDOW)
         assert long_readout.idents(output) == [0, 1, 2]
 
-    def test_nan_empties_its_channel_in_the_windows_that_see_it(self, site: Site, samples: np.ndarray) -> None:
+    def test_nan_empties_its_channel_in_the_windows_that_see_it(
+        self, site: Site, samples: np.ndarray
+    ) -> None:
         readout = samples[:, :31_000].astype(np.float32)
         clean = site.job(site.frames(readout, [31_000]), window=WINDOW)
         tick, row = int(SEAMS[2]) + 100, int(np.searchsorted(site.anode.channels, 130))
         readout[row, tick] = np.nan
         output = site.job(site.frames(readout, [31_000]), window=WINDOW)
-        seen = [ident for ident, (begin, end, _, _) in enumerate(long_readout.places(31_000, CORE, BEFORE, AFTER))
-                if begin <= tick < end]
-        assert [ident for ident in long_readout.idents(output) if f"chanmask_nan_{ident}" in output] == seen and len(seen) == 2
+        seen = [
+            ident
+            for ident, (begin, end, _, _) in enumerate(long_readout.places(31_000, CORE, BEFORE, AFTER))
+            if begin <= tick < end
+        ]
+        assert [
+            ident for ident in long_readout.idents(output) if f"chanmask_nan_{ident}" in output
+        ] == seen and len(seen) == 2
         for ident in long_readout.idents(output):
             if ident not in seen and ident - 1 not in seen:
                 np.testing.assert_array_equal(output[f"frame_signal_{ident}"], clean[f"frame_signal_{ident}"])
@@ -319,5 +412,7 @@ class TestFaults:
         frame = site.frames(samples[:, :3000], [3000])
         assert "a multiple of 4 ticks" in refuse(site, frame, status=2, window="4001,1000,2000")
         assert "at most the 1000 ticks of the core" in refuse(site, frame, status=2, window="1000,1000,2000")
-        done = wire_cell.run("-c", wire_cell.PIPELINE, *site.flags, "--check", "-A", "window=1,2", folder=site.folder)
+        done = wire_cell.run(
+            "-c", wire_cell.PIPELINE, *site.flags, "--check", "-A", "window=1,2", folder=site.folder
+        )
         assert done.returncode == 2 and "core,before,after" in done.stderr

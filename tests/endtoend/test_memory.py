@@ -1,4 +1,4 @@
-"""The memory plan, budgets, devices and permits of whole jobs, on the CPU."""
+"""The memory plan, budgets, devices and reservations of whole jobs, on the CPU."""
 
 from __future__ import annotations
 
@@ -43,10 +43,16 @@ def timed(folder: Path, *flags: str, **arguments: Any) -> dict[str, Any]:
 class TestPlan:
     """What is told before the run is what the run then takes."""
 
-    @pytest.mark.parametrize("arguments", [
-        {"model": "none"}, {"model": "default"}, {"model": "none", "batch": "false"}, {"model": "default", "batch": "false"},
-        {"model": "none", "tags": "signal,gauss,wiener"},
-    ])
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"model": "none"},
+            {"model": "default"},
+            {"model": "none", "batch": "false"},
+            {"model": "default", "batch": "false"},
+            {"model": "none", "tags": "signal,gauss,wiener"},
+        ],
+    )
     def test_one_event_at_a_time(self, adc: Path, tmp_path: Path, arguments: dict[str, str]) -> None:
         report = timed(tmp_path, input=adc, nevents=2, **arguments)
         planned = report["settings"]["memory"]["total_bytes"]
@@ -60,17 +66,30 @@ class TestPlan:
         memory = report["settings"]["memory"]
         measured = report["run"]["host_tensor_peak_bytes"]
         assert memory["events_in_flight"] == 2
-        assert measured <= memory["total_bytes"] <= 1.3 * measured, (memory["total_bytes"] / 1e6, measured / 1e6)
+        assert measured <= memory["total_bytes"] <= 1.3 * measured, (
+            memory["total_bytes"] / 1e6,
+            measured / 1e6,
+        )
 
     def test_check_tells_without_running(self, tmp_path: Path) -> None:
-        done = wire_cell.run("--check", "-c", "cfg/pipeline.jsonnet", "-A", "device=cpu,cpu", "-A", "engine=TbbFlow",
-                             folder=tmp_path)
+        done = wire_cell.run(
+            "--check",
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            "device=cpu,cpu",
+            "-A",
+            "engine=TbbFlow",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
         assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
-        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), lines
+        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), (
+            lines
+        )
 
     def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
         """A window of 12000 ticks is planned for as an event of twice the ticks."""
@@ -99,18 +118,24 @@ def fixture_expected(adc: Path, tmp_path_factory: pytest.TempPathFactory) -> tup
 class TestBudget:
     """Less memory, same bytes."""
 
-    def test_fewer_events_in_flight(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path) -> None:
+    def test_fewer_events_in_flight(
+        self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+    ) -> None:
         """Three quarters are enough for one event instead of two."""
         output, plan = expected
         budget = int(0.75 * plan["total_bytes"])
-        report = timed(tmp_path, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2, memory_budget=budget)
+        report = timed(
+            tmp_path, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2, memory_budget=budget
+        )
         memory = report["settings"]["memory"]
         assert memory["events_in_flight"] == 1 and report["settings"]["events_in_flight"] == 1
         assert memory["network_budget_bytes"] is None and memory["budget_bytes"] == budget
         assert report["run"]["host_tensor_peak_bytes"] <= budget
         assert (tmp_path / "output.tar").read_bytes() == output
 
-    def test_windows_of_the_network(self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path) -> None:
+    def test_windows_of_the_network(
+        self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+    ) -> None:
         """30 MB less than one event takes."""
         output, plan = expected
         budget = plan["event_bytes"] + plan["constant_bytes"] + plan["file_bytes"] - 30_000_000
@@ -122,26 +147,53 @@ class TestBudget:
         assert (tmp_path / "output.tar").read_bytes() == output
 
     def test_too_small(self, tmp_path: Path) -> None:
-        block = wire_cell.refused("-c", "cfg/pipeline.jsonnet", "-A", "device=cpu", "-A", "memory_budget=50MB",
-                                  folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            "device=cpu",
+            "-A",
+            "memory_budget=50MB",
+            folder=tmp_path,
+            status=2,
+        )
         assert "the memory budget is too small for one event" in block
         assert "seen:     50.0 MB" in block and "expected: at least " in block
 
     @pytest.mark.parametrize("budget", ["much", "-1", "4XB", "1e30TB"])
     def test_no_amount(self, tmp_path: Path, budget: str) -> None:
-        block = wire_cell.refused("--check", "-c", "cfg/pipeline.jsonnet", "-A", f"memory_budget={budget}",
-                                  folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "--check",
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            f"memory_budget={budget}",
+            folder=tmp_path,
+            status=2,
+        )
         assert "not an amount of memory" in block and "SPNGContext, key memory_budget" in block
 
     def test_out_of_memory(self, adc: Path, tmp_path: Path) -> None:
         """An address space that suffices to start, but not for an event."""
+
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
 
-        words = ["-c", "cfg/pipeline.jsonnet", "-A", "device=cpu", "-A", f"input={adc}", "-A", "output=o.npz", "-A", "threads=1"]
+        words = [
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            "device=cpu",
+            "-A",
+            f"input={adc}",
+            "-A",
+            "output=o.npz",
+            "-A",
+            "threads=1",
+        ]
         done = wire_cell.run(*words, folder=tmp_path, preexec_fn=limit)
         assert done.returncode == 1, (done.returncode, done.stderr)
-        assert "out of memory" in done.stderr and "mend:" in done.stderr, done.stderr
+        assert "out of memory" in done.stderr and "hint:" in done.stderr, done.stderr
         assert not (tmp_path / "o.npz").exists()
 
 
@@ -149,9 +201,15 @@ class TestDevices:
     """Two lanes on the CPU stand for two devices."""
 
     def test_same_bytes_and_order(self, adc: Path, tmp_path: Path) -> None:
-        for name, devices, engine in [("one", "cpu", "Pgrapher"), ("two", "cpu,cpu", "TbbFlow"), ("serial", "cpu,cpu", "Pgrapher")]:
+        for name, devices, engine in [
+            ("one", "cpu", "Pgrapher"),
+            ("two", "cpu,cpu", "TbbFlow"),
+            ("serial", "cpu,cpu", "Pgrapher"),
+        ]:
             (tmp_path / name).mkdir()
-            report = timed(tmp_path / name, "-t", "2", input=adc, model="none", engine=engine, threads=1, device=devices)
+            report = timed(
+                tmp_path / name, "-t", "2", input=adc, model="none", engine=engine, threads=1, device=devices
+            )
             assert report["run"]["device"] == devices
             decon = next(node for node in report["nodes"] if node["name"] == "SPNGDecon:induction")
             assert decon["calls"] == EVENTS
@@ -162,14 +220,16 @@ class TestDevices:
 
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
-        block = wire_cell.refused("--check", "-c", "cfg/pipeline.jsonnet", "-A", f"device={devices}", folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "--check", "-c", "cfg/pipeline.jsonnet", "-A", f"device={devices}", folder=tmp_path, status=2
+        )
         assert "SPNGContext, key device" in block
 
 
 def holders(folder: Path) -> int:
-    """How many hold a permit, from outside: files with that name that somebody keeps locked."""
+    """How many hold a reservation, from outside: files with that name that somebody keeps locked."""
     count = 0
-    for path in folder.glob("*/*-holding.permit"):
+    for path in folder.glob("*/*-holding.reservation"):
         try:
             with path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -183,10 +243,10 @@ def holders(folder: Path) -> int:
 @pytest.fixture(name="claim")
 def fixture_claim(tmp_path: Path) -> Iterator[Path]:
     """A folder where somebody else, this process, holds 3 GB of 4 GB."""
-    folder = tmp_path / "permits"
+    folder = tmp_path / "reservations"
     (folder / "host").mkdir(parents=True)
     (folder / "limits").write_text("bytes 4GB\n", encoding="utf-8")
-    path = folder / "host" / f"000000000001-{os.getpid()}-3000000000-holding.permit"
+    path = folder / "host" / f"000000000001-{os.getpid()}-3000000000-holding.reservation"
     with path.open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield folder
@@ -197,17 +257,37 @@ class TestPermits:
 
     @staticmethod
     def words(adc: Path, folder: Path, output: str, budget: str = "2GB", **arguments: Any) -> list[str]:
-        """Command line of a short job that takes a permit."""
-        given = {"device": "cpu", "input": adc, "output": output, "model": "none", "nevents": 1, "threads": 1,
-                 "memory_budget": budget, "share": folder, **arguments}
-        return ["-c", "cfg/pipeline.jsonnet", *(word for name, value in given.items() for word in ("-A", f"{name}={value}"))]
+        """Command line of a short job that takes a reservation."""
+        given = {
+            "device": "cpu",
+            "input": adc,
+            "output": output,
+            "model": "none",
+            "nevents": 1,
+            "threads": 1,
+            "memory_budget": budget,
+            "share": folder,
+            **arguments,
+        }
+        return [
+            "-c",
+            "cfg/pipeline.jsonnet",
+            *(word for name, value in given.items() for word in ("-A", f"{name}={value}")),
+        ]
 
     def test_never_more_than_fit(self, adc: Path, tmp_path: Path) -> None:
-        folder = tmp_path / "permits"
+        folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("bytes 4GB\n", encoding="utf-8")
-        jobs = [subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(adc, folder, f"{i}.npz"))], cwd=tmp_path,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for i in range(4)]
+        jobs = [
+            subprocess.Popen(
+                [wire_cell.PROGRAM, *map(str, self.words(adc, folder, f"{i}.npz"))],
+                cwd=tmp_path,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            for i in range(4)
+        ]
         seen = set()
         while any(job.poll() is None for job in jobs):
             seen.add(holders(folder))
@@ -215,7 +295,7 @@ class TestPermits:
         assert [job.returncode for job in jobs] == [0, 0, 0, 0], [job.stderr.read() for job in jobs]
         assert max(seen) == 2
         assert len({(tmp_path / f"{i}.npz").read_bytes() for i in range(4)}) == 1
-        assert not list(folder.glob("*/*.permit"))
+        assert not list(folder.glob("*/*.reservation"))
 
     def test_waits_visibly_and_gives_up(self, adc: Path, claim: Path, tmp_path: Path) -> None:
         done = wire_cell.run(*self.words(adc, claim, "o.npz", share_timeout=1), folder=tmp_path)
@@ -224,58 +304,84 @@ class TestPermits:
         assert "other jobs did not leave enough memory in time" in done.stderr
 
     def test_interrupted_while_it_waits(self, adc: Path, claim: Path, tmp_path: Path) -> None:
-        with subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(adc, claim, "o.npz"))], cwd=tmp_path,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=wire_cell.default_signals) as job:
+        with subprocess.Popen(
+            [wire_cell.PROGRAM, *map(str, self.words(adc, claim, "o.npz"))],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=wire_cell.default_signals,
+        ) as job:
             assert "waiting for 2.00 GB" in job.stderr.readline()
-            listed = wire_cell.run(f"--permits={claim}")
+            listed = wire_cell.run(f"--reservations={claim}")
             assert "host  holds 3.00 GB" in listed.stdout and "host  waits 2.00 GB" in listed.stdout
             job.send_signal(signal.SIGINT)
             assert job.wait(5) == 130
-        assert len(list(claim.glob("host/*.permit"))) == 1
+        assert len(list(claim.glob("host/*.reservation"))) == 1
 
-    def test_pipe_with_the_name_of_a_permit(self, adc: Path, tmp_path: Path) -> None:
+    def test_pipe_with_the_name_of_a_reservation(self, adc: Path, tmp_path: Path) -> None:
         """It made every job hang."""
-        folder = tmp_path / "permits"
+        folder = tmp_path / "reservations"
         (folder / "host").mkdir(parents=True)
         (folder / "host" / "lock").touch()
-        os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.permit")
+        os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.reservation")
         done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
         assert done.returncode == 0, done.stderr
-        assert "is no permit (no regular file); it does not count" in done.stderr
-        assert "no job holds or waits" in wire_cell.run(f"--permits={folder}", seconds=60).stdout
+        assert "is no reservation (no regular file); it does not count" in done.stderr
+        assert "no job holds or waits" in wire_cell.run(f"--reservations={folder}", seconds=60).stdout
 
     def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:
-        folder = tmp_path / "permits"
+        folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("slots 1\n", encoding="utf-8")
         fifo = tmp_path / "never.npz"
-        os.mkfifo(fifo)  # a job that holds its permit and waits for input for ever
-        with subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(fifo, folder, "o.npz"))], cwd=tmp_path,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        os.mkfifo(fifo)  # a job that holds its reservation and waits for input for ever
+        with subprocess.Popen(
+            [wire_cell.PROGRAM, *map(str, self.words(fifo, folder, "o.npz"))],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as first:
             while holders(folder) == 0:
                 assert first.poll() is None
                 time.sleep(0.01)
-            with subprocess.Popen([wire_cell.PROGRAM, *map(str, self.words(adc, folder, "next.npz"))], cwd=tmp_path,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as second:
+            with subprocess.Popen(
+                [wire_cell.PROGRAM, *map(str, self.words(adc, folder, "next.npz"))],
+                cwd=tmp_path,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as second:
                 assert "waiting for" in second.stderr.readline()
                 killed = time.monotonic()
                 first.kill()
                 first.wait()
-                while not list(folder.glob("host/*-holding.permit")) or f"-{second.pid}-" not in \
-                        next(folder.glob("host/*-holding.permit")).name:
+                while (
+                    not list(folder.glob("host/*-holding.reservation"))
+                    or f"-{second.pid}-" not in next(folder.glob("host/*-holding.reservation")).name
+                ):
                     assert time.monotonic() - killed < 1.0
                     time.sleep(0.01)
                 assert second.wait(60) == 0
 
     def test_waiting_time_is_reported(self, adc: Path, tmp_path: Path) -> None:
-        report = timed(tmp_path, input=adc, model="none", nevents=1, share=tmp_path / "permits", memory_budget="1GB")
-        permits = report["settings"]["permits"]
-        assert permits["held"] == [{"device": "host", "bytes": 1_000_000_000}]
-        assert 0 <= permits["waited_seconds"] < 5
+        report = timed(
+            tmp_path, input=adc, model="none", nevents=1, share=tmp_path / "reservations", memory_budget="1GB"
+        )
+        reservations = report["settings"]["reservations"]
+        assert reservations["held"] == [{"device": "host", "bytes": 1_000_000_000}]
+        assert 0 <= reservations["waited_seconds"] < 5
 
     def test_unusable_folder(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("", encoding="utf-8")
-        block = wire_cell.refused("-c", "cfg/pipeline.jsonnet", "-A", "device=cpu", "-A", f"share={tmp_path / 'file'}",
-                                  folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            "device=cpu",
+            "-A",
+            f"share={tmp_path / 'file'}",
+            folder=tmp_path,
+            status=2,
+        )
         assert "jobs cannot take turns" in block

@@ -35,7 +35,9 @@ def notes_of(arrays: wire_cell.Arrays, ident: int = 0) -> dict[str, str]:
 
 def with_checksums(files: dict[str, Path]) -> dict[str, str]:
     """Names and checksums by role, as notes have them."""
-    return {role: path.name for role, path in files.items()} | {f"{role}_sha256": sha256(path) for role, path in files.items()}
+    return {role: path.name for role, path in files.items()} | {
+        f"{role}_sha256": sha256(path) for role, path in files.items()
+    }
 
 
 @pytest.fixture(name="site", scope="module")
@@ -43,7 +45,11 @@ def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[s
     """A folder with a small detector and adc.npz, the flags of its jobs, and the arrays of adc.npz."""
     folder = tmp_path_factory.mktemp("site")
     flags = write_description(folder)
-    return folder, flags, wire_cell.job(folder, *flags, job_file="cfg/simulate.jsonnet", output="adc.npz", truth="truth.npz")
+    return (
+        folder,
+        flags,
+        wire_cell.job(folder, *flags, job_file="cfg/simulate.jsonnet", output="adc.npz", truth="truth.npz"),
+    )
 
 
 class TestRecord:
@@ -58,8 +64,15 @@ class TestRecord:
     def test_pipeline(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
         folder, flags, _ = site
         shutil.copy(wire_cell.DATA / "dnnroi-standin.ts", tmp_path / "mine.ts")
-        output = wire_cell.job(tmp_path, *flags, "--timing", "timing.json", input=folder / "adc.npz", model="mine.ts",
-                               tags="signal,gauss")
+        output = wire_cell.job(
+            tmp_path,
+            *flags,
+            "--timing",
+            "timing.json",
+            input=folder / "adc.npz",
+            model="mine.ts",
+            tags="signal,gauss",
+        )
         files = {"model": tmp_path / "mine.ts", "wires": folder / "small-wires.json.bz2", "field": FIELD}
         notes = notes_of(output)
         metadata = json.loads(notes.pop("model_metadata"))
@@ -76,26 +89,41 @@ class TestRecord:
         }
         assert found["configuration"]["path"] == str(wire_cell.ROOT / wire_cell.PIPELINE)
 
-    def test_configuration_counts_with_imports_and_arguments(self, site: tuple[Path, list[str], wire_cell.Arrays],
-                                                             tmp_path: Path) -> None:
+    def test_configuration_counts_with_imports_and_arguments(
+        self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path
+    ) -> None:
         folder, flags, _ = site
 
         def checksum(**arguments: str) -> str:
-            wire_cell.job(tmp_path, *flags, "--timing", "timing.json", input=folder / "adc.npz", model="none", **arguments)
-            return json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["provenance"]["configuration"]["sha256"]
+            wire_cell.job(
+                tmp_path,
+                *flags,
+                "--timing",
+                "timing.json",
+                input=folder / "adc.npz",
+                model="none",
+                **arguments,
+            )
+            return json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["provenance"][
+                "configuration"
+            ]["sha256"]
 
         first = checksum()
         assert len(first) == 64 and checksum() == first
         assert checksum(filters="pdsp") != first
 
-    def test_notes_do_not_depend_on_the_folder(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
+    def test_notes_do_not_depend_on_the_folder(
+        self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path
+    ) -> None:
         """Equal files give equal bytes wherever they lie."""
         folder, flags, _ = site
         outputs = []
         for name in ("here", "there"):
             (tmp_path / name).mkdir()
             shutil.copy(SHIPPED, tmp_path / name / "mine.ts")
-            wire_cell.job(tmp_path / name, *flags, input=folder / "adc.npz", model=tmp_path / name / "mine.ts")
+            wire_cell.job(
+                tmp_path / name, *flags, input=folder / "adc.npz", model=tmp_path / name / "mine.ts"
+            )
             outputs.append((tmp_path / name / "output.npz").read_bytes())
         assert outputs[0] == outputs[1]
 
@@ -136,13 +164,19 @@ class TestDamagedNetwork:
     def test_of_a_user(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
         folder, flags, _ = site
         path = self.damaged(tmp_path / "one-bit.ts")
-        words = [word for argument in (f"input={folder / 'adc.npz'}", "device=cpu", f"model={path}") for word in ("-A", argument)]
+        words = [
+            word
+            for argument in (f"input={folder / 'adc.npz'}", "device=cpu", f"model={path}")
+            for word in ("-A", argument)
+        ]
         block = wire_cell.refused("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path, status=1)
         assert block.startswith("error: cannot load a model file") and f"{path}, member " in block
         assert "ZIP bad CRC: 0x" in block and "should be 0x" in block
         assert [each.name for each in tmp_path.iterdir()] == ["one-bit.ts"]
 
-    def test_of_the_installation(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
+    def test_of_the_installation(
+        self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path
+    ) -> None:
         """Another tree with the program, in which a shipped file is damaged; under a name of its own it is a user's."""
         folder, flags, _ = site
         tree = tmp_path / "tree"
@@ -157,13 +191,30 @@ class TestDamagedNetwork:
         shutil.copy(data / SHIPPED.name, data / "my-standin.ts")
 
         def run(model: str) -> tuple[int, str]:
-            words = [word for argument in (f"input={folder / 'adc.npz'}", "output=out.npz", "device=cpu", f"model={model}")
-                     for word in ("-A", argument)]
-            done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path, executable=tree / "bin" / "wire-cell")
+            words = [
+                word
+                for argument in (
+                    f"input={folder / 'adc.npz'}",
+                    "output=out.npz",
+                    "device=cpu",
+                    f"model={model}",
+                )
+                for word in ("-A", argument)
+            ]
+            done = wire_cell.run(
+                "-c",
+                wire_cell.PIPELINE,
+                *flags,
+                *words,
+                folder=tmp_path,
+                executable=tree / "bin" / "wire-cell",
+            )
             return done.returncode, done.stderr
 
         status, block = run("standin")
-        assert status == 1 and block.startswith("error: a shipped data file is damaged or was replaced"), block
+        assert status == 1 and block.startswith("error: a shipped data file is damaged or was replaced"), (
+            block
+        )
         assert sha256(data / SHIPPED.name) in block and sha256(SHIPPED) in block and "another name" in block
         assert not (tmp_path / "out.npz").exists()
         status, text = run("my-standin.ts")

@@ -34,7 +34,9 @@ def write_input(folder: Path, events: int = EVENTS) -> None:
 
 def record(folder: Path, *flags: str, engine: str = "Pgrapher") -> Recorded:
     """Run the pipeline on adc.npz with --record run.sqlite."""
-    wire_cell.job(folder, "--record", "run.sqlite", "--timing", "timing.json", *flags, input="adc.npz", engine=engine)
+    wire_cell.job(
+        folder, "--record", "run.sqlite", "--timing", "timing.json", *flags, input="adc.npz", engine=engine
+    )
     return Recorded(folder / "run.sqlite")
 
 
@@ -66,40 +68,67 @@ class TestContent:
     def test_every_node_and_step_is_there(self, run: tuple[Recorded, dict]) -> None:
         """Nodes once per event, with its index as payload; the steps that spng/README.md lists for the nodes of this job."""
         file, timing = run
-        calls = file.sql("SELECT s.value, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
-                         "WHERE n.eventType = 59 AND n.uint64Value IS NOT NULL")
+        calls = file.sql(
+            "SELECT s.value, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
+            "WHERE n.eventType = 59 AND n.uint64Value IS NOT NULL"
+        )
         for node in timing["nodes"]:
-            assert sorted(event for name, event in calls if name == node["name"])[:EVENTS] == list(range(EVENTS)), node["name"]
+            assert sorted(event for name, event in calls if name == node["name"])[:EVENTS] == list(
+                range(EVENTS)
+            ), node["name"]
         types = {node["name"].split(":")[0].removeprefix("SPNG") for node in timing["nodes"]}
-        listed = {step for step in re.findall(r"`(\w+::\w+)`", CHAIN.read_text(encoding="utf-8")) if step.split("::")[0] in types}
+        listed = {
+            step
+            for step in re.findall(r"`(\w+::\w+)`", CHAIN.read_text(encoding="utf-8"))
+            if step.split("::")[0] in types
+        }
         assert len(listed) > 15
         assert listed - {each.name for each in file.ranges(PUSH_POP)} == NOT_IN_THIS_JOB
 
     def test_files_are_ranges_of_their_own_domain(self, run: tuple[Recorded, dict]) -> None:
-        [(names,)] = run[0].sql("SELECT GROUP_CONCAT(DISTINCT s.value) FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id JOIN "
-                                "NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = n.domainId AND d.text = 'spng.io'")
+        [(names,)] = run[0].sql(
+            "SELECT GROUP_CONCAT(DISTINCT s.value) FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id JOIN "
+            "NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = n.domainId AND d.text = 'spng.io'"
+        )
         assert "FrameReader" in names and "FrameWriter" in names
 
     def test_graph(self, run: tuple[Recorded, dict]) -> None:
         """Edges join nodes that are there; each carried one message per event, after its tail's call and before its head's."""
         file, timing = run
-        nodes = dict(file.sql("SELECT id, type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE"))
+        nodes = dict(
+            file.sql("SELECT id, type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE")
+        )
         assert {node["name"] for node in timing["nodes"]} <= set(nodes.values())
         edges = file.sql("SELECT id, tail, head FROM SPNG_EDGE")
         assert len(edges) > 20 and all(tail in nodes and head in nodes for _, tail, head in edges)
-        assert file.sql("SELECT COUNT(*), COUNT(DISTINCT edge) FROM SPNG_MSG") == [(EVENTS * len(edges), len(edges))]
-        late = file.sql("SELECT COUNT(*) FROM SPNG_MSG m JOIN SPNG_EDGE e ON e.id = m.edge "
-                        "JOIN SPNG_CALL t ON t.node = e.tail AND t.event = m.event JOIN SPNG_CALL h ON h.node = e.head AND "
-                        "h.event = m.event WHERE NOT (t.end <= m.enq AND m.enq <= m.deq AND m.deq <= h.start)")
+        assert file.sql("SELECT COUNT(*), COUNT(DISTINCT edge) FROM SPNG_MSG") == [
+            (EVENTS * len(edges), len(edges))
+        ]
+        late = file.sql(
+            "SELECT COUNT(*) FROM SPNG_MSG m JOIN SPNG_EDGE e ON e.id = m.edge "
+            "JOIN SPNG_CALL t ON t.node = e.tail AND t.event = m.event JOIN SPNG_CALL h ON h.node = e.head AND "
+            "h.event = m.event WHERE NOT (t.end <= m.enq AND m.enq <= m.deq AND m.deq <= h.start)"
+        )
         assert late == [(0,)]
 
     def test_manifest(self, run: tuple[Recorded, dict]) -> None:
         file, timing = run
         manifest = file.run()
-        assert manifest["events"] == str(EVENTS) and manifest["engine"] == "Pgrapher" and manifest["device"] == "cpu"
-        assert manifest["commit"] and manifest["end"] == "stop" and "--record run.sqlite" in manifest["command_line"]
+        assert (
+            manifest["events"] == str(EVENTS)
+            and manifest["engine"] == "Pgrapher"
+            and manifest["device"] == "cpu"
+        )
+        assert (
+            manifest["commit"]
+            and manifest["end"] == "stop"
+            and "--record run.sqlite" in manifest["command_line"]
+        )
         assert json.loads(manifest["settings"])["arguments"]["input"] == "adc.npz"
-        assert {component["type"] for component in json.loads(manifest["configuration"])} >= {"SPNGDecon", "FrameFileSink"}
+        assert {component["type"] for component in json.loads(manifest["configuration"])} >= {
+            "SPNGDecon",
+            "FrameFileSink",
+        }
         assert re.fullmatch("[0-9a-f]{16}", manifest["configuration_hash"])
 
 
@@ -108,7 +137,11 @@ class TestNumbers:
         """Of the domain spng on the one thread of Pgrapher: nodes and steps together take the run, within 1 %."""
         ranges = [each for each in run[0].ranges(PUSH_POP) if each.end is not None]
         [whole] = [each for each in ranges if each.name == "run"]
-        inside = [each for each in ranges if each.thread == whole.thread and whole.start <= each.start and each.end <= whole.end]
+        inside = [
+            each
+            for each in ranges
+            if each.thread == whole.thread and whole.start <= each.start and each.end <= whole.end
+        ]
         times = exclusive(inside)[whole.thread]
         assert sum(times.values()) == whole.end - whole.start
         assert times["run"] < 0.01 * (whole.end - whole.start), "time of the run that no node accounts for"
@@ -119,7 +152,8 @@ class TestNumbers:
         file, timing = run
         calls = defaultdict(list)
         for name, instance, start, end, ok in file.sql(
-                "SELECT type, n.name, start, end, ok FROM SPNG_CALL c JOIN SPNG_NODE n ON n.id = c.node ORDER BY start"):
+            "SELECT type, n.name, start, end, ok FROM SPNG_CALL c JOIN SPNG_NODE n ON n.id = c.node ORDER BY start"
+        ):
             calls[name + (":" + instance if instance else "")].append((start, end))
             assert ok == 1
         ranges = defaultdict(list)
@@ -128,7 +162,9 @@ class TestNumbers:
         around = []
         for node in timing["nodes"]:
             name = node["name"]
-            assert [end - start for start, end in calls[name]] == [call["wall_ns"] for call in node["per_call"]], name
+            assert [end - start for start, end in calls[name]] == [
+                call["wall_ns"] for call in node["per_call"]
+            ], name
             for (start, end), whole in zip(calls[name], ranges[name]):
                 assert whole.start <= start and end <= whole.end, name
                 around.append(whole.end - end + start - whole.start)
@@ -136,8 +172,10 @@ class TestNumbers:
 
     def test_events_in_flight_cover_their_nodes(self, run: tuple[Recorded, dict]) -> None:
         file = run[0]
-        events = file.sql("SELECT n.start, n.end, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
-                          "WHERE n.eventType = 60 AND s.value = 'event'")
+        events = file.sql(
+            "SELECT n.start, n.end, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
+            "WHERE n.eventType = 60 AND s.value = 'event'"
+        )
         for start, end, event in [row for row in events if row[2] < EVENTS]:
             [(first, last)] = file.sql(f"SELECT MIN(start), MAX(end) FROM SPNG_CALL WHERE event = {event}")
             assert start <= first and last <= end
@@ -147,28 +185,43 @@ class TestNumbers:
         file = run[0]
         [(lowest, highest, missing)] = file.sql("SELECT MIN(rss), MAX(rss), SUM(rss IS NULL) FROM SPNG_CALL")
         assert missing == 0 and 5e7 < lowest <= highest < 5e9
-        [(sampled, count)] = file.sql("SELECT MAX(value), COUNT(*) FROM SPNG_SAMPLE WHERE metric = 'resident_bytes'")
+        [(sampled, count)] = file.sql(
+            "SELECT MAX(value), COUNT(*) FROM SPNG_SAMPLE WHERE metric = 'resident_bytes'"
+        )
         assert count > 10 and 0.8 * highest <= sampled
 
 
 class TestWindow:
     @pytest.mark.parametrize("engine", ["Pgrapher", "TbbFlow"])
-    @pytest.mark.parametrize("flags, wanted", [
-        (("--profile-events", "1-2"), [1, 2]), (("--profile-events", "4-"), [4, 5]),
-        (("--profile-schedule", "wait=1,warmup=1,active=1,repeat=2"), [2, 5]),
-    ])
-    def test_only_these_events(self, tmp_path: Path, engine: str, flags: tuple[str, str], wanted: list[int]) -> None:
+    @pytest.mark.parametrize(
+        "flags, wanted",
+        [
+            (("--profile-events", "1-2"), [1, 2]),
+            (("--profile-events", "4-"), [4, 5]),
+            (("--profile-schedule", "wait=1,warmup=1,active=1,repeat=2"), [2, 5]),
+        ],
+    )
+    def test_only_these_events(
+        self, tmp_path: Path, engine: str, flags: tuple[str, str], wanted: list[int]
+    ) -> None:
         """Each node once for each wanted event and never for another, also with several events in flight."""
         write_input(tmp_path, 6)
         file = record(tmp_path, *flags, engine=engine)
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
         calls = file.sql("SELECT node, event FROM SPNG_CALL")
-        assert sorted(set(event for _, event in calls)) == wanted and len(calls) == len(set(calls)) == len(wanted) * nodes
-        nodes_called = file.sql("SELECT n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id WHERE n.eventType = 59 "
-                                "AND s.value IN (SELECT type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE)")
+        assert (
+            sorted(set(event for _, event in calls)) == wanted
+            and len(calls) == len(set(calls)) == len(wanted) * nodes
+        )
+        nodes_called = file.sql(
+            "SELECT n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id WHERE n.eventType = 59 "
+            "AND s.value IN (SELECT type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE)"
+        )
         assert len(nodes_called) >= len(calls) and {event for (event,) in nodes_called} - {6} == set(wanted)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_MSG")} == set(wanted)
-        assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {f"frame_signal_{ident}" for ident in range(6)}
+        assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {
+            f"frame_signal_{ident}" for ident in range(6)
+        }
 
     def test_parallel_engine_on_every_thread(self, tmp_path: Path) -> None:
         """Ranges nest on each of the threads that worked."""
@@ -191,7 +244,11 @@ class TestTorchProfiler:
         file = record(tmp_path, "--torch-profiler", "traces", "--profile-events", "1-2")
         [path] = (tmp_path / "traces").iterdir()
         assert path.name.endswith(".0.pt.trace.json")
-        operators = [each for each in json.loads(path.read_text(encoding="utf-8"))["traceEvents"] if each.get("cat") == "cpu_op"]
+        operators = [
+            each
+            for each in json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+            if each.get("cat") == "cpu_op"
+        ]
         transforms = [each for each in operators if each["name"] == "aten::_fft_r2c"]
         assert len(transforms) == 2 * 2  # of each group of views, in each event
         assert all(each["args"]["Input Dims"] for each in transforms)
@@ -199,16 +256,38 @@ class TestTorchProfiler:
 
     def test_one_trace_per_window(self, tmp_path: Path) -> None:
         write_input(tmp_path, 4)
-        wire_cell.job(tmp_path, "--torch-profiler", "traces", "--profile-schedule", "wait=1,active=1,repeat=2", input="adc.npz")
+        wire_cell.job(
+            tmp_path,
+            "--torch-profiler",
+            "traces",
+            "--profile-schedule",
+            "wait=1,active=1,repeat=2",
+            input="adc.npz",
+        )
         assert sorted(path.name.split(".", 1)[1] for path in (tmp_path / "traces").iterdir()) == [
-            "0.pt.trace.json", "1.pt.trace.json"]
+            "0.pt.trace.json",
+            "1.pt.trace.json",
+        ]
 
     def test_refused(self, tmp_path: Path) -> None:
         """Never together with CUDA in the recording; not with an engine whose threads it does not see; not where it cannot write."""
         write_input(tmp_path, 1)
         job = ("-c", wire_cell.PIPELINE, "-A", "input=adc.npz", "-A", "output=out.npz", "-A", "device=cpu")
-        both = wire_cell.refused(*job, "--torch-profiler", "t", "--record", "run.sqlite", "--record-what", "nvtx,cuda",
-                                 folder=tmp_path, status=2)
+        both = wire_cell.refused(
+            *job,
+            "--torch-profiler",
+            "t",
+            "--record",
+            "run.sqlite",
+            "--record-what",
+            "nvtx,cuda",
+            folder=tmp_path,
+            status=2,
+        )
         assert "only one of --torch-profiler and the part cuda" in both
-        assert "-a Pgrapher" in wire_cell.refused(*job, "--torch-profiler", "t", "-a", "TbbFlow", folder=tmp_path, status=2)
-        assert "adc.npz/t" in wire_cell.refused(*job, "--torch-profiler", "adc.npz/t", folder=tmp_path, status=2)
+        assert "-a Pgrapher" in wire_cell.refused(
+            *job, "--torch-profiler", "t", "-a", "TbbFlow", folder=tmp_path, status=2
+        )
+        assert "adc.npz/t" in wire_cell.refused(
+            *job, "--torch-profiler", "adc.npz/t", folder=tmp_path, status=2
+        )

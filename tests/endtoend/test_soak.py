@@ -38,7 +38,9 @@ def test_memory_is_that_of_the_windows(runs: dict[int, tuple[run.Run, check.Char
 
 
 @pytest.mark.parametrize("ticks", TICKS)
-def test_as_many_windows_as_the_length_says(runs: dict[int, tuple[run.Run, check.Charges, int]], ticks: int) -> None:
+def test_as_many_windows_as_the_length_says(
+    runs: dict[int, tuple[run.Run, check.Charges, int]], ticks: int
+) -> None:
     """Each is the same work, so the cost is a straight line."""
     length, step = WINDOW
     assert len(runs[ticks][0].cpu_s) == 1 + -(-(ticks - length) // step)

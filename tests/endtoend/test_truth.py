@@ -38,20 +38,27 @@ def fixture_truth() -> np.ndarray:
 def fixture_simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[wire_cell.Arrays, np.ndarray]:
     """Output of the chain on two simulated events, 60 tracks and noise only, and the true charge of the first."""
     folder = tmp_path_factory.mktemp("simulated")
-    described = chain.Chain(wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-                            wire_cell.description("dune-garfield-1d565", folder))
+    described = chain.Chain(
+        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
+        wire_cell.description("dune-garfield-1d565", folder),
+    )
     noise = wire_cell.DATA / "protodunehd-noise-spectra-14mVfC-v1.json.bz2"
     tracks = simulate.random_tracks(np.random.default_rng(BUSY_SEED), BUSY_TRACKS)
     channels = np.concatenate(described.order)
     busy, truths = simulate.event(described, noise, tracks, BUSY_SEED)
     nothing, _ = simulate.event(described, noise, np.zeros((0, 2, 3)), NOISE_SEED)
-    arrays = {**wire_cell.event(np.concatenate(busy), channels, 0), **wire_cell.event(np.concatenate(nothing), channels, 1)}
+    arrays = {
+        **wire_cell.event(np.concatenate(busy), channels, 0),
+        **wire_cell.event(np.concatenate(nothing), channels, 1),
+    }
     wire_cell.write_arrays(folder / "adc.npz", arrays)
     return wire_cell.job(folder, input="adc.npz"), np.concatenate(truths)[np.argsort(channels)]
 
 
 @pytest.mark.parametrize("view, least, most", [("U", 0.80, 1.10), ("V", 0.80, 1.10), ("W", 0.97, 1.03)])
-def test_charge_and_purity(output: wire_cell.Arrays, truth: np.ndarray, view: str, least: float, most: float) -> None:
+def test_charge_and_purity(
+    output: wire_cell.Arrays, truth: np.ndarray, view: str, least: float, most: float
+) -> None:
     """Regions of U and V that follow the noise upwards collect some of it: a few percent more than the truth."""
     merit = metrics.merit(output["frame_signal_0"][VIEWS[view]], truth[VIEWS[view]])
     assert least <= merit.charge <= most, f"{view}: {merit}"

@@ -25,25 +25,53 @@ FILE_KEY = {"FrameFileSource": "inname", "FrameFileSink": "outname", "SPNGTensor
 def component(name: str, **changes: Any) -> dict[str, Any]:
     """A component by its name `Type:instance`, with a file name as data."""
     type_name, instance = name.split(":")
-    return {"type": type_name, "name": instance, "data": {FILE_KEY.get(type_name, "filename"): "file.npz"}, **changes}
+    return {
+        "type": type_name,
+        "name": instance,
+        "data": {FILE_KEY.get(type_name, "filename"): "file.npz"},
+        **changes,
+    }
 
 
 def edge(tail: str, head: str, tail_port: int = 0, head_port: int = 0) -> dict[str, Any]:
     return {"tail": {"node": tail, "port": tail_port}, "head": {"node": head, "port": head_port}}
 
 
-@pytest.mark.parametrize("nodes, edges, expected", [
-    ([IN, OUT, TAP_A], [edge(IN, OUT)], ["a port is not connected", TAP_A, "input port 0"]),
-    ([IN, OUT, TAP_A], [edge(IN, TAP_A)], ["a port is not connected", OUT, "input port 0"]),
-    ([IN, OTHER_IN, OUT], [edge(IN, OUT), edge(OTHER_IN, OUT)], ["connected twice", OUT, "edges[0]", "edges[1]"]),
-    ([IN, OUT, OTHER_OUT], [edge(IN, OUT), edge(IN, OTHER_OUT)], ["connected twice", IN, "output port 0"]),
-    ([IN, OUT, TAP_A, TAP_B], [edge(IN, OUT), edge(TAP_A, TAP_B), edge(TAP_B, TAP_A)], ["circle", TAP_A, TAP_B]),
-    ([IN, OUT], [edge(IN, "FrameFileSink:uot")], ["unknown node", "edges[0].head", f"did you mean '{OUT}'?"]),
-    ([IN, OUT], [edge(IN, OUT, head_port=1)], ["port that the node does not have", OUT, "port 1"]),
-    ([IN, OUT], [edge(IN, OUT, tail_port=-1)], ["edges[0].tail.port", "-1", ">= 0"]),
-    ([IN, OUT], [], ["edges"]),
-    ([IN, "FrameFileSnik:out"], [edge(IN, "FrameFileSnik:out")], ["FrameFileSnik", "did you mean 'FrameFileSink'?"]),
-])
+@pytest.mark.parametrize(
+    "nodes, edges, expected",
+    [
+        ([IN, OUT, TAP_A], [edge(IN, OUT)], ["a port is not connected", TAP_A, "input port 0"]),
+        ([IN, OUT, TAP_A], [edge(IN, TAP_A)], ["a port is not connected", OUT, "input port 0"]),
+        (
+            [IN, OTHER_IN, OUT],
+            [edge(IN, OUT), edge(OTHER_IN, OUT)],
+            ["connected twice", OUT, "edges[0]", "edges[1]"],
+        ),
+        (
+            [IN, OUT, OTHER_OUT],
+            [edge(IN, OUT), edge(IN, OTHER_OUT)],
+            ["connected twice", IN, "output port 0"],
+        ),
+        (
+            [IN, OUT, TAP_A, TAP_B],
+            [edge(IN, OUT), edge(TAP_A, TAP_B), edge(TAP_B, TAP_A)],
+            ["circle", TAP_A, TAP_B],
+        ),
+        (
+            [IN, OUT],
+            [edge(IN, "FrameFileSink:uot")],
+            ["unknown node", "edges[0].head", f"did you mean '{OUT}'?"],
+        ),
+        ([IN, OUT], [edge(IN, OUT, head_port=1)], ["port that the node does not have", OUT, "port 1"]),
+        ([IN, OUT], [edge(IN, OUT, tail_port=-1)], ["edges[0].tail.port", "-1", ">= 0"]),
+        ([IN, OUT], [], ["edges"]),
+        (
+            [IN, "FrameFileSnik:out"],
+            [edge(IN, "FrameFileSnik:out")],
+            ["FrameFileSnik", "did you mean 'FrameFileSink'?"],
+        ),
+    ],
+)
 def test_graph(tmp_path: Path, nodes: list[str], edges: list[dict], expected: list[str]) -> None:
     job = [*map(component, nodes), {"type": "Pgrapher", "data": {"edges": edges}}]
     (tmp_path / "job.json").write_text(json.dumps(job))
@@ -52,12 +80,15 @@ def test_graph(tmp_path: Path, nodes: list[str], edges: list[dict], expected: li
         assert words in block, block
 
 
-@pytest.mark.parametrize("components, expected", [
-    ([component(OUT), component(OUT, data={"outname": "x.npz"})], [f"two components are called '{OUT}'"]),
-    ([component(OUT, data=[1])], [OUT, "[1] (array)", "object"]),
-    ([component(OUT, dta={})], ["'dta'", "did you mean 'data'?"]),
-    ([component(OUT, data={"outnam": "x.npz"})], [OUT, "'outnam'", "did you mean 'outname'?"]),
-])
+@pytest.mark.parametrize(
+    "components, expected",
+    [
+        ([component(OUT), component(OUT, data={"outname": "x.npz"})], [f"two components are called '{OUT}'"]),
+        ([component(OUT, data=[1])], [OUT, "[1] (array)", "object"]),
+        ([component(OUT, dta={})], ["'dta'", "did you mean 'data'?"]),
+        ([component(OUT, data={"outnam": "x.npz"})], [OUT, "'outnam'", "did you mean 'outname'?"]),
+    ],
+)
 def test_components(tmp_path: Path, components: list[dict], expected: list[str]) -> None:
     job = [component(IN), *components, {"type": "Pgrapher", "data": {"edges": [edge(IN, OUT)]}}]
     (tmp_path / "job.json").write_text(json.dumps(job))
@@ -66,22 +97,25 @@ def test_components(tmp_path: Path, components: list[dict], expected: list[str])
         assert words in block, block
 
 
-@pytest.mark.parametrize("argument, expected", [
-    ("tags=signl", ["signl", "signal"]),
-    ("dump=decn", ["decn", "decon"]),
-    ("detname=pdhdd", ["'pdhdd'", "pdhd"]),
-    ("filters=smoth", ["'smoth'", "smooth"]),
-    ("tpcid=-1", ["pdhd has no anode -1", "0, 1, 2, 3"]),
-    ("tpcid=1.5", ["argument 'tpcid'", "whole number", "1.5"]),
-    ("tpcid=x", ["argument 'tpcid'", "whole number"]),
-    ("nevents=-5", ["FrameFileSource", "key nevents", "-5"]),
-    ("threads=-1", ["SPNGContext", "key threads", "-1"]),
-    ("dtype=float16", ["SPNGContext", "key dtype", "did you mean 'float32'?"]),
-    ("precision=fst", ["SPNGContext", "key precision", "did you mean 'fast'?"]),
-    ("engine=Pgraphr", ["Pgraphr"]),
-    ("inptu=adc.npz", ["'inptu'", "did you mean 'input'?"]),
-    ("input=", ["FrameFileSource", "key inname"]),
-])
+@pytest.mark.parametrize(
+    "argument, expected",
+    [
+        ("tags=signl", ["signl", "signal"]),
+        ("dump=decn", ["decn", "decon"]),
+        ("detname=pdhdd", ["'pdhdd'", "pdhd"]),
+        ("filters=smoth", ["'smoth'", "smooth"]),
+        ("tpcid=-1", ["pdhd has no anode -1", "0, 1, 2, 3"]),
+        ("tpcid=1.5", ["argument 'tpcid'", "whole number", "1.5"]),
+        ("tpcid=x", ["argument 'tpcid'", "whole number"]),
+        ("nevents=-5", ["FrameFileSource", "key nevents", "-5"]),
+        ("threads=-1", ["SPNGContext", "key threads", "-1"]),
+        ("dtype=float16", ["SPNGContext", "key dtype", "did you mean 'float32'?"]),
+        ("precision=fst", ["SPNGContext", "key precision", "did you mean 'fast'?"]),
+        ("engine=Pgraphr", ["Pgraphr"]),
+        ("inptu=adc.npz", ["'inptu'", "did you mean 'input'?"]),
+        ("input=", ["FrameFileSource", "key inname"]),
+    ],
+)
 def test_arguments_of_the_main_job(tmp_path: Path, argument: str, expected: list[str]) -> None:
     block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path, status=2)
     for words in (*expected, "pipeline.jsonnet"):

@@ -17,7 +17,10 @@ import pytest
 from tests.support import wire_cell
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
-pytestmark = [wire_cell.needs_program, pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")]
+pytestmark = [
+    wire_cell.needs_program,
+    pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler"),
+]
 
 # The part of the driver's interface that tells what there is; answers come from the environment.
 DRIVER = r"""
@@ -36,18 +39,28 @@ def fixture_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a libcuda.so.1 that answers as told."""
     folder = tmp_path_factory.mktemp("driver")
     (folder / "driver.c").write_text(DRIVER, encoding="utf-8")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", folder / "driver.c"], check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", folder / "driver.c"], check=True
+    )
     return folder
 
 
-def run_with(driver: Path, folder: Path, device: str, init: int = 0, count: int = 0, version: int = 13000, **extra: str) -> subprocess.CompletedProcess:
+def run_with(
+    driver: Path, folder: Path, device: str, init: int = 0, count: int = 0, version: int = 13000, **extra: str
+) -> subprocess.CompletedProcess:
     """The copying job with such a driver."""
     wire_cell.write_arrays(folder / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
     environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
     paths = [str(driver), environment.get("LD_LIBRARY_PATH", "")]
-    environment |= {"LD_LIBRARY_PATH": ":".join(path for path in paths if path), "FAKE_INIT": str(init), "FAKE_COUNT": str(count),
-                    "FAKE_VERSION": str(version)} | extra
-    words = [word for each in ("input=adc.npz", "output=out.npz", f"device={device}") for word in ("-A", each)]
+    environment |= {
+        "LD_LIBRARY_PATH": ":".join(path for path in paths if path),
+        "FAKE_INIT": str(init),
+        "FAKE_COUNT": str(count),
+        "FAKE_VERSION": str(version),
+    } | extra
+    words = [
+        word for each in ("input=adc.npz", "output=out.npz", f"device={device}") for word in ("-A", each)
+    ]
     return wire_cell.run("-c", COPY, *words, folder=folder, env=environment)
 
 
@@ -62,18 +75,25 @@ def refused(*arguments: object, **keys: object) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("error, words, mend", [
-    (100, "error (100)", "nvidia-smi"),
-    (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): system has unsupported display driver", "restart the machine"),
-    (999, "error (999)", "nvidia-uvm"),
-    (34, "error (34)", "stubs"),
-])
-def test_driver_that_does_not_start(driver: Path, tmp_path: Path, error: int, words: str, mend: str) -> None:
+@pytest.mark.parametrize(
+    "error, words, hint",
+    [
+        (100, "error (100)", "nvidia-smi"),
+        (
+            803,
+            "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): system has unsupported display driver",
+            "restart the machine",
+        ),
+        (999, "error (999)", "nvidia-uvm"),
+        (34, "error (34)", "stubs"),
+    ],
+)
+def test_driver_that_does_not_start(driver: Path, tmp_path: Path, error: int, words: str, hint: str) -> None:
     """What it says, and what to do about it."""
     block = refused(driver, tmp_path, "cuda", init=error)
     assert "the CUDA device asked for is not there" in block
     assert f"'cuda', 0 CUDA devices on this machine; the driver says {words}" in block
-    assert mend in block and "device=cpu" in block
+    assert hint in block and "device=cpu" in block
 
 
 def test_devices_hidden_by_the_environment(driver: Path, tmp_path: Path) -> None:
@@ -107,9 +127,17 @@ def test_device_that_cuda_cannot_start(driver: Path, tmp_path: Path) -> None:
     assert "CUDA does not start" in refused(driver, tmp_path, "cuda", count=1, version=13030)
 
 
-@pytest.mark.parametrize("error, count, version", [(803, 0, 13000), pytest.param(0, 1, 11040, marks=needs_cuda),
-                                                   pytest.param(0, 1, 13030, marks=needs_cuda)])
-def test_auto_uses_the_cpu_and_says_why(driver: Path, tmp_path: Path, error: int, count: int, version: int) -> None:
+@pytest.mark.parametrize(
+    "error, count, version",
+    [
+        (803, 0, 13000),
+        pytest.param(0, 1, 11040, marks=needs_cuda),
+        pytest.param(0, 1, 13030, marks=needs_cuda),
+    ],
+)
+def test_auto_uses_the_cpu_and_says_why(
+    driver: Path, tmp_path: Path, error: int, count: int, version: int
+) -> None:
     done = run_with(driver, tmp_path, "auto", init=error, count=count, version=version)
     assert done.returncode == 0, done.stderr
     assert ("no CUDA device can be used" if error else "the CUDA device is not used") in done.stderr
@@ -117,6 +145,8 @@ def test_auto_uses_the_cpu_and_says_why(driver: Path, tmp_path: Path, error: int
 
 
 @pytest.mark.parametrize("error, count", [(100, 0), (0, 0)])
-def test_auto_on_a_machine_without_a_device_is_silent(driver: Path, tmp_path: Path, error: int, count: int) -> None:
+def test_auto_on_a_machine_without_a_device_is_silent(
+    driver: Path, tmp_path: Path, error: int, count: int
+) -> None:
     done = run_with(driver, tmp_path, "auto", init=error, count=count)
     assert done.returncode == 0 and done.stderr == "", done.stderr

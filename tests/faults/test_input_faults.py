@@ -47,7 +47,11 @@ def cut(content: bytes) -> bytes:
 def flipped(content: bytes) -> bytes:
     """Bytes inside the third event turned over."""
     middle = len(content) * 6 // 10
-    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 64]) + content[middle + 64 :]
+    return (
+        content[:middle]
+        + bytes(byte ^ 0xFF for byte in content[middle : middle + 64])
+        + content[middle + 64 :]
+    )
 
 
 class TestDamagedArchive:
@@ -61,20 +65,27 @@ class TestDamagedArchive:
         arrays = noise_events()
         path = wire_cell.write_arrays(tmp_path / f"adc{ending}", arrays)
         path.write_bytes(damage(path.read_bytes()))
-        block = wire_cell.refused(COPY, "-A", f"input={path.name}", "-A", "output=out.npz", folder=tmp_path, status=1)
+        block = wire_cell.refused(
+            COPY, "-A", f"input={path.name}", "-A", "output=out.npz", folder=tmp_path, status=1
+        )
         assert "FrameFileSource:in" in block and path.name in block
         kept = wire_cell.read_arrays(tmp_path / "out.npz") if (tmp_path / "out.npz").exists() else {}
         # bzip2 checks blocks of 900 kB, here the whole file: nothing before it can be trusted.
         assert len(kept) == (0 if ending == ".tar.bz2" else 2 * 3)
         for name, array in kept.items():
             np.testing.assert_array_equal(array, arrays[name])
-        assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name] + ["out.npz"] * bool(kept))
+        assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
+            [path.name] + ["out.npz"] * bool(kept)
+        )
 
-    @pytest.mark.parametrize("content, words", [
-        (b"", "empty"),
-        (b"This is a letter, not an archive.\n" * 40, "not an archive"),
-        (b"PK\x05\x06" + bytes(18), "no event"),  # a zip file without members
-    ])
+    @pytest.mark.parametrize(
+        "content, words",
+        [
+            (b"", "empty"),
+            (b"This is a letter, not an archive.\n" * 40, "not an archive"),
+            (b"PK\x05\x06" + bytes(18), "no event"),  # a zip file without members
+        ],
+    )
     def test_files_that_are_no_frame_files(self, tmp_path: Path, content: bytes, words: str) -> None:
         (tmp_path / "adc.npz").write_bytes(content)
         block = wire_cell.refused(COPY, "-A", "input=adc.npz", folder=tmp_path, status=1)
@@ -102,8 +113,20 @@ class TestDamagedEvent:
     def test_stop(self, folder: Path, engine: str) -> None:
         """The event before it is kept."""
         output = f"stop-{engine}.npz"
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc.npz", "-A", f"output={output}",
-                                  "-A", f"engine={engine}", folder=folder, status=1)
+        block = wire_cell.refused(
+            "-c",
+            wire_cell.PIPELINE,
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            f"output={output}",
+            "-A",
+            f"engine={engine}",
+            folder=folder,
+            status=1,
+        )
         assert "event 1" in block and "100, the rows of frame_*_1.npy" in block
         kept = wire_cell.read_arrays(folder / output)
         assert {name for name in kept if name.startswith("frame_")} == {"frame_signal_0"}
@@ -113,14 +136,29 @@ class TestDamagedEvent:
     def test_skip(self, folder: Path, engine: str) -> None:
         """It is told about, the others are done, and the job succeeds."""
         output = f"skip-{engine}.npz"
-        done = wire_cell.run("-c", wire_cell.PIPELINE, "--on-error", "skip", "-A", "device=cpu", "-A", "input=adc.npz", "-A",
-                             f"output={output}", "-A", f"engine={engine}", folder=folder)
+        done = wire_cell.run(
+            "-c",
+            wire_cell.PIPELINE,
+            "--on-error",
+            "skip",
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc.npz",
+            "-A",
+            f"output={output}",
+            "-A",
+            f"engine={engine}",
+            folder=folder,
+        )
         assert done.returncode == 0, done.stderr
         assert "event 1 skipped" in done.stderr and "100, the rows of frame_*_1.npy" in done.stderr
         assert "1 events skipped, 3 completed" in done.stderr
         kept = wire_cell.read_arrays(folder / output)
         signals = [array for name, array in kept.items() if name.startswith("frame_")]
-        assert [name for name in kept if name.startswith("frame_")] == [f"frame_signal_{ident}" for ident in (0, 2, 3)]
+        assert [name for name in kept if name.startswith("frame_")] == [
+            f"frame_signal_{ident}" for ident in (0, 2, 3)
+        ]
         assert signals[0].any()
         for signal in signals[1:]:
             np.testing.assert_array_equal(signal, signals[0])
@@ -141,7 +179,9 @@ class TestMissingFiles:
     @staticmethod
     def fails(folder: Path, *arguments: str) -> tuple[int, str]:
         wire_cell.write_arrays(folder / "adc.npz", noise_events())
-        words = [word for argument in ("device=cpu", "input=adc.npz", *arguments) for word in ("-A", argument)]
+        words = [
+            word for argument in ("device=cpu", "input=adc.npz", *arguments) for word in ("-A", argument)
+        ]
         done = wire_cell.run("-c", wire_cell.PIPELINE, *words, folder=folder)
         assert done.stderr.startswith("error: "), done.stderr
         assert [each.name for each in folder.iterdir()] == ["adc.npz"]
@@ -155,7 +195,9 @@ class TestMissingFiles:
         status, block = self.fails(tmp_path, "model=adc.npz")
         assert status != 0 and "adc.npz" in block and "TorchScript" in block
 
-    @pytest.mark.parametrize("change", ["wires: 'absent.json.bz2'", "field_response(anode):: 'absent.json.bz2'"])
+    @pytest.mark.parametrize(
+        "change", ["wires: 'absent.json.bz2'", "field_response(anode):: 'absent.json.bz2'"]
+    )
     def test_detector_file(self, tmp_path: Path, change: str) -> None:
         """A job like the main one, whose detector names a file that does not exist."""
         folder = tmp_path / "cfg" / "detectors"

@@ -40,28 +40,41 @@ def names(folder: Path) -> list[str]:
 class TestRefused:
     """One block and status 2 before the run begins; no file."""
 
-    @pytest.mark.parametrize("arguments, said", [
-        (("--record", "absent/run.sqlite"), "absent/run.sqlite"),
-        (("--record", "/proc/run.sqlite"), "/proc/run.sqlite"),
-        (("--record", "run-%z.sqlite"), "%z"),
-        (("--record", "run-%q{NO_SUCH_VARIABLE}.sqlite"), "NO_SUCH_VARIABLE"),
-        (("--record", ""), "--record"),
-        (("--record", "run.sqlite", "--record-what", "nvtx,kuda"), "'kuda'"),
-        (("--record", "run.sqlite", "--record-rank", "first"), "'first'"),
-        (("--profile-events", "5-3"), "'5-3'"),
-        (("--profile-events", "x"), "'x'"),
-        (("--profile-events", "-3"), "'-3'"),
-        (("--profile-schedule", "wait=1,aktive=2"), "did you mean 'active'?"),
-        (("--profile-schedule", "wait=1"), "active"),
-        (("--profile-events", "1", "--profile-schedule", "active=1"), "--profile-schedule"),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, said",
+        [
+            (("--record", "absent/run.sqlite"), "absent/run.sqlite"),
+            (("--record", "/proc/run.sqlite"), "/proc/run.sqlite"),
+            (("--record", "run-%z.sqlite"), "%z"),
+            (("--record", "run-%q{NO_SUCH_VARIABLE}.sqlite"), "NO_SUCH_VARIABLE"),
+            (("--record", ""), "--record"),
+            (("--record", "run.sqlite", "--record-what", "nvtx,kuda"), "'kuda'"),
+            (("--record", "run.sqlite", "--record-rank", "first"), "'first'"),
+            (("--profile-events", "5-3"), "'5-3'"),
+            (("--profile-events", "x"), "'x'"),
+            (("--profile-events", "-3"), "'-3'"),
+            (("--profile-schedule", "wait=1,aktive=2"), "did you mean 'active'?"),
+            (("--profile-schedule", "wait=1"), "active"),
+            (("--profile-events", "1", "--profile-schedule", "active=1"), "--profile-schedule"),
+        ],
+    )
     def test_wrong_use(self, folder: Path, arguments: tuple[str, ...], said: str) -> None:
         block = wire_cell.refused(*JOB, *arguments, folder=folder, status=2)
         assert said in block
         assert names(folder) == ["adc.npz"]
 
     def test_a_wrong_job_leaves_no_recording(self, folder: Path) -> None:
-        wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.xyz", "--record", "run.sqlite", folder=folder, status=2)
+        wire_cell.refused(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.xyz",
+            "--record",
+            "run.sqlite",
+            folder=folder,
+            status=2,
+        )
         assert names(folder) == ["adc.npz"]
 
 
@@ -70,7 +83,9 @@ class TestOtherTools:
     def test_another_tool_is_attached(self, folder: Path, variable: str) -> None:
         """nsys and ncu set these; the run takes place, the recorder stands aside and says so."""
         tool = str(folder / "no-such-tool.so")
-        done = wire_cell.run(*JOB, "--record", "run.sqlite", folder=folder, env={**os.environ, variable: tool})
+        done = wire_cell.run(
+            *JOB, "--record", "run.sqlite", folder=folder, env={**os.environ, variable: tool}
+        )
         assert done.returncode == 0 and "another tool records this run" in done.stderr and tool in done.stderr
         assert names(folder) == ["adc.npz", "out.npz"]
 
@@ -85,21 +100,34 @@ class TestOtherTools:
 @recorded.needs_recorder
 class TestVariables:
     def test_variables_do_what_options_do(self, folder: Path) -> None:
-        environment = {**os.environ, "SPNG_RECORD": "from-%q{JOB}.sqlite", "SPNG_RECORD_WHAT": "nvtx,calls", "JOB": "batch",
-                       "SPNG_PROFILE_EVENTS": "0-0"}
+        environment = {
+            **os.environ,
+            "SPNG_RECORD": "from-%q{JOB}.sqlite",
+            "SPNG_RECORD_WHAT": "nvtx,calls",
+            "JOB": "batch",
+            "SPNG_PROFILE_EVENTS": "0-0",
+        }
         done = wire_cell.run(*JOB, folder=folder, env=environment)
         assert done.returncode == 0 and "profile recorded in from-batch.sqlite" in done.stderr
         file = Recorded(folder / "from-batch.sqlite")
         assert file.run()["what"] == "calls,nvtx" and "SPNG_SAMPLE" not in file.tables()
 
     def test_options_win(self, folder: Path) -> None:
-        done = wire_cell.run(*JOB, "--record", "option.sqlite", folder=folder, env={**os.environ, "SPNG_RECORD": "variable.sqlite"})
+        done = wire_cell.run(
+            *JOB,
+            "--record",
+            "option.sqlite",
+            folder=folder,
+            env={**os.environ, "SPNG_RECORD": "variable.sqlite"},
+        )
         assert done.returncode == 0 and names(folder) == ["adc.npz", "option.sqlite", "out.npz"]
 
     def test_only_one_rank(self, folder: Path) -> None:
         for rank, count in (("0", 2), ("3", 3)):
             environment = {**os.environ, "OMPI_COMM_WORLD_RANK": rank}
-            done = wire_cell.run(*JOB, "--record", "run.sqlite", "--record-rank", "3", folder=folder, env=environment)
+            done = wire_cell.run(
+                *JOB, "--record", "run.sqlite", "--record-rank", "3", folder=folder, env=environment
+            )
             assert done.returncode == 0 and len(names(folder)) == count
         assert Recorded(folder / "run.sqlite").run()["rank"] == "3"
 
@@ -123,9 +151,14 @@ class TestEarlyEnds:
         """The pipeline with 60 events, of which the first is done."""
         write_events(folder / "adc.npz", 60)
         words = [word for each in ("device=cpu", "input=adc.npz", "output=out.npz") for word in ("-A", each)]
-        process = subprocess.Popen([wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, "--record", "run.sqlite", *words], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   preexec_fn=wire_cell.default_signals)
+        process = subprocess.Popen(
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, "--record", "run.sqlite", *words],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=wire_cell.default_signals,
+        )
         deadline = time.monotonic() + 120
         while not any(path.stat().st_size > 0 for path in folder.glob(".out.npz.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
@@ -133,7 +166,9 @@ class TestEarlyEnds:
         time.sleep(1.2)  # twice the period in which rows go to the disk
         return process
 
-    @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)])
+    @pytest.mark.parametrize(
+        "number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)]
+    )
     def test_stopped(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
         """The completed events and the recording of them are kept."""
         process = self.start(tmp_path)
@@ -162,18 +197,31 @@ class TestEarlyEnds:
         assert not (tmp_path / "run.sqlite").exists()
         assert wire_cell.run("--recover-record", part, folder=tmp_path).returncode == 0
         file = Recorded(tmp_path / "run.sqlite")
-        assert file.run()["end"] == "recovered" and len(file.sql("SELECT 1 FROM SPNG_CALL WHERE event = 0")) > 20
+        assert (
+            file.run()["end"] == "recovered" and len(file.sql("SELECT 1 FROM SPNG_CALL WHERE event = 0")) > 20
+        )
         [run] = [each for each in file.ranges(PUSH_POP) if each.name == "run"]
         [(last,)] = file.sql("SELECT MAX(end) FROM SPNG_CALL")
         assert run.end >= last and not list(tmp_path.glob("run.sqlite.*"))
 
     def test_full_disk(self, tmp_path: Path) -> None:
         """The output is small and complete; the recording is not, which is an error at the end, status 1."""
-        wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
+        )
         limit = 130_000  # room for the empty tables, not for the finished file
-        done = wire_cell.run(*JOB, "--record", "run.sqlite", folder=tmp_path,
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-        assert done.returncode == 1 and "the recording cannot be written" in done.stderr and ".part" in done.stderr
+        done = wire_cell.run(
+            *JOB,
+            "--record",
+            "run.sqlite",
+            folder=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+        assert (
+            done.returncode == 1
+            and "the recording cannot be written" in done.stderr
+            and ".part" in done.stderr
+        )
         assert (tmp_path / "out.npz").exists() and not (tmp_path / "run.sqlite").exists()
 
 
@@ -204,10 +252,39 @@ int main() {
             pytest.skip("no compiler")
         (tmp_path / "main.cxx").write_text(self.PROGRAM, encoding="utf-8")
         root = wire_cell.ROOT
-        sources = [root / "spng" / each for each in ("core/error.cxx", "core/nearest.cxx", "instrument/event_window.cxx",
-                                                     "instrument/recording.cxx", "instrument/recorder_library.cxx")]
-        subprocess.run([compiler, "-std=c++20", "-O0", f"-I{root}", f"-I{root / 'spng' / 'include'}", "main.cxx", *sources,
-                        "-o", "program", "-ldl", "-pthread"], cwd=tmp_path, check=True, timeout=120)
-        said = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60).stdout
-        assert said.startswith("0\n2\nerror: this build cannot record a profile\n") and "./wcb configure --with-nvtx" in said
+        sources = [
+            root / "spng" / each
+            for each in (
+                "core/error.cxx",
+                "core/nearest.cxx",
+                "instrument/event_window.cxx",
+                "instrument/recording.cxx",
+                "instrument/recorder_library.cxx",
+            )
+        ]
+        subprocess.run(
+            [
+                compiler,
+                "-std=c++20",
+                "-O0",
+                f"-I{root}",
+                f"-I{root / 'spng' / 'include'}",
+                "main.cxx",
+                *sources,
+                "-o",
+                "program",
+                "-ldl",
+                "-pthread",
+            ],
+            cwd=tmp_path,
+            check=True,
+            timeout=120,
+        )
+        said = subprocess.run(
+            ["./program"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+        assert (
+            said.startswith("0\n2\nerror: this build cannot record a profile\n")
+            and "./wcb configure --with-nvtx" in said
+        )
         assert not (tmp_path / "run.sqlite").exists()

@@ -45,8 +45,11 @@ class TestOutput:
     def test_full_disk(self, tmp_path: Path) -> None:
         write_events(tmp_path / "adc.npz", 3)
         limit = 10_000
-        done = wire_cell.run(*words("input=adc.npz", "output=out.npz"), folder=tmp_path,
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        done = wire_cell.run(
+            *words("input=adc.npz", "output=out.npz"),
+            folder=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
         assert done.returncode == 1, done.stderr
         assert done.stderr.startswith("error: ") and "out.npz" in done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
@@ -56,8 +59,13 @@ class TestOutput:
         """Without its file no event is done: the job fails, and names the event at which writing stopped."""
         write_events(tmp_path / "adc.npz", 4)
         limit = 10_000
-        done = wire_cell.run(*words("input=adc.npz", "output=out.tar", "model=none", f"overlap_files={overlap}"), "--on-error", "skip",
-                             folder=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        done = wire_cell.run(
+            *words("input=adc.npz", "output=out.tar", "model=none", f"overlap_files={overlap}"),
+            "--on-error",
+            "skip",
+            folder=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
         assert done.returncode == 1, done.stderr
         assert "out.tar" in done.stderr and "writing event 0" in done.stderr
         assert "report this defect" not in done.stderr
@@ -66,15 +74,23 @@ class TestOutput:
     @pytest.mark.parametrize("output", ["adc.npz/out.npz", "folder.npz", "/proc/out.npz"])
     def test_place_that_cannot_be_written(self, tmp_path: Path, output: str) -> None:
         """A file as folder, a folder as file, a file system that takes no files (also from root)."""
-        wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
+        )
         (tmp_path / "folder.npz").mkdir()
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=1)
+        block = wire_cell.refused(
+            COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=1
+        )
         assert "FrameFileSink:out" in block and output in block
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "folder.npz"]
 
     def test_unknown_ending(self, tmp_path: Path) -> None:
-        wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.xyz", folder=tmp_path, status=2)
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
+        )
+        block = wire_cell.refused(
+            COPY, "-A", "input=adc.npz", "-A", "output=out.xyz", folder=tmp_path, status=2
+        )
         assert ".xyz" in block and ".tar.bz2" in block
 
 
@@ -87,13 +103,25 @@ class TestFilesThatMeet:
         (tmp_path / "here").mkdir()
         (tmp_path / "link.npz").symlink_to("adc.npz")
         before = (tmp_path / "adc.npz").read_bytes()
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=2
+        )
         assert "FrameFileSink" in block and "FrameFileSource" in block and output in block
         assert (tmp_path / "adc.npz").read_bytes() == before
 
     def test_outputs_do_not_replace_each_other(self, tmp_path: Path) -> None:
         write_events(tmp_path / "adc.npz", 1)
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", "-A", "output=out.npz", "--timing", "out.npz", folder=tmp_path, status=2)
+        block = wire_cell.refused(
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.npz",
+            "--timing",
+            "out.npz",
+            folder=tmp_path,
+            status=2,
+        )
         assert "FrameFileSink:out and --timing" in block
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz"]
 
@@ -101,14 +129,29 @@ class TestFilesThatMeet:
 class TestSignals:
     """In mid-run of the chain, with events to go."""
 
-    @pytest.mark.parametrize("engine, number, status", [("Pgrapher", signal.SIGINT, 130), ("TbbFlow", signal.SIGTERM, 143),
-                                                        ("Pgrapher", signal.SIGXCPU, 152), ("TbbFlow", signal.SIGHUP, 129)])
-    def test_completed_events_are_kept(self, tmp_path: Path, engine: str, number: signal.Signals, status: int) -> None:
+    @pytest.mark.parametrize(
+        "engine, number, status",
+        [
+            ("Pgrapher", signal.SIGINT, 130),
+            ("TbbFlow", signal.SIGTERM, 143),
+            ("Pgrapher", signal.SIGXCPU, 152),
+            ("TbbFlow", signal.SIGHUP, 129),
+        ],
+    )
+    def test_completed_events_are_kept(
+        self, tmp_path: Path, engine: str, number: signal.Signals, status: int
+    ) -> None:
         count = 60
         write_events(tmp_path / "adc.npz", count)
         arguments = words("input=adc.npz", "output=out.npz", f"engine={engine}")
-        process = subprocess.Popen([wire_cell.PROGRAM, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True, preexec_fn=wire_cell.default_signals)
+        process = subprocess.Popen(
+            [wire_cell.PROGRAM, *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=wire_cell.default_signals,
+        )
         try:
             deadline = time.monotonic() + 120
             while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.npz.*.partial")):
@@ -126,7 +169,9 @@ class TestSignals:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "out.npz"]
         kept = wire_cell.read_arrays(tmp_path / "out.npz")
         signals = [array for name, array in kept.items() if name.startswith("frame_")]
-        assert [name for name in kept if name.startswith("frame_")] == [f"frame_signal_{ident}" for ident in range(completed)]
+        assert [name for name in kept if name.startswith("frame_")] == [
+            f"frame_signal_{ident}" for ident in range(completed)
+        ]
         assert signals[0].any()
         for each in signals[1:]:
             np.testing.assert_array_equal(each, signals[0])

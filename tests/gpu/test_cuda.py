@@ -58,7 +58,16 @@ def test_cuda_repeats_to_the_byte(tmp_path: Path) -> None:
 
 @needs_none
 def test_cuda_without_a_device_is_refused_in_one_block(tmp_path: Path) -> None:
-    done = wire_cell.run("-c", "pipeline.jsonnet", "-A", f"input={ADC}", "-A", f"output={tmp_path / 'x.npz'}", "-A", "device=cuda")
+    done = wire_cell.run(
+        "-c",
+        "pipeline.jsonnet",
+        "-A",
+        f"input={ADC}",
+        "-A",
+        f"output={tmp_path / 'x.npz'}",
+        "-A",
+        "device=cuda",
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("error: the CUDA device asked for is not there")
     assert "0 CUDA devices on this machine" in done.stderr

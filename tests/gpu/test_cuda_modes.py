@@ -24,14 +24,19 @@ def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for ident in range(EVENTS):
         piece = np.ascontiguousarray(np.roll(samples, 100 * ident, axis=1)[:, : 6000 if ident % 3 else 4000])
         arrays |= wire_cell.event(piece, channels, ident)
-        arrays[f"chanmask_bad_{ident}"] = np.array([[channels[37 * ident + 5], 0, piece.shape[1]]], dtype=np.int32)
+        arrays[f"chanmask_bad_{ident}"] = np.array(
+            [[channels[37 * ident + 5], 0, piece.shape[1]]], dtype=np.int32
+        )
     return wire_cell.write_arrays(tmp_path_factory.mktemp("frames") / "adc.npz", arrays)
 
 
 def run(frames: Path, folder: Path, **arguments: object) -> tuple[wire_cell.Arrays, str]:
     """Arrays of the output, and the log."""
-    words = [word for name, value in {"input": frames, "output": "out.npz", "device": "cuda", **arguments}.items()
-             for word in ("-A", f"{name}={value}")]
+    words = [
+        word
+        for name, value in {"input": frames, "output": "out.npz", "device": "cuda", **arguments}.items()
+        for word in ("-A", f"{name}={value}")
+    ]
     done = wire_cell.run("-c", wire_cell.PIPELINE, "-l", "stderr", "-L", "info", *words, folder=folder)
     assert done.returncode == 0, done.stderr
     return wire_cell.read_arrays(folder / "out.npz"), done.stderr

@@ -16,12 +16,27 @@ from tests.gpu.test_cuda import needs_device
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = [ROOT / "build" / "lib" / name for name in ("libWireCellSpng.so", "libWireCellSpngCuda.so")]
 
-pytestmark = pytest.mark.skipif(not all(path.exists() for path in LIBRARIES),
-                                reason="libWireCellSpngCuda.so is not built: no compiler for CUDA, or a LibTorch without it")
+pytestmark = pytest.mark.skipif(
+    not all(path.exists() for path in LIBRARIES),
+    reason="libWireCellSpngCuda.so is not built: no compiler for CUDA, or a LibTorch without it",
+)
 
-OPERATORS = ("subtract_baseline_and_pad", "robust_noise", "plain_rms", "pack_ticks", "pack_above", "unpack_ticks", "coincidence",
-             "or_neighbours", "multi_plane", "grow_regions", "confirmed_runs", "apply_regions_linear", "apply_regions_restored",
-             "clipped_running_sum")
+OPERATORS = (
+    "subtract_baseline_and_pad",
+    "robust_noise",
+    "plain_rms",
+    "pack_ticks",
+    "pack_above",
+    "unpack_ticks",
+    "coincidence",
+    "or_neighbours",
+    "multi_plane",
+    "grow_regions",
+    "confirmed_runs",
+    "apply_regions_linear",
+    "apply_regions_restored",
+    "clipped_running_sum",
+)
 
 # torch is loaded in a process of its own, as the other tests need none and its absence is no failure.
 PRELUDE = f"""
@@ -54,7 +69,9 @@ def same(operator, *arguments, tolerance=0.0):
 
 def run(text: str) -> None:
     """The lines in a Python of their own."""
-    done = subprocess.run([sys.executable, "-c", PRELUDE + text], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + text], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if done.returncode == 77:
         pytest.skip(f"no torch in Python: {done.stdout.strip()}")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,8 +17,19 @@ pytestmark = [needs_device, recorded.needs_recorder]
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     folder = tmp_path_factory.mktemp("recording")
-    done = wire_cell.run("--record", "run.sqlite", "-c", "pipeline.jsonnet", "-A", f"input={ADC}", "-A", "output=out.npz",
-                         "-A", "device=cuda", folder=folder)
+    done = wire_cell.run(
+        "--record",
+        "run.sqlite",
+        "-c",
+        "pipeline.jsonnet",
+        "-A",
+        f"input={ADC}",
+        "-A",
+        "output=out.npz",
+        "-A",
+        "device=cuda",
+        folder=folder,
+    )
     assert done.returncode == 0, done.stderr
     return Recorded(folder / "run.sqlite")
 
@@ -32,26 +43,44 @@ def test_the_device_is_recorded(file: Recorded) -> None:
 
 def test_every_kernel_has_its_launch(file: Recorded) -> None:
     """Those of cuFFT too, which come from the driver API; and a launch is one row, not one of each API."""
-    assert file.sql("SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
-                    "WHERE k.correlationId NOT IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)") == []
-    assert file.sql("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY correlationId HAVING COUNT(*) > 1") == []
+    assert (
+        file.sql(
+            "SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
+            "WHERE k.correlationId NOT IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"
+        )
+        == []
+    )
+    assert (
+        file.sql(
+            "SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY correlationId HAVING COUNT(*) > 1"
+        )
+        == []
+    )
     assert file.sql("SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 1 LIMIT 1") == [(1,)]
 
 
 def test_clocks_agree(file: Recorded) -> None:
     """A kernel starts after its launch began, and ends within the session."""
-    assert file.sql("SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r "
-                    "USING (correlationId) WHERE k.start < r.start") == [(0,)]
-    assert file.sql("SELECT MAX(k.end) <= (SELECT duration FROM ANALYSIS_DETAILS) FROM CUPTI_ACTIVITY_KIND_KERNEL k") == [(1,)]
+    assert file.sql(
+        "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r "
+        "USING (correlationId) WHERE k.start < r.start"
+    ) == [(0,)]
+    assert file.sql(
+        "SELECT MAX(k.end) <= (SELECT duration FROM ANALYSIS_DETAILS) FROM CUPTI_ACTIVITY_KIND_KERNEL k"
+    ) == [(1,)]
 
 
 def test_threads_are_those_of_the_ranges(file: Recorded) -> None:
-    assert file.sql("SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId IN (SELECT correlationId FROM "
-                    "SPNG_CALL_CORRELATION) AND r.globalTid NOT IN (SELECT globalTid FROM SPNG_CALL)") == [(0,)]
+    assert file.sql(
+        "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId IN (SELECT correlationId FROM "
+        "SPNG_CALL_CORRELATION) AND r.globalTid NOT IN (SELECT globalTid FROM SPNG_CALL)"
+    ) == [(0,)]
 
 
 def test_kernels_of_nodes_are_correlated(file: Recorded) -> None:
     """All that was launched between begin and end of a node call names that call."""
-    assert file.sql("SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId) "
-                    "JOIN SPNG_CALL c ON r.start > c.start AND r.end < c.end AND r.globalTid = c.globalTid "
-                    "WHERE k.correlationId NOT IN (SELECT correlationId FROM SPNG_CALL_CORRELATION)") == [(0,)]
+    assert file.sql(
+        "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId) "
+        "JOIN SPNG_CALL c ON r.start > c.start AND r.end < c.end AND r.globalTid = c.globalTid "
+        "WHERE k.correlationId NOT IN (SELECT correlationId FROM SPNG_CALL_CORRELATION)"
+    ) == [(0,)]

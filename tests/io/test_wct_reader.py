@@ -61,13 +61,16 @@ class TestRules:
         """Written by WCT's FrameFileSink."""
         assert len(read_frames(wire_cell.ADC)) == 1
 
-    @pytest.mark.parametrize("name, array", [
-        ("notes_0", np.zeros(3, np.uint8)),  # two parts
-        ("chanmask_bad_0", np.zeros((0, 3), np.int32)),  # no data: no pointer to it
-        ("chanmask_bad_0", np.zeros((1, 3), np.int64)),
-        ("summary_*_0", np.zeros(3, np.float32)),
-        ("frame__0", np.zeros((3, 4), np.int16)),  # an empty tag leaves two parts
-    ])
+    @pytest.mark.parametrize(
+        "name, array",
+        [
+            ("notes_0", np.zeros(3, np.uint8)),  # two parts
+            ("chanmask_bad_0", np.zeros((0, 3), np.int32)),  # no data: no pointer to it
+            ("chanmask_bad_0", np.zeros((1, 3), np.int64)),
+            ("summary_*_0", np.zeros(3, np.float32)),
+            ("frame__0", np.zeros((3, 4), np.int16)),  # an empty tag leaves two parts
+        ],
+    )
     def test_rejected(self, tmp_path: Path, name: str, array: np.ndarray) -> None:
         arrays = wire_cell.event(np.zeros((3, 4), np.int16), np.arange(3))
         assert len(read_frames(wire_cell.write_arrays(tmp_path / "good.npz", arrays))) == 1
@@ -78,7 +81,9 @@ class TestRules:
 class TestFrames:
     """cfg/pipeline.jsonnet."""
 
-    @pytest.mark.parametrize("arguments", [{}, {"dtype": "float64"}, {"engine": "TbbFlow", "model": "standin"}])
+    @pytest.mark.parametrize(
+        "arguments", [{}, {"dtype": "float64"}, {"engine": "TbbFlow", "model": "standin"}]
+    )
     def test_all_tags_masks_and_summaries(self, site: Site, arguments: dict) -> None:
         samples = noise(site, 2 * TICKS)
         arrays = site.frames(samples, [TICKS, 2 * TICKS])
@@ -86,7 +91,9 @@ class TestFrames:
         arrays["chanmask_other_0"] = np.zeros((0, 3), np.int64)
         arrays["frame_*_1"] = arrays["frame_*_1"].astype(np.float32)
         arrays["frame_*_1"][20, 30] = np.nan
-        together = dict(sorted(arrays.items(), key=lambda item: item[0].rpartition("_")[2]))  # the members of an event
+        together = dict(
+            sorted(arrays.items(), key=lambda item: item[0].rpartition("_")[2])
+        )  # the members of an event
         site.job(together, tags=",".join(TAGS), **arguments)
         events = require_same(site.folder / "output.npz", TAGS)
         assert [event.ident for event in events] == [0, 1]
@@ -98,7 +105,11 @@ class TestFrames:
     def test_every_container(self, site: Site, ending: str) -> None:
         """Also with the notes that a network leaves."""
         wire_cell.write_arrays(site.folder / "adc.npz", site.frames(noise(site, TICKS), [TICKS]))
-        words = [word for name in ("device=cpu", "input=adc.npz", f"output=out{ending}", "model=standin") for word in ("-A", name)]
+        words = [
+            word
+            for name in ("device=cpu", "input=adc.npz", f"output=out{ending}", "model=standin")
+            for word in ("-A", name)
+        ]
         done = wire_cell.run("-c", wire_cell.PIPELINE, *site.flags, *words, folder=site.folder)
         assert done.returncode == 0, done.stderr
         events = read_frames(site.folder / f"out{ending}", ("signal",))
@@ -109,15 +120,26 @@ class TestFrames:
 
     def test_one_file_for_each_anode_with_the_default_network(self, tmp_path: Path) -> None:
         part_of_the_default_event(tmp_path).rename(tmp_path / "adc-0.npz")
-        done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "input=adc-%d.npz", "-A", "output=out-%d.npz",
-                             folder=tmp_path)
+        done = wire_cell.run(
+            "-c",
+            wire_cell.PIPELINE,
+            "-A",
+            "device=cpu",
+            "-A",
+            "input=adc-%d.npz",
+            "-A",
+            "output=out-%d.npz",
+            folder=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
-        event, = require_same(tmp_path / "out-0.npz", ("signal",))
+        (event,) = require_same(tmp_path / "out-0.npz", ("signal",))
         assert event.tags["signal"].samples.any() and event.passed_over == ["notes_spng_0.npy"]
 
     def test_windows_of_a_long_readout(self, site: Site) -> None:
         samples = noise(site, 7000)
-        site.job(site.frames(samples, [3000, 7000]), window="2000,400,1000", series="true", tags="signal,wiener")
+        site.job(
+            site.frames(samples, [3000, 7000]), window="2000,400,1000", series="true", tags="signal,wiener"
+        )
         events = require_same(site.folder / "output.npz", ("signal", "wiener"))
         assert len(events) > 2
 
@@ -136,7 +158,9 @@ class TestSimulation:
 
     def test_frames_and_depositions(self, tmp_path: Path) -> None:
         ending = ".tar"
-        names = {name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")}
+        names = {
+            name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")
+        }
         given = {**names, "tracks": 1, "nevents": 1, "device": "cpu", "noise": "false"}
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
         done = wire_cell.run("-c", SIMULATE, *words, folder=tmp_path)
@@ -144,7 +168,11 @@ class TestSimulation:
         for name, tags in (("output", ("*",)), ("truth", ("truth", "roi")), ("signal", None)):
             path = tmp_path / names[name]
             if tags is None:
-                tags = tuple(dict.fromkeys(key.split("_")[1] for key in wire_cell.read_arrays(path) if key.startswith("frame_")))
+                tags = tuple(
+                    dict.fromkeys(
+                        key.split("_")[1] for key in wire_cell.read_arrays(path) if key.startswith("frame_")
+                    )
+                )
             assert len(require_same(path, tags)) == 1
         for name in ("write_depos", "charge_output"):
             depos = read_depos(tmp_path / names[name])

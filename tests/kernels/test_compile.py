@@ -18,13 +18,22 @@ from compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: 
 from spng_cuda import find_nvcc  # noqa: E402
 
 NVRTC = next(iter(sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.1[23]"))), None)
-NVCC = next((path for path in ("/usr/local/cuda/bin/nvcc", shutil.which("nvcc")) if path and Path(path).exists()), None)
+NVCC = next(
+    (path for path in ("/usr/local/cuda/bin/nvcc", shutil.which("nvcc")) if path and Path(path).exists()),
+    None,
+)
 
 COMPILERS = [
-    pytest.param(lambda image, output: with_nvrtc(str(NVRTC), image, output), id="nvrtc",
-                 marks=pytest.mark.skipif(NVRTC is None, reason="no NVRTC: a LibTorch without CUDA")),
-    pytest.param(lambda image, output: with_nvcc(str(NVCC), image, output), id="nvcc",
-                 marks=pytest.mark.skipif(NVCC is None, reason="no nvcc on this machine")),
+    pytest.param(
+        lambda image, output: with_nvrtc(str(NVRTC), image, output),
+        id="nvrtc",
+        marks=pytest.mark.skipif(NVRTC is None, reason="no NVRTC: a LibTorch without CUDA"),
+    ),
+    pytest.param(
+        lambda image, output: with_nvcc(str(NVCC), image, output),
+        id="nvcc",
+        marks=pytest.mark.skipif(NVCC is None, reason="no nvcc on this machine"),
+    ),
 ]
 Compile = Callable[[Image, Path], str]
 
@@ -78,7 +87,8 @@ def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, t
     # Contractions would give other bits than the emulator; the fused operations are those of the source.
     fused = {name for name, body in bodies.items() if re.search(r"\bfma\.", body)}
     assert not {name for name in fused if name.startswith(("subtract", "pack", "clipped"))} - {
-        name for name in fused if re.search(r"\bdiv\.rn|\brcp\.rn", bodies[name])}
+        name for name in fused if re.search(r"\bdiv\.rn|\brcp\.rn", bodies[name])
+    }
 
 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
@@ -90,7 +100,9 @@ def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -
         assert (b"region_growth.cu" in image) == lines
 
 
-@pytest.mark.parametrize(("seen", "fits"), [("13.1", True), ("13.0", True), ("13.2", False), ("12.9", False), ("14.0", False)])
+@pytest.mark.parametrize(
+    ("seen", "fits"), [("13.1", True), ("13.0", True), ("13.2", False), ("12.9", False), ("14.0", False)]
+)
 def test_nvcc_must_not_be_newer_than_libtorch(seen: str, fits: bool, tmp_path: Path) -> None:
     nvcc = tmp_path / "bin/nvcc"
     nvcc.parent.mkdir()
@@ -105,9 +117,24 @@ def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
     if NVRTC is None:
         pytest.skip("no NVRTC: a LibTorch without CUDA")
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts/compile_kernels.py"), "--compiler", "nvrtc", "--path", str(NVRTC),
-         "--architecture", "compute_75", "--output", str(tmp_path / "image.ptx")],
-        env={}, cwd="/", capture_output=True, text=True, check=False)
+        [
+            sys.executable,
+            str(ROOT / "scripts/compile_kernels.py"),
+            "--compiler",
+            "nvrtc",
+            "--path",
+            str(NVRTC),
+            "--architecture",
+            "compute_75",
+            "--output",
+            str(tmp_path / "image.ptx"),
+        ],
+        env={},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "image.ptx").read_text(encoding="utf-8").startswith("//")
 

@@ -63,14 +63,18 @@ def clean_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[np.ndarray, np.
     return charge, cleaned(folder, "clean")
 
 
-def test_without_shared_noise_nothing_is_lost(clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+def test_without_shared_noise_nothing_is_lost(
+    clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
     unfiltered = run(tmp_path, "unfiltered", np.zeros((2560, TICKS)))
     for view in VIEWS:
         assert clean_run[0][view].sum() / unfiltered[view].sum() == pytest.approx(1, abs=0.005), view
 
 
 @pytest.mark.parametrize("shape", shapes())
-def test_noise_goes_and_charge_stays(clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path, shape: str) -> None:
+def test_noise_goes_and_charge_stays(
+    clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path, shape: str
+) -> None:
     added = np.rint(shared_noise(np.random.default_rng(1), shapes()[shape], SHARED_RMS))
     charge = run(tmp_path, "noisy", added, noise_filter="coherent", dump="adc")
     left = cleaned(tmp_path, "noisy") - clean_run[1]
@@ -82,5 +86,7 @@ def test_noise_goes_and_charge_stays(clean_run: tuple[np.ndarray, np.ndarray], t
 
 
 def test_unknown_filter_is_refused(tmp_path: Path) -> None:
-    block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", "noise_filter=median", folder=tmp_path, status=2)
+    block = wire_cell.refused(
+        "-c", wire_cell.PIPELINE, "-A", "noise_filter=median", folder=tmp_path, status=2
+    )
     assert "known: none, coherent" in block

@@ -29,8 +29,14 @@ pytestmark = needs_program
 
 def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
     """The command with the program as it is built."""
-    return subprocess.run([sys.executable, SCRIPT, "--build", PROGRAM.parents[1], *arguments], cwd=ROOT, text=True,
-                          capture_output=True, timeout=900, check=False)
+    return subprocess.run(
+        [sys.executable, SCRIPT, "--build", PROGRAM.parents[1], *arguments],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=900,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +44,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Output of one run; a frame of the chain serves as that of another program."""
     folder = tmp_path_factory.mktemp("physics")
     other = folder / "other.npz"
-    done = subprocess.run([PROGRAM, "-c", "cfg/pipeline.jsonnet", "-A", f"output={other}", "-A", "device=cpu", "-A", "model=none"],
-                          cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [
+            PROGRAM,
+            "-c",
+            "cfg/pipeline.jsonnet",
+            "-A",
+            f"output={other}",
+            "-A",
+            "device=cpu",
+            "-A",
+            "model=none",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     done = physics("--quick", "--output", folder, "--page", folder / "physics.md", "--compare", str(other))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -98,7 +119,9 @@ def test_line_scan(result: dict[str, Any], view: str) -> None:
     for name, views in result["lines"].items():
         bias = np.array([row["bias"]["value"] for row in views[view]])
         assert abs(bias[:LINES_TO_80].mean()) < bars.LINE_BIAS[view], name
-        assert np.abs(bias[:LINES_TO_80]).max() < bars.LINE_BIAS[view] + (3 * LINE_ERROR if view != "W" else 0.0), name
+        assert np.abs(bias[:LINES_TO_80]).max() < bars.LINE_BIAS[view] + (
+            3 * LINE_ERROR if view != "W" else 0.0
+        ), name
         assert all(row["efficiency"]["value"] > 0.9 for row in views[view][:LINES_TO_80]), name
     theirs = [row["bias"]["value"] for row in result["traditional"]["lines"][view][:LINES_TO_80]]
     assert (np.abs(theirs).max() > 0.2) == (view != "W")
@@ -119,14 +142,19 @@ def test_dead_channels_leave_the_others_alone(result: dict[str, Any]) -> None:
             for quantity in ("charge", "efficiency"):
                 alive, dead = (views[variant][view][quantity]["value"] for variant in (name, f"{name}-dead"))
                 assert dead == pytest.approx(alive, abs=0.06), (name, view, quantity)
-            assert views[f"{name}-dead-is-hit"][view]["efficiency"]["value"] > views[f"{name}-dead"][view]["efficiency"]["value"] - 0.01
+            assert (
+                views[f"{name}-dead-is-hit"][view]["efficiency"]["value"]
+                > views[f"{name}-dead"][view]["efficiency"]["value"] - 0.01
+            )
 
 
 def test_threshold_curves(result: dict[str, Any]) -> None:
     """A higher threshold never finds more; the rule's points are those of its seeds."""
     rule = result["figures"]["roc"]
     for view in ("U", "V"):
-        found = [rule[f"rule-seed-{factor:g}"][view]["efficiency"]["value"] for factor in settings.SEED_FACTORS]
+        found = [
+            rule[f"rule-seed-{factor:g}"][view]["efficiency"]["value"] for factor in settings.SEED_FACTORS
+        ]
         assert found == sorted(found, reverse=True) and found[0] > found[-1]
     for variants in result["roc"].values():
         for views in variants.values():
@@ -153,17 +181,34 @@ def test_bars_are_complete_and_consistent(result: dict[str, Any]) -> None:
 
 def test_pages_are_complete(folder: Path) -> None:
     text = (folder / "physics.html").read_text(encoding="utf-8")
-    for anchor in ("bars", "activity", "lines", "coincidence", "noise", "roc", "fast", "dead", "default-event", "comparison-1",
-                   "definitions"):
+    for anchor in (
+        "bars",
+        "activity",
+        "lines",
+        "coincidence",
+        "noise",
+        "roc",
+        "fast",
+        "dead",
+        "default-event",
+        "comparison-1",
+        "definitions",
+    ):
         assert f"id='{anchor}'" in text, anchor
     assert "Not run." not in text and text.count("data:image/svg+xml") == 4
     assert "### Line scan, view W" in (folder / "physics.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--first-seed", "899999"], "at least 900000"), (["--only", "mouns"], "no sample mouns"), (["--seeds", "0"], "at least 1"),
-    (["--model", "absent.ts"], "no model file absent.ts"), (["--compare", "absent.npz"], "no file .*absent.npz"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--first-seed", "899999"], "at least 900000"),
+        (["--only", "mouns"], "no sample mouns"),
+        (["--seeds", "0"], "at least 1"),
+        (["--model", "absent.ts"], "no model file absent.ts"),
+        (["--compare", "absent.npz"], "no file .*absent.npz"),
+    ],
+)
 def test_wrong_use_is_refused(arguments: list[str], words: str, tmp_path: Path) -> None:
     done = physics("--output", tmp_path, *arguments)
     assert done.returncode in (1, 2) and not list(tmp_path.iterdir())

@@ -23,7 +23,9 @@ def truth_and_signal() -> tuple[np.ndarray, np.ndarray]:
     """Every channel has 4000 electrons in ticks 8 and 9; the output has 90 % of U, 80 % of V and all of W."""
     truth = np.zeros((len(CHANNELS), TICKS), dtype=np.float32)
     truth[:, 8:10] = 4000
-    return truth, truth * np.repeat([0.9, 0.8, 1.0], [len(own) for own in ANODE.channels])[:, None].astype(np.float32)
+    return truth, truth * np.repeat([0.9, 0.8, 1.0], [len(own) for own in ANODE.channels])[:, None].astype(
+        np.float32
+    )
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -40,13 +42,23 @@ def test_frames_of_every_format(ending: str, tmp_path: Path) -> None:
 
 
 def test_written_frames_are_read_again(tmp_path: Path) -> None:
-    frames = {ident: Frame(np.full((2, 4), ident, dtype=np.int16), np.array([1, 0]), 5.0, 500.0,
-                           {"bad": np.array([[1, 0, 4]])}) for ident in (3, 8)}
+    frames = {
+        ident: Frame(
+            np.full((2, 4), ident, dtype=np.int16),
+            np.array([1, 0]),
+            5.0,
+            500.0,
+            {"bad": np.array([[1, 0, 4]])},
+        )
+        for ident in (3, 8)
+    }
     write_frames(tmp_path / "frames.tar", frames)
     with FrameFile(tmp_path / "frames.tar") as file:
         assert file.idents("*") == [3, 8]
         again = file.frame("*", 8)
-    assert (again.samples == 8).all() and again.tick_ns == 500.0 and again.masks["bad"].tolist() == [[1, 0, 4]]
+    assert (
+        (again.samples == 8).all() and again.tick_ns == 500.0 and again.masks["bad"].tolist() == [[1, 0, 4]]
+    )
 
 
 def test_dead_channels() -> None:
@@ -83,10 +95,11 @@ def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
     truth, signal = truth_and_signal()
     true = write_arrays(tmp_path / "truth.npz", event(truth, CHANNELS, 1, "truth"))
     for name, arrays, words in (
-            ("other-event", event(signal, CHANNELS, 5, "signal"), "no event in common"),
-            ("short", event(signal[:, 8:], CHANNELS, 1, "signal"), "32 ticks, the truth has 40"),
-            ("other-anode", event(signal, CHANNELS + 2560, 1, "signal"), "no channel of view U"),
-            ("many-tags", event(signal, CHANNELS, 1, "a") | event(signal, CHANNELS, 1, "b"), "frames a, b")):
+        ("other-event", event(signal, CHANNELS, 5, "signal"), "no event in common"),
+        ("short", event(signal[:, 8:], CHANNELS, 1, "signal"), "32 ticks, the truth has 40"),
+        ("other-anode", event(signal, CHANNELS + 2560, 1, "signal"), "no channel of view U"),
+        ("many-tags", event(signal, CHANNELS, 1, "a") | event(signal, CHANNELS, 1, "b"), "frames a, b"),
+    ):
         with pytest.raises(compare.ComparisonImpossible, match=words):
             compare.figures(write_arrays(tmp_path / f"{name}.npz", arrays), true, ANODE)
 
@@ -118,7 +131,9 @@ def test_traditional_chain_of_the_default_event() -> None:
     found = compare.figures(shared / "data" / "pdhd" / "tracks10-osp.npz", TRUTH, ANODE)["views"]
     for view in VIEWS:
         for name, cell in found[view].items():
-            value, expected = (one["value"] if isinstance(one, dict) else one for one in (cell, kept[view][name]))
+            value, expected = (
+                one["value"] if isinstance(one, dict) else one for one in (cell, kept[view][name])
+            )
             assert value == pytest.approx(expected, rel=1e-4), (view, name)
 
 

@@ -64,7 +64,10 @@ def test_nothing_there() -> None:
 def depositions(angles: dict[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Lines 10 mm long in z, from z = key on, at angles in degrees: number of the line, x, y, z [mm]."""
     along = np.linspace(0, 1, 21)
-    parts = [np.stack([10 * along * np.tan(np.radians(angle)), 0 * along, z + 10 * along]) for z, angle in angles.items()]
+    parts = [
+        np.stack([10 * along * np.tan(np.radians(angle)), 0 * along, z + 10 * along])
+        for z, angle in angles.items()
+    ]
     return np.repeat(np.arange(len(angles)), len(along)), np.concatenate(parts, axis=1)
 
 
@@ -79,12 +82,24 @@ def test_channels_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linescan, "ANGLES", (0, 30, 60))
     found = linescan.line_channels(anode_of(100, 50), 0, *depositions({10: 60.0, 34: 0.0, 70: 30.0}))
     # Channels from wires: 60 degrees 6 to 24, 0 degrees 30 to 48, 30 degrees 66 to 84 which are 16 to 34 again.
-    assert [one.tolist() for one in found] == [list(range(135, 149)), list(range(125, 130)), list(range(106, 116))]
+    assert [one.tolist() for one in found] == [
+        list(range(135, 149)),
+        list(range(125, 130)),
+        list(range(106, 116)),
+    ]
 
 
-@pytest.mark.parametrize("angles, words", [({10: 60.0, 34: 0.0}, "has lines at"), ({10: 60.0, 34: 0.0, 60: 33.0}, "33.00"),
-                                           ({10: 60.0, 34: 0.0, 60: 60.0}, "60.00")])
-def test_a_scan_without_a_line_is_refused(monkeypatch: pytest.MonkeyPatch, angles: dict[float, float], words: str) -> None:
+@pytest.mark.parametrize(
+    "angles, words",
+    [
+        ({10: 60.0, 34: 0.0}, "has lines at"),
+        ({10: 60.0, 34: 0.0, 60: 33.0}, "33.00"),
+        ({10: 60.0, 34: 0.0, 60: 60.0}, "60.00"),
+    ],
+)
+def test_a_scan_without_a_line_is_refused(
+    monkeypatch: pytest.MonkeyPatch, angles: dict[float, float], words: str
+) -> None:
     monkeypatch.setattr(linescan, "ANGLES", (0, 30, 60))
     with pytest.raises(linescan.LinesMissing, match=words):
         linescan.line_channels(anode_of(100, 50), 0, *depositions(angles))
@@ -94,7 +109,9 @@ def test_wires_of_the_anode_are_those_of_the_reference(tmp_path) -> None:
     anode = load_anode(DATA / "protodunehd-wires-larsoft-v1.json.gz", 0)
     planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
     assert [len(channels) for channels in anode.channels] == [800, 800, 960]
-    assert [sorted(rows) for rows in anode.channels] == [sorted(rows) for rows in detector.pdhd_channel_order(0)]
+    assert [sorted(rows) for rows in anode.channels] == [
+        sorted(rows) for rows in detector.pdhd_channel_order(0)
+    ]
     points = np.random.default_rng(900_102).uniform(100, 2000, (50, 2))
     for key, expected in planes.items():
         assert (anode.planes[key].channel == expected.channel).all()

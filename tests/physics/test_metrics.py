@@ -28,10 +28,8 @@ def test_a_true_pixel_has_a_tick_above_500_electrons() -> None:
 
 def test_counts_and_ratios() -> None:
     """Two channels of three pixels; the output has charge 1500 + 900 of 2000 + 1000, one pixel too many, one missed."""
-    truth = image([0, 1000, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-                  [0, 0, 0, 0, 1000, 0, 0, 0, 0, 0, 0, 0])
-    signal = image([0, 700, 800, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-                   [0, 0, 0, 0, 0, 0, 0, 0, 0, 450, 450, 0])
+    truth = image([0, 1000, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1000, 0, 0, 0, 0, 0, 0, 0])
+    signal = image([0, 700, 800, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 450, 450, 0])
     counts = metrics.count(signal, truth)
     assert counts == Counts(2400.0, 3000.0, 2, 2, 1, 6)
     ratios = {name: ratio(counts) for name, ratio in metrics.RATIOS.items()}
@@ -86,11 +84,15 @@ def test_agreement_with_the_reference() -> None:
     """tests/reference/metrics.py has the same definitions independently."""
     generator = np.random.default_rng(900_100)
     truth = (generator.exponential(800, (40, 400)) * (generator.random((40, 400)) < 0.2)).astype(np.float32)
-    signal = (truth * generator.normal(1, 0.2, truth.shape) * (generator.random(truth.shape) < 0.8)).astype(np.float32)
+    signal = (truth * generator.normal(1, 0.2, truth.shape) * (generator.random(truth.shape) < 0.8)).astype(
+        np.float32
+    )
     counts, expected = metrics.count(signal, truth), reference.merit(signal, truth)
     for name in ("charge", "efficiency", "purity"):
         assert metrics.RATIOS[name](counts) == pytest.approx(getattr(expected, name), rel=1e-5)
-    assert metrics.channel_ratios(signal, truth) == pytest.approx(reference.channel_ratios(signal, truth), rel=1e-5)
+    assert metrics.channel_ratios(signal, truth) == pytest.approx(
+        reference.channel_ratios(signal, truth), rel=1e-5
+    )
     assert metrics.best_shift(signal, truth) == pytest.approx(reference.best_shift(signal, truth), abs=1e-3)
 
 
@@ -100,8 +102,10 @@ def test_roc_of_four_pixels() -> None:
     true = np.array([[False, True], [False, True]])
     curve = roc.count(probability, true).json()
     at = {threshold: place for place, threshold in enumerate(curve["threshold"])}
-    rows = {threshold: (curve["efficiency"][place], curve["purity"][place], curve["false_rate"][place])
-            for threshold, place in at.items()}
+    rows = {
+        threshold: (curve["efficiency"][place], curve["purity"][place], curve["false_rate"][place])
+        for threshold, place in at.items()
+    }
     assert rows[0.1] == (1.0, 0.5, 1.0)
     assert rows[0.2] == (1.0, pytest.approx(2 / 3), 0.5)
     assert rows[0.3] == (0.5, 0.5, 0.5), "0.3 is not strictly above 0.3"

@@ -21,29 +21,66 @@ TRADITIONAL = compare.traditional(DATA)
 def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed: int) -> study.Measured:
     """1000 true pixels, of which 960 are found among 1280 in regions."""
     truth = 0.0 if sample.kind == "noise" else 1e6
-    counts = metrics.Counts(CHARGE[view] * truth, truth, 1000 if truth else 0, 1280, 960 if truth else 0, 100_000)
+    counts = metrics.Counts(
+        CHARGE[view] * truth, truth, 1000 if truth else 0, 1280, 960 if truth else 0, 100_000
+    )
     lines = ()
     if sample.kind == "lines":
         biases = {80: BIAS_AT_80, 84: BIAS_AT_84}
-        lines = tuple(linescan.LineFigures(biases.get(angle, 0.01) + 0.002 * (seed % 2), 0.1, 1.0, 0.7)
-                      for angle in linescan.ANGLES)
-    curve = roc.count(np.linspace(0, 1, 64, dtype=np.float32).reshape(4, 16), np.arange(64).reshape(4, 16) > 40)
-    return study.Measured(sample.name, variant.name, view, seed, counts, np.array([0.9, 1.0, 1.1]), -0.4, 20, 10, lines,
-                          curve if variant.probability and view < 2 else None)
+        lines = tuple(
+            linescan.LineFigures(biases.get(angle, 0.01) + 0.002 * (seed % 2), 0.1, 1.0, 0.7)
+            for angle in linescan.ANGLES
+        )
+    curve = roc.count(
+        np.linspace(0, 1, 64, dtype=np.float32).reshape(4, 16), np.arange(64).reshape(4, 16) > 40
+    )
+    return study.Measured(
+        sample.name,
+        variant.name,
+        view,
+        seed,
+        counts,
+        np.array([0.9, 1.0, 1.1]),
+        -0.4,
+        20,
+        10,
+        lines,
+        curve if variant.probability and view < 2 else None,
+    )
 
 
 def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     """Two events of each sample."""
     plan = settings.plan(sizes.QUICK, 900_000, model)
-    plan = settings.Plan([sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants)
-    found = study.Results([measured(sample, variant, view, seed) for sample in plan.samples
-                           for variant in (*sample.variants, settings.PERFECT)
-                           for view in ([sample.view] if sample.kind == "lines" else range(3)) for seed in (0, 1)])
-    about = {"command": "./wcb physics", "cores": 2, "precision": "exact float32", "wall_seconds": 1.0, "cpu_seconds": 2.0, "load_text": "nothing else ran", "time": "now",
-             "program": {"commit": "0123abcd"}, "machine": {"cpu": "a processor"}}
+    plan = settings.Plan(
+        [sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants
+    )
+    found = study.Results(
+        [
+            measured(sample, variant, view, seed)
+            for sample in plan.samples
+            for variant in (*sample.variants, settings.PERFECT)
+            for view in ([sample.view] if sample.kind == "lines" else range(3))
+            for seed in (0, 1)
+        ]
+    )
+    about = {
+        "command": "./wcb physics",
+        "cores": 2,
+        "precision": "exact float32",
+        "wall_seconds": 1.0,
+        "cpu_seconds": 2.0,
+        "load_text": "nothing else ran",
+        "time": "now",
+        "program": {"commit": "0123abcd"},
+        "machine": {"cpu": "a processor"},
+    }
     result = summary.result_of(plan, found, about)
     if not only:
-        result["default_event"] = {"rule": TRADITIONAL["default_event"], plan.main: TRADITIONAL["default_event"]}
+        result["default_event"] = {
+            "rule": TRADITIONAL["default_event"],
+            plan.main: TRADITIONAL["default_event"],
+        }
     result["bars"] = bars.bars_of(result, 3.0 if model else None)
     return result
 
@@ -60,12 +97,19 @@ def bar(result: dict[str, Any], *words: str) -> dict[str, Any]:
 
 
 def test_bars_say_by_how_much_they_are_missed(with_model: dict[str, Any]) -> None:
-    expected = {("10 muons, U", "charge"): (True, 0.0), ("10 muons, V", "charge"): (False, 0.03),
-                ("10 muons, W", "charge"): (True, 0.0), ("10 muons, U", "efficiency"): (True, 0.0),
-                ("10 muons, V", "purity"): (False, 0.05), ("default event", "V"): (False, 0.1765 - 0.05),
-                ("U, 0 to 80", "largest bias, either sign (at 80"): (False, 0.021), ("W, 0 to 80", "largest bias"): (False, 0.051),
-                ("V, 84", "bias"): (False, 0.049), ("W, 0 to 80", "statistical error"): (True, 0.0),
-                ("one anode",): (False, 0.5)}
+    expected = {
+        ("10 muons, U", "charge"): (True, 0.0),
+        ("10 muons, V", "charge"): (False, 0.03),
+        ("10 muons, W", "charge"): (True, 0.0),
+        ("10 muons, U", "efficiency"): (True, 0.0),
+        ("10 muons, V", "purity"): (False, 0.05),
+        ("default event", "V"): (False, 0.1765 - 0.05),
+        ("U, 0 to 80", "largest bias, either sign (at 80"): (False, 0.021),
+        ("W, 0 to 80", "largest bias"): (False, 0.051),
+        ("V, 84", "bias"): (False, 0.049),
+        ("W, 0 to 80", "statistical error"): (True, 0.0),
+        ("one anode",): (False, 0.5),
+    }
     for words, (met, short_by) in expected.items():
         found = bar(with_model, *words)
         assert found["met"] == met and found["short_by"] == pytest.approx(short_by, abs=1e-4), words
@@ -80,8 +124,17 @@ def test_statistical_errors(with_model: dict[str, Any]) -> None:
 
 def test_every_section_is_there(with_model: dict[str, Any]) -> None:
     sections = sections_of(with_model, TRADITIONAL)
-    assert [section.anchor for section in sections] == ["bars", "activity", "lines", "coincidence", "noise", "roc", "fast",
-                                                        "dead", "default-event"]
+    assert [section.anchor for section in sections] == [
+        "bars",
+        "activity",
+        "lines",
+        "coincidence",
+        "noise",
+        "roc",
+        "fast",
+        "dead",
+        "default-event",
+    ]
     assert not [section.title for section in sections if "Not run." in section.text]
     assert sum(len(section.pictures) for section in sections) == 4
     text = page.to_html(with_model, sections)
@@ -123,13 +176,25 @@ def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) 
 
 
 def test_table_in_three_forms() -> None:
-    table = tables.Table("T", ["what", "value", "", "short by"], [["<a>", "1", "short", "2"], ["b", "10", "met", ""]])
-    assert table.text().splitlines() == ["what  value         short by", "<a>       1  short         2", "b        10    met"]
+    table = tables.Table(
+        "T", ["what", "value", "", "short by"], [["<a>", "1", "short", "2"], ["b", "10", "met", ""]]
+    )
+    assert table.text().splitlines() == [
+        "what  value         short by",
+        "<a>       1  short         2",
+        "b        10    met",
+    ]
     assert table.markdown().splitlines()[1:3] == ["| --- | ---: | ---: | ---: |", "| <a> | 1 | short | 2 |"]
-    assert "&lt;a&gt;" in table.html() and "<tr class=short>" in table.html() and "<tr class=met>" in table.html()
+    assert (
+        "&lt;a&gt;" in table.html()
+        and "<tr class=short>" in table.html()
+        and "<tr class=met>" in table.html()
+    )
 
 
-@pytest.mark.parametrize("value, error, text", [(0.123, 0.004, "+12.3 ± 0.4"), (-0.5, None, "-50.0"), (None, None, "")])
+@pytest.mark.parametrize(
+    "value, error, text", [(0.123, 0.004, "+12.3 ± 0.4"), (-0.5, None, "-50.0"), (None, None, "")]
+)
 def test_per_cent(value: float | None, error: float | None, text: str) -> None:
     assert tables.percent({"value": value, "error": error}, 0.0, True) == text
 

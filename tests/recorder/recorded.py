@@ -17,7 +17,9 @@ from tests.support import wire_cell
 RECORDER = wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so"
 SOURCE = Path(__file__).with_name("annotated_program.cxx")
 
-needs_recorder = pytest.mark.skipif(not RECORDER.exists(), reason=f"{RECORDER} is not built (--with-nvtx, SQLite)")
+needs_recorder = pytest.mark.skipif(
+    not RECORDER.exists(), reason=f"{RECORDER} is not built (--with-nvtx, SQLite)"
+)
 
 MARK, PUSH_POP, START_END, CATEGORY, THREAD, DOMAIN = 34, 59, 60, 33, 39, 75
 
@@ -25,7 +27,11 @@ MARK, PUSH_POP, START_END, CATEGORY, THREAD, DOMAIN = 34, 59, 60, 33, 39, 75
 def cuda_include() -> Path | None:
     """The folder with NVTX's headers that the build found."""
     header = wire_cell.ROOT / "build" / "include" / "spng" / "build_info.h"
-    found = re.search(r'cuda_include = "([^"]+)"', header.read_text(encoding="utf-8")) if header.exists() else None
+    found = (
+        re.search(r'cuda_include = "([^"]+)"', header.read_text(encoding="utf-8"))
+        if header.exists()
+        else None
+    )
     return Path(found[1]) if found and (Path(found[1]) / "nvtx3").is_dir() else None
 
 
@@ -35,29 +41,54 @@ def compile_program(folder: Path) -> Path:
     if compiler is None or include is None:
         pytest.skip("no compiler or no NVTX headers")
     program = folder / "annotated"
-    for target, options in ((program, ["-pthread"]), (folder / "library.so", ["-shared", "-fPIC", "-DAS_LIBRARY"])):
-        subprocess.run([compiler, "-std=c++20", "-O1", f"-I{include}", *options, str(SOURCE), "-o", str(target), "-ldl"],
-                       check=True, timeout=120)
+    for target, options in (
+        (program, ["-pthread"]),
+        (folder / "library.so", ["-shared", "-fPIC", "-DAS_LIBRARY"]),
+    ):
+        subprocess.run(
+            [compiler, "-std=c++20", "-O1", f"-I{include}", *options, str(SOURCE), "-o", str(target), "-ldl"],
+            check=True,
+            timeout=120,
+        )
     return program
 
 
-def run(program: Path, *arguments: str, record: str | None = "out.sqlite", folder: Path, status: int = 0, limits: Any = None,
-        **variables: str) -> subprocess.CompletedProcess:
+def run(
+    program: Path,
+    *arguments: str,
+    record: str | None = "out.sqlite",
+    folder: Path,
+    status: int = 0,
+    limits: Any = None,
+    **variables: str,
+) -> subprocess.CompletedProcess:
     """Run under the recorder, with SPNG_RECORD=`record` and SPNG_RECORD_<NAME>=value for each of `variables`."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_", "NSYS_"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_", "NSYS_"))
+    }
     environment["NVTX_INJECTION64_PATH"] = str(RECORDER)
     if record is not None:
         environment["SPNG_RECORD"] = record
-    environment |= {name if name.isupper() and "_" in name else f"SPNG_RECORD_{name.upper()}": value
-                    for name, value in variables.items()}
+    environment |= {
+        name if name.isupper() and "_" in name else f"SPNG_RECORD_{name.upper()}": value
+        for name, value in variables.items()
+    }
 
     def prepare() -> None:
         wire_cell.default_signals()
         if limits is not None:
             limits()
 
-    done = subprocess.run([program, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
-                          check=False, preexec_fn=prepare)
+    done = subprocess.run(
+        [program, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=prepare,
+    )
     assert done.returncode == status, (done.returncode, done.stderr)
     return done
 
@@ -77,7 +108,9 @@ class Recorded:
     """A finished recording."""
 
     def __init__(self, path: Path) -> None:
-        assert path.exists(), f"no recording {path.name} among {sorted(each.name for each in path.parent.iterdir())}"
+        assert path.exists(), (
+            f"no recording {path.name} among {sorted(each.name for each in path.parent.iterdir())}"
+        )
         self._database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         assert self.sql("PRAGMA integrity_check") == [("ok",)]
 
@@ -96,10 +129,14 @@ class Recorded:
 
     def ranges(self, kind: int | None = None) -> list[Range]:
         """Rows of NVTX_EVENTS in the order of the file."""
-        rows = self.sql("SELECT start, end, eventType, COALESCE(text, (SELECT value FROM StringIds WHERE id = textId)), "
-                        "globalTid & 0xFFFFFF, domainId FROM NVTX_EVENTS")
+        rows = self.sql(
+            "SELECT start, end, eventType, COALESCE(text, (SELECT value FROM StringIds WHERE id = textId)), "
+            "globalTid & 0xFFFFFF, domainId FROM NVTX_EVENTS"
+        )
         return [Range(*row) for row in rows if kind in (None, row[2])]
 
     def diagnostics(self) -> str:
         """All texts of SPNG_DIAG."""
-        return "\n".join(f"{severity}: {text}" for severity, text in self.sql("SELECT severity, text FROM SPNG_DIAG"))
+        return "\n".join(
+            f"{severity}: {text}" for severity, text in self.sql("SELECT severity, text FROM SPNG_DIAG")
+        )

@@ -47,10 +47,23 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     folder = tmp_path_factory.mktemp("machine")
     flags = ["-std=c++20", "-O0", "-I", str(wire_cell.ROOT), "-isystem", str(include)]
     for name, library in LIBRARIES.items():
-        subprocess.run([compiler, *flags, "-shared", "-fPIC", HERE / "fake_cuda" / f"{name}.cxx", "-o", folder / library],
-                       check=True, timeout=120)
+        subprocess.run(
+            [
+                compiler,
+                *flags,
+                "-shared",
+                "-fPIC",
+                HERE / "fake_cuda" / f"{name}.cxx",
+                "-o",
+                folder / library,
+            ],
+            check=True,
+            timeout=120,
+        )
     program = folder / "device_program"
-    subprocess.run([compiler, *flags, HERE / "device_program.cxx", "-o", program, "-ldl"], check=True, timeout=120)
+    subprocess.run(
+        [compiler, *flags, HERE / "device_program.cxx", "-o", program, "-ldl"], check=True, timeout=120
+    )
     return Machine(program, folder)
 
 
@@ -61,9 +74,18 @@ def record(machine: Machine, folder: Path, without: tuple[str, ...] = (), **vari
     for library in LIBRARIES.values():
         if library not in without:
             (libraries / library).symlink_to(machine.libraries / library)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_", "NSYS_"))}
-    done = subprocess.run([machine.program, recorded.RECORDER, "run.sqlite"], cwd=folder, capture_output=True, text=True,
-                          timeout=60, check=False, env=environment | {"LD_LIBRARY_PATH": str(libraries)} | variables)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SPNG_", "NVTX_", "NSYS_"))
+    }
+    done = subprocess.run(
+        [machine.program, recorded.RECORDER, "run.sqlite"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment | {"LD_LIBRARY_PATH": str(libraries)} | variables,
+    )
     assert done.returncode == 0, done.stderr
     return Run(Recorded(folder / "run.sqlite"), folder / "run.sqlite", int(done.stdout))
 
@@ -94,55 +116,107 @@ class TestRows:
         assert full.file.diagnostics() == ""
 
     def test_kernels(self, full: Run) -> None:
-        columns = ("start, end, deviceId, contextId, streamId, correlationId, demangledName, shortName, mangledName, "
-                   "registersPerThread, gridX, gridY, gridZ, blockX, staticSharedMemory, dynamicSharedMemory, localMemoryTotal, "
-                   "gridId, sharedMemoryExecuted, cacheConfig, graphNodeId")
+        columns = (
+            "start, end, deviceId, contextId, streamId, correlationId, demangledName, shortName, mangledName, "
+            "registersPerThread, gridX, gridY, gridZ, blockX, staticSharedMemory, dynamicSharedMemory, localMemoryTotal, "
+            "gridId, sharedMemoryExecuted, cacheConfig, graphNodeId"
+        )
         found = rows(full, "CUPTI_ACTIVITY_KIND_KERNEL", columns)
         assert [(row[0], row[1], row[5], row[20]) for row in found] == [
-            (1000, 3000, 11, None), (3000, 4500, 12, None), (21000, 22000, 21, 200), (41000, 42000, 22, None)]
+            (1000, 3000, 11, None),
+            (3000, 4500, 12, None),
+            (21000, 22000, 21, 200),
+            (41000, 42000, 22, None),
+        ]
         assert [name_of(full, number) for number in found[0][6:9]] == [
-            "void at::native::copy<float, 4>(int)", "copy", "_ZN2at6native4copyIfLi4EEEvi"]
+            "void at::native::copy<float, 4>(int)",
+            "copy",
+            "_ZN2at6native4copyIfLi4EEEvi",
+        ]
         assert [name_of(full, number) for number in found[1][6:9]] == ["regular_fft"] * 3
         assert all(row[2:5] == (0, 1, 7) for row in found)
         assert found[0][9:20] == (32, 108, 2, 1, 256, 48, 1024, 65536, 5, 8192, 2)
 
     def test_copies_and_sets(self, full: Run) -> None:
         """Kinds of memory with nsys's numbers: 0 pageable, 2 device, 4 managed."""
-        assert rows(full, "CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, correlationId, bytes, copyKind, srcKind, dstKind") == [
-            (4500, 5000, 13, 4096, 1, 0, 2), (5500, 5600, 16, 64, 10, 2, 2)]
-        assert rows(full, "CUPTI_ACTIVITY_KIND_MEMSET", "start, end, correlationId, value, bytes, memKind") == [
-            (5000, 5100, 14, 255, 512, 4)]
+        assert rows(
+            full, "CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, correlationId, bytes, copyKind, srcKind, dstKind"
+        ) == [(4500, 5000, 13, 4096, 1, 0, 2), (5500, 5600, 16, 64, 10, 2, 2)]
+        assert rows(
+            full, "CUPTI_ACTIVITY_KIND_MEMSET", "start, end, correlationId, value, bytes, memKind"
+        ) == [(5000, 5100, 14, 255, 512, 4)]
 
     def test_calls_of_runtime_and_driver(self, full: Run) -> None:
         """The driver's launch inside of the runtime's is left out, though it came first; that of a library of the driver is not."""
-        found = rows(full, "CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, correlationId, eventClass, nameId, globalTid & 0xFFFFFF")
-        assert [row[:4] for row in found] == [(100, 200, 11, 0), (300, 400, 12, 1), (500, 600, 13, 0), (20100, 20200, 21, 0),
-                                              (40000, 40100, 22, 0)]
+        found = rows(
+            full,
+            "CUPTI_ACTIVITY_KIND_RUNTIME",
+            "start, end, correlationId, eventClass, nameId, globalTid & 0xFFFFFF",
+        )
+        assert [row[:4] for row in found] == [
+            (100, 200, 11, 0),
+            (300, 400, 12, 1),
+            (500, 600, 13, 0),
+            (20100, 20200, 21, 0),
+            (40000, 40100, 22, 0),
+        ]
         assert [name_of(full, row[4]) for row in found[:2]] == ["cudaLaunchKernel_v7000", "cuLaunchKernel"]
         assert [row[5] - full.thread for row in found] == [0, 0, 0, 0, 1]
 
     def test_no_kernel_without_its_launch(self, full: Run) -> None:
-        assert full.file.sql("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId NOT IN "
-                             "(SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)") == []
+        assert (
+            full.file.sql(
+                "SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId NOT IN "
+                "(SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"
+            )
+            == []
+        )
 
     def test_waits_memory_overhead(self, full: Run) -> None:
-        assert rows(full, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                    "start, end, deviceId, contextId, streamId, correlationId, syncType") == [(700, 5100, 0, 1, 7, 15, 3)]
-        assert rows(full, "CUDA_GPU_MEMORY_USAGE_EVENTS", "start, start, virtualAddress, bytes, memKind, memoryOperationType") == [
-            (50, 50, 0x7F0000000000, 2097152, 2, 0), (9000, 9000, 0x7F0000000000, 2097152, 2, 1)]
+        assert rows(
+            full,
+            "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            "start, end, deviceId, contextId, streamId, correlationId, syncType",
+        ) == [(700, 5100, 0, 1, 7, 15, 3)]
+        assert rows(
+            full,
+            "CUDA_GPU_MEMORY_USAGE_EVENTS",
+            "start, start, virtualAddress, bytes, memKind, memoryOperationType",
+        ) == [(50, 50, 0x7F0000000000, 2097152, 2, 0), (9000, 9000, 0x7F0000000000, 2097152, 2, 1)]
         found = rows(full, "PROFILER_OVERHEAD", "start, end, globalTid & 0xFFFFFF, nameId")
-        assert [row[:3] for row in found] == [(6000, 6400, full.thread)] and name_of(full, found[0][3]) == "CUPTI buffer flush"
+        assert [row[:3] for row in found] == [(6000, 6400, full.thread)] and name_of(
+            full, found[0][3]
+        ) == "CUPTI buffer flush"
 
     def test_the_machine(self, full: Run) -> None:
         """Units of nsys: Hz, bytes per second."""
-        assert rows(full, "TARGET_INFO_GPU", "name, smCount, clockRate, memoryBandwidth, totalMemory, uuid, busLocation, "
-                    "computeMajor", relative=False) == [("Fake GPU", 108, 1410000000, 1555000000000, 42949672960,
-                                                        "GPU-abababab-abab-abab-abab-abababababab", "0000:65:00.0", 8)]
-        assert rows(full, "TARGET_INFO_CUDA_CONTEXT_INFO", "contextId, deviceId, nullStreamId", relative=False) == [(1, 0, 7)]
+        assert rows(
+            full,
+            "TARGET_INFO_GPU",
+            "name, smCount, clockRate, memoryBandwidth, totalMemory, uuid, busLocation, computeMajor",
+            relative=False,
+        ) == [
+            (
+                "Fake GPU",
+                108,
+                1410000000,
+                1555000000000,
+                42949672960,
+                "GPU-abababab-abab-abab-abab-abababababab",
+                "0000:65:00.0",
+                8,
+            )
+        ]
+        assert rows(
+            full, "TARGET_INFO_CUDA_CONTEXT_INFO", "contextId, deviceId, nullStreamId", relative=False
+        ) == [(1, 0, 7)]
         assert rows(full, "TARGET_INFO_CUDA_STREAM", "streamId, contextId", relative=False) == [(7, 1)]
 
     def test_device_time_by_events(self, full: Run) -> None:
-        assert [row for row, in full.file.sql("SELECT device FROM SPNG_CALL ORDER BY start")] == [4100, None]
+        assert [row for (row,) in full.file.sql("SELECT device FROM SPNG_CALL ORDER BY start")] == [
+            4100,
+            None,
+        ]
 
 
 class TestAttribution:
@@ -151,8 +225,10 @@ class TestAttribution:
         with Profile.open(full.path) as profile:
             nodes = NodeProjection(profile, profile.node_calls, Projection.of(profile))
             operations = nodes.projection.operations
-            found = {operations.name.text(row): nodes.calls.node.text(call) if call >= 0 else None
-                     for row, call in enumerate(nodes.call_of_operation.tolist())}
+            found = {
+                operations.name.text(row): nodes.calls.node.text(call) if call >= 0 else None
+                for row, call in enumerate(nodes.call_of_operation.tolist())
+            }
         assert found["void at::native::copy<float, 4>(int)"] == "SPNGDecon:u"
         assert found["regular_fft"] == "SPNGDecon:u"
         assert found["captured"] == "SPNGDecon:u"
@@ -201,7 +277,10 @@ class TestOtherMachines:
         assert "cuda is not recorded" in run.file.diagnostics()
 
     def test_no_device(self, machine: Machine, tmp_path: Path) -> None:
-        assert record(machine, tmp_path, FAKE_NO_DEVICE="1").file.run()["source.cuda"] == "off: no CUDA device here"
+        assert (
+            record(machine, tmp_path, FAKE_NO_DEVICE="1").file.run()["source.cuda"]
+            == "off: no CUDA device here"
+        )
 
     def test_dropped_records_are_counted(self, machine: Machine, tmp_path: Path) -> None:
         """17 with each of the two buffers."""
@@ -213,9 +292,18 @@ class TestOtherMachines:
 class TestNvml:
     def test_samples(self, full: Run) -> None:
         """What the GPU does not tell (here its temperature) has no rows."""
-        found = dict(full.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric"))
-        assert found == {"power_watts": pytest.approx(251.5), "sm_clock_hz": 1410e6, "memory_clock_hz": 1215e6, "gpu_busy_percent": 87,
-                         "memory_busy_percent": 40, "memory_used_bytes": 1048576, "throttle_reasons": 1}
+        found = dict(
+            full.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric")
+        )
+        assert found == {
+            "power_watts": pytest.approx(251.5),
+            "sm_clock_hz": 1410e6,
+            "memory_clock_hz": 1215e6,
+            "gpu_busy_percent": 87,
+            "memory_busy_percent": 40,
+            "memory_used_bytes": 1048576,
+            "throttle_reasons": 1,
+        }
 
     def test_throttled_run_is_suspect(self, machine: Machine, tmp_path: Path) -> None:
         said = record(machine, tmp_path, FAKE_THROTTLED="1").file.diagnostics()

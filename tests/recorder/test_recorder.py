@@ -24,7 +24,9 @@ def everything(program: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 
 class TestContent:
-    def test_push_and_pop_answer_with_the_depth_in_their_domain(self, everything: tuple[str, Recorded]) -> None:
+    def test_push_and_pop_answer_with_the_depth_in_their_domain(
+        self, everything: tuple[str, Recorded]
+    ) -> None:
         """outer 0, in the other domain 0, inner 1; the other domain's 0, inner 1, outer 0."""
         assert everything[0] == "0 0 1 0 1 0\n"
 
@@ -32,7 +34,9 @@ class TestContent:
         """Registered names are referred to, others spelled out; wide strings are UTF-8."""
         file = everything[1]
         assert file.sql("SELECT s.value, n.text FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id") == [
-            ("registered", None), ("registered", None)]
+            ("registered", None),
+            ("registered", None),
+        ]
         assert file.sql("SELECT text FROM NVTX_EVENTS WHERE text LIKE 'ä%'") == [("ä€😀",)]
         assert [mark.name for mark in file.ranges(MARK)][:2] == ["wide mark", "mark"]
 
@@ -44,25 +48,43 @@ class TestContent:
         """Each payload in the column of its type; unsigned 64 bits stored as signed, as nsys does."""
         file = everything[1]
         columns = "uint64Value, int64Value, doubleValue, uint32Value, int32Value, floatValue"
-        rows = {name: values for name, *values in file.sql(f"SELECT text, {columns} FROM NVTX_EVENTS WHERE eventType = 34")}
+        rows = {
+            name: values
+            for name, *values in file.sql(f"SELECT text, {columns} FROM NVTX_EVENTS WHERE eventType = 34")
+        }
         expected = {"u64": -1, "i64": -5, "f64": 0.1, "u32": 4000000000, "i32": -6, "f32": 0.5}
         for place, (name, value) in enumerate(expected.items()):
             assert rows[name] == [value if column == place else None for column in range(6)]
-        assert file.sql("SELECT DISTINCT category, color FROM NVTX_EVENTS WHERE textId IS NOT NULL") == [(3, 0xFF102030)]
+        assert file.sql("SELECT DISTINCT category, color FROM NVTX_EVENTS WHERE textId IS NOT NULL") == [
+            (3, 0xFF102030)
+        ]
 
     def test_domains_categories_threads(self, everything: tuple[str, Recorded]) -> None:
         file = everything[1]
         domains = {row.name: row.domain for row in file.ranges(DOMAIN)}
         assert set(domains) == {"own", "bréit"} and 0 not in domains.values()
-        assert {row.name: row.domain for row in file.ranges(CATEGORY)} == {"third": domains["own"], "fourth": 0}
+        assert {row.name: row.domain for row in file.ranges(CATEGORY)} == {
+            "third": domains["own"],
+            "fourth": 0,
+        }
         [worker] = file.ranges(THREAD)
-        named = dict(file.sql("SELECT t.globalTid & 0xFFFFFF, s.value FROM ThreadNames t JOIN StringIds s ON t.nameId = s.id"))
-        assert worker.name == "the worker" and named[worker.thread] == "the worker" and "annotated" in named.values()
+        named = dict(
+            file.sql(
+                "SELECT t.globalTid & 0xFFFFFF, s.value FROM ThreadNames t JOIN StringIds s ON t.nameId = s.id"
+            )
+        )
+        assert (
+            worker.name == "the worker"
+            and named[worker.thread] == "the worker"
+            and "annotated" in named.values()
+        )
 
     def test_start_and_end(self, everything: tuple[str, Recorded]) -> None:
         """endGlobalTid only where a range ended on another thread; ended once."""
         file = everything[1]
-        same, other = file.sql("SELECT globalTid, endGlobalTid, rangeId FROM NVTX_EVENTS WHERE eventType = 60 ORDER BY start")
+        same, other = file.sql(
+            "SELECT globalTid, endGlobalTid, rangeId FROM NVTX_EVENTS WHERE eventType = 60 ORDER BY start"
+        )
         assert same[1] is None and other[1] not in (None, other[0]) and other[2] != same[2]
         assert [row.name for row in file.ranges(START_END)] == ["same thread", "registered"]
 
@@ -81,10 +103,29 @@ class TestContent:
         """Tables that have a name of nsys's have its columns, in its order, as far as they go; GPU tables are absent."""
         file = everything[1]
         tables = file.tables()
-        assert {"NVTX_EVENTS", "StringIds", "PROCESSES", "ThreadNames", "TARGET_INFO_GPU", "ANALYSIS_DETAILS", "DIAGNOSTIC_EVENT",
-                "TARGET_INFO_SYSTEM_ENV", "TARGET_INFO_SESSION_START_TIME", "META_DATA_CAPTURE", "META_DATA_EXPORT",
-                "ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND", "ENUM_NSYS_EVENT_TYPE", "SPNG_RUN", "SPNG_NODE", "SPNG_EDGE",
-                "SPNG_CALL", "SPNG_MSG", "SPNG_SAMPLE", "SPNG_DIAG"} <= set(tables)
+        assert {
+            "NVTX_EVENTS",
+            "StringIds",
+            "PROCESSES",
+            "ThreadNames",
+            "TARGET_INFO_GPU",
+            "ANALYSIS_DETAILS",
+            "DIAGNOSTIC_EVENT",
+            "TARGET_INFO_SYSTEM_ENV",
+            "TARGET_INFO_SESSION_START_TIME",
+            "META_DATA_CAPTURE",
+            "META_DATA_EXPORT",
+            "ENUM_CUDA_MEMCPY_OPER",
+            "ENUM_CUDA_MEM_KIND",
+            "ENUM_NSYS_EVENT_TYPE",
+            "SPNG_RUN",
+            "SPNG_NODE",
+            "SPNG_EDGE",
+            "SPNG_CALL",
+            "SPNG_MSG",
+            "SPNG_SAMPLE",
+            "SPNG_DIAG",
+        } <= set(tables)
         assert not any(name.startswith("CUPTI") for name in tables)
         folder = shared.shared_folder()
         if folder is None:
@@ -94,7 +135,9 @@ class TestContent:
                 columns = [row[1] for row in real.execute(f"PRAGMA table_info({name})")]
                 assert tables[name] == [column for column in columns if column in tables[name]], name
                 if name.startswith("ENUM_"):
-                    assert set(file.sql(f"SELECT * FROM {name}")) <= set(real.execute(f"SELECT * FROM {name}")), name
+                    assert set(file.sql(f"SELECT * FROM {name}")) <= set(
+                        real.execute(f"SELECT * FROM {name}")
+                    ), name
 
     def test_manifest(self, everything: tuple[str, Recorded], program: Path) -> None:
         run_of = everything[1].run()
@@ -105,18 +148,36 @@ class TestContent:
         assert 0 < float(run_of["range_overhead_inside_ns"]) < float(run_of["range_overhead_ns"]) < 5000
 
     def test_samples(self, everything: tuple[str, Recorded]) -> None:
-        rows = dict(everything[1].sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'process' GROUP BY metric"))
+        rows = dict(
+            everything[1].sql(
+                "SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'process' GROUP BY metric"
+            )
+        )
         assert 1e6 < rows["resident_bytes"] < 1e9 and 0 < rows["cpu_ns"] < 1e11
 
 
 class TestHowProgramsEnd:
-    @pytest.mark.parametrize("way, status, end", [
-        ("return", 0, "exit"), ("exit", 0, "exit"), ("quick_exit", 0, "exit"), ("exit in a thread", 0, "exit"),
-        ("abort", -6, "signal 6"), ("abort in a thread", -6, "signal 6"), ("segv", -11, "signal 11"),
-        ("term", -15, "signal 15"), ("int", -2, "signal 2"),
-        ("hup", -1, "signal 1"), ("quit", -3, "signal 3"), ("usr1", -10, "signal 10"), ("xcpu", -24, "signal 24"),
-    ])
-    def test_the_file_is_complete(self, program: Path, tmp_path: Path, way: str, status: int, end: str) -> None:
+    @pytest.mark.parametrize(
+        "way, status, end",
+        [
+            ("return", 0, "exit"),
+            ("exit", 0, "exit"),
+            ("quick_exit", 0, "exit"),
+            ("exit in a thread", 0, "exit"),
+            ("abort", -6, "signal 6"),
+            ("abort in a thread", -6, "signal 6"),
+            ("segv", -11, "signal 11"),
+            ("term", -15, "signal 15"),
+            ("int", -2, "signal 2"),
+            ("hup", -1, "signal 1"),
+            ("quit", -3, "signal 3"),
+            ("usr1", -10, "signal 10"),
+            ("xcpu", -24, "signal 24"),
+        ],
+    )
+    def test_the_file_is_complete(
+        self, program: Path, tmp_path: Path, way: str, status: int, end: str
+    ) -> None:
         run(program, "end", way, folder=tmp_path, status=status, spill="0.1")
         assert [path.name for path in tmp_path.iterdir()] == ["out.sqlite"]
         file = Recorded(tmp_path / "out.sqlite")
@@ -126,8 +187,9 @@ class TestHowProgramsEnd:
         assert left_open.end - left_open.start > 0.3e9
 
     @pytest.mark.parametrize("way, status", [("kill", -9), ("_exit", 0)])
-    def test_without_a_last_word_the_part_file_can_be_recovered(self, program: Path, tmp_path: Path, way: str,
-                                                                status: int) -> None:
+    def test_without_a_last_word_the_part_file_can_be_recovered(
+        self, program: Path, tmp_path: Path, way: str, status: int
+    ) -> None:
         """Nothing has the final name; what is lost is at most what came since the last spill."""
         run(program, "end", way, folder=tmp_path, status=status, spill="0.1")
         [part] = tmp_path.glob("out.sqlite.*.part")
@@ -145,7 +207,9 @@ class TestHowProgramsEnd:
         (tmp_path / "x.part").write_bytes(b"SQLite format 3\0 and no more")
         block = wire_cell.refused("--recover-record", tmp_path / "x.part", folder=tmp_path, status=1)
         assert "x.part" in block
-        assert "unable to open" in wire_cell.refused("--recover-record", "absent.part", folder=tmp_path, status=1)
+        assert "unable to open" in wire_cell.refused(
+            "--recover-record", "absent.part", folder=tmp_path, status=1
+        )
 
 
 class TestThreadsAndProcesses:
@@ -160,8 +224,9 @@ class TestThreadsAndProcesses:
         assert [row.name for row in Recorded(tmp_path / "out.sqlite").ranges(PUSH_POP)] == ["parent", "after"]
 
     @pytest.mark.parametrize("name, files", [("out.sqlite", 1), ("out-%p.sqlite", 2)])
-    def test_children_have_a_file_only_if_the_name_tells_them_apart(self, program: Path, tmp_path: Path, name: str,
-                                                                    files: int) -> None:
+    def test_children_have_a_file_only_if_the_name_tells_them_apart(
+        self, program: Path, tmp_path: Path, name: str, files: int
+    ) -> None:
         done = run(program, "command", f"{program} ranges 3", record=name, folder=tmp_path)
         assert done.stdout == "0\n"
         found = [Recorded(path).ranges(PUSH_POP) for path in tmp_path.iterdir()]
@@ -173,7 +238,9 @@ class TestThreadsAndProcesses:
         file = Recorded(tmp_path / "out.sqlite")
         [domain] = file.ranges(DOMAIN)
         assert domain.name == "shared"
-        assert [(row.name, row.domain) for row in file.ranges(PUSH_POP)] == [("from the library", domain.domain)] * 2
+        assert [(row.name, row.domain) for row in file.ranges(PUSH_POP)] == [
+            ("from the library", domain.domain)
+        ] * 2
 
     def test_nvtx_used_before_the_recorder_was_named(self, program: Path, tmp_path: Path) -> None:
         """NVTX looks for a tool once; the recorder cannot know, but nothing breaks."""
@@ -185,9 +252,13 @@ class TestLimits:
     def test_a_million_ranges(self, program: Path, tmp_path: Path) -> None:
         run(program, "ranges", "1000000", folder=tmp_path)
         file = Recorded(tmp_path / "out.sqlite")
-        assert file.sql("SELECT COUNT(*), COUNT(DISTINCT globalTid) FROM NVTX_EVENTS WHERE eventType = 59") == [(1000000, 1)]
-        assert file.sql("SELECT COUNT(*) FROM (SELECT start < LAG(end) OVER (ORDER BY rowid) AS wrong FROM NVTX_EVENTS "
-                        "WHERE eventType = 59) WHERE wrong") == [(0,)]
+        assert file.sql(
+            "SELECT COUNT(*), COUNT(DISTINCT globalTid) FROM NVTX_EVENTS WHERE eventType = 59"
+        ) == [(1000000, 1)]
+        assert file.sql(
+            "SELECT COUNT(*) FROM (SELECT start < LAG(end) OVER (ORDER BY rowid) AS wrong FROM NVTX_EVENTS "
+            "WHERE eventType = 59) WHERE wrong"
+        ) == [(0,)]
 
     def test_memory_limit(self, program: Path, tmp_path: Path) -> None:
         """1 MB holds 18 chunks of 1024 rows; with a writer that sleeps for a minute the rest is dropped, counted and said."""
@@ -220,8 +291,14 @@ class TestLimits:
     def test_full_disk(self, program: Path, tmp_path: Path) -> None:
         """The program ends as ever; one line says why there is no file and where the rest is; that can be recovered."""
         limit = 12_000_000  # of which a million ranges needs about four times as much
-        done = run(program, "ranges", "1000000", folder=tmp_path, spill="0.05",
-                   limits=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        done = run(
+            program,
+            "ranges",
+            "1000000",
+            folder=tmp_path,
+            spill="0.05",
+            limits=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
         assert "SPNG recorder: " in done.stderr and ".part" in done.stderr
         [part] = tmp_path.glob("out.sqlite.*.part")
         assert not (tmp_path / "out.sqlite").exists() and not list(tmp_path.glob("*.tmp"))
@@ -235,9 +312,18 @@ class TestNames:
         [path] = tmp_path.iterdir()
         assert path.name.startswith("job 7-100%-") and "%h" not in path.name
 
-    @pytest.mark.parametrize("name, said", [("%x.sqlite", "%x.sqlite"), ("%q{NO_SUCH_VARIABLE}", "NO_SUCH_VARIABLE"),
-                                            ("absent/out.sqlite", "absent/out.sqlite"), ("/proc/out.sqlite", "/proc/out.sqlite")])
-    def test_what_cannot_be_is_said_and_the_program_runs(self, program: Path, tmp_path: Path, name: str, said: str) -> None:
+    @pytest.mark.parametrize(
+        "name, said",
+        [
+            ("%x.sqlite", "%x.sqlite"),
+            ("%q{NO_SUCH_VARIABLE}", "NO_SUCH_VARIABLE"),
+            ("absent/out.sqlite", "absent/out.sqlite"),
+            ("/proc/out.sqlite", "/proc/out.sqlite"),
+        ],
+    )
+    def test_what_cannot_be_is_said_and_the_program_runs(
+        self, program: Path, tmp_path: Path, name: str, said: str
+    ) -> None:
         done = run(program, "everything", record=name, folder=tmp_path)
         assert done.stderr.startswith("SPNG recorder: nothing is recorded: ") and said in done.stderr
         assert list(tmp_path.iterdir()) == []

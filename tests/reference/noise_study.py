@@ -72,13 +72,19 @@ def main(arguments: list[str]) -> None:
     print("| frame | view | charge | efficiency | purity | false pixels |\n|---|---|---|---|---|---|")
     for ident, name in enumerate(frames):
         for view in ("U", "V"):
-            signal, true = output[f"frame_signal_{ident}"][PLANES[view]].astype(np.float64), truth[PLANES[view]]
+            signal, true = (
+                output[f"frame_signal_{ident}"][PLANES[view]].astype(np.float64),
+                truth[PLANES[view]],
+            )
             kept = metrics.any_tick(signal != 0)
             far = ~near(true) if name.startswith("tracks") else np.ones_like(kept)
             false = (kept & far).sum() / far.sum()
             merit = metrics.merit(signal, true)
-            figures = (f"{merit.charge:.3f} | {merit.efficiency:.3f} | {merit.purity:.3f}" if name.startswith("tracks")
-                       else "- | - | -")
+            figures = (
+                f"{merit.charge:.3f} | {merit.efficiency:.3f} | {merit.purity:.3f}"
+                if name.startswith("tracks")
+                else "- | - | -"
+            )
             print(f"| {name} | {view} | {figures} | {false:.1e} |")
 
 

@@ -32,7 +32,11 @@ CYCLIC = {"induction": True, "collection": False}
 
 RULE = regions.RegionRule()
 GAUSS = (0.12, 2.0)  # MHz, power: low pass of the charge
-WIENER = ((0.1487880, 3.76194), (0.1596568, 4.36125), regions.COLLECTION_WIENER)  # of the tag wiener, planes U, V, W
+WIENER = (
+    (0.1487880, 3.76194),
+    (0.1596568, 4.36125),
+    regions.COLLECTION_WIENER,
+)  # of the tag wiener, planes U, V, W
 # Image whose noise is summary_wiener, planes U, V, W: filters of the toolkit's cfg/pgrapher/experiment/pdhd/sp-filters.jsonnet.
 # Its filter along wires counts frequencies to 1 at Nyquist, the reference to 0.5 cycles per wire.
 NOISE_LOW = ((0.221933, 6.55413), (0.222723, 8.75998), (0.225567, 3.47846))
@@ -113,9 +117,13 @@ def assert_follows(seen: np.ndarray, rule: Masks, what: str) -> None:
     doubtful = strict != loose
     wrong = int(((seen != exact) & ~doubtful).sum())
     assert exact.any(), f"{what}: nothing is set"
-    assert wrong == 0, f"{what}: {wrong} samples differ, {exact.sum()} are set, {doubtful.sum()} are within the margin"
+    assert wrong == 0, (
+        f"{what}: {wrong} samples differ, {exact.sum()} are set, {doubtful.sum()} are within the margin"
+    )
     # Of Gaussian samples at 1 to 5 sigma some 3e-4 are so close to the threshold, and their runs hang on them.
-    assert doubtful.sum() < 1e-2 * exact.sum(), f"{what}: {doubtful.sum()} samples of {exact.sum()} within the margin"
+    assert doubtful.sum() < 1e-2 * exact.sum(), (
+        f"{what}: {doubtful.sum()} samples of {exact.sum()} within the margin"
+    )
 
 
 def high(cut: float) -> np.ndarray:
@@ -135,7 +143,9 @@ def three_wires(image: np.ndarray) -> np.ndarray:
 
 def in_sigmas(image: np.ndarray, cap: float | None = None) -> np.ndarray:
     """Each view by itself, since the cap of the noise is the view's. (view, channel, pixel)."""
-    return np.stack([roi.in_sigmas(view.astype(np.float64), RULE.rms_cut, RULE.rms_stride, cap) for view in image])
+    return np.stack(
+        [roi.in_sigmas(view.astype(np.float64), RULE.rms_cut, RULE.rms_stride, cap) for view in image]
+    )
 
 
 def rule_with(margin: float) -> regions.RegionRule:
@@ -171,7 +181,9 @@ class TestTransforms:
         response is down to 2e-7 of its largest value and what stands in the spectrum is rounding of float32, enlarged.
         """
         for view, (seen, expected) in enumerate(zip(single.spectrum(group), spectra[group], strict=True)):
-            found = difference(*(decon.to_ticks(spectrum, low(GAUSS), TICKS) for spectrum in (seen, expected)))
+            found = difference(
+                *(decon.to_ticks(spectrum, low(GAUSS), TICKS) for spectrum in (seen, expected))
+            )
             assert found < FILTER_STEP, f"{group} view {view}: max|difference|/RMS = {found:.2e}"
 
     def test_charge(self, single: Run, group: str) -> None:
@@ -235,8 +247,10 @@ class TestNoise:
         """summary_wiener is the noise of the image that OmnibusSigProc finds its tight regions in, deconvolved here."""
         seen = self.noise_by_channel(*(single.output[f"{name}_wiener_0"] for name in ("channels", "summary")))
         induction, collection = (single.tensor(group, group) for group in GROUPS)
-        spectra = expected_chain.spectra([induction[0], induction[1], np.concatenate(collection)],
-                                         (NOISE_WIRE, NOISE_WIRE, chain.CHANNEL_SCALE[detector.W]))
+        spectra = expected_chain.spectra(
+            [induction[0], induction[1], np.concatenate(collection)],
+            (NOISE_WIRE, NOISE_WIRE, chain.CHANNEL_SCALE[detector.W]),
+        )
         for plane, spectrum in enumerate(spectra):
             passed = low(NOISE_LOW[plane]) * (1 if plane == detector.W else high(NOISE_CUT_MHZ))
             expected = roi.robust_levels(decon.to_ticks(spectrum, passed, TICKS))[2][:, 0]
@@ -250,8 +264,9 @@ class TestNoise:
         if path is None or not path.exists():
             pytest.skip("the shared output of OmnibusSigProc is absent")
         osp = wire_cell.read_arrays(path)
-        ratio = (self.noise_by_channel(*(single.output[f"{name}_wiener_0"] for name in ("channels", "summary")))
-                 / self.noise_by_channel(osp["channels_wiener0_0"], osp["summary_wiener0_0"]))
+        ratio = self.noise_by_channel(
+            *(single.output[f"{name}_wiener_0"] for name in ("channels", "summary"))
+        ) / self.noise_by_channel(osp["channels_wiener0_0"], osp["summary_wiener0_0"])
         for name, rows in {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}.items():
             assert np.median(ratio[rows]) == pytest.approx(1, abs=OSP_MEDIAN_WITHIN), name
             assert np.abs(ratio[rows] - 1).max() < OSP_CHANNEL_WITHIN, name
@@ -269,9 +284,14 @@ class TestRegions:
     @staticmethod
     def images(single: Run) -> dict[str, np.ndarray]:
         """Images of the induction views in sigmas, from what was dumped."""
-        long = np.max([in_sigmas(single.tensor("induction", f"long{pixels}")) for pixels in RULE.long_pixels], axis=0)
-        return {"tight": in_sigmas(single.tensor("induction", "tight")),
-                "loose": in_sigmas(single.tensor("induction", "loose")), "long": long}
+        long = np.max(
+            [in_sigmas(single.tensor("induction", f"long{pixels}")) for pixels in RULE.long_pixels], axis=0
+        )
+        return {
+            "tight": in_sigmas(single.tensor("induction", "tight")),
+            "loose": in_sigmas(single.tensor("induction", "loose")),
+            "long": long,
+        }
 
     def test_collection_regions(self, single: Run) -> None:
         sigmas = in_sigmas(single.tensor("collection", "tight"), RULE.collection_cap)
@@ -303,7 +323,9 @@ class TestRegions:
             for name in ("mp2", "mp3"):
                 assert expected[name].any()
                 wrong = int((single.tensor("induction", name)[view] != expected[name]).sum())
-                assert wrong == 0, f"{name} of view {view}: {wrong} samples differ of {expected[name].sum()} set"
+                assert wrong == 0, (
+                    f"{name} of view {view}: {wrong} samples differ of {expected[name].sum()} set"
+                )
 
     def test_induction_regions_of_interest(self, single: Run) -> None:
         images = self.images(single)
@@ -312,7 +334,11 @@ class TestRegions:
         def masks(margin: float) -> np.ndarray:
             rule = rule_with(margin)
             short_core, long_core = regions.induction_cores(images, rule, confirmed)
-            beside = coincidence.widen_channels(short_core, 1, cyclic=True) & confirmed & (images["tight"] > rule.beside)
+            beside = (
+                coincidence.widen_channels(short_core, 1, cyclic=True)
+                & confirmed
+                & (images["tight"] > rule.beside)
+            )
             return roi.pad_in_time(short_core | long_core | beside, PAD_PIXELS)
 
         assert_follows(single.tensor("induction", "roi"), masks, "induction regions of interest")
@@ -344,8 +370,12 @@ class TestOutput:
         """The same regions, applied to the waveform with the Wiener-like filter of each plane."""
         planes = {"induction": (detector.U, detector.V), "collection": (detector.W, detector.W)}[group]
         mask = np.repeat(single.tensor(group, "roi"), decon.PIXEL_TICKS, axis=-1)
-        waveform = np.stack([decon.to_ticks(spectrum, low(WIENER[plane]), TICKS)
-                             for spectrum, plane in zip(single.spectrum(group), planes, strict=True)])
+        waveform = np.stack(
+            [
+                decon.to_ticks(spectrum, low(WIENER[plane]), TICKS)
+                for spectrum, plane in zip(single.spectrum(group), planes, strict=True)
+            ]
+        )
         seen = single.output["frame_wiener_0"][single.ids(group, "spectrum")]
         assert not seen[~mask].any()
         found = difference(seen[mask], take_off(waveform, mask)[mask])

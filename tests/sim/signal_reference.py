@@ -46,7 +46,9 @@ def impact_kernel(path: Path, plane: int) -> np.ndarray:
     for entry in response["paths"]:
         tenths = round(entry["PathResponse"]["pitchpos"] / (0.1 * response["pitch"]))
         region = math.ceil(tenths / 10)
-        current[region, tenths - 10 * region] = np.array(entry["PathResponse"]["current"]["array"]["elements"])
+        current[region, tenths - 10 * region] = np.array(
+            entry["PathResponse"]["current"]["array"]["elements"]
+        )
     table = np.array(
         [
             [current[region, step] if step <= 0 else current[-region, -step] for step in range(-5, 6)]
@@ -89,7 +91,9 @@ def waveforms(depositions: list[Deposition], plane: WirePlane, kernel: np.ndarra
             for offset in range(-10, 11):
                 target = region - offset
                 if 0 <= region < len(plane.channel) and 0 <= target < len(plane.channel):
-                    response = (share - upper) * kernel[offset + 10, step] + upper * kernel[offset + 10, step + 1]
+                    response = (share - upper) * kernel[offset + 10, step] + upper * kernel[
+                        offset + 10, step + 1
+                    ]
                     pulse = each.electrons * np.convolve(along, response)
                     row = seen.setdefault(target, np.zeros(TICKS))
                     low, high = max(first_tick, 0), min(first_tick + len(pulse), TICKS)

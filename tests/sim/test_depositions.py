@@ -11,7 +11,16 @@ import pytest
 
 from tests.reference import detector, linescan
 from tests.support.shared import shared_folder
-from tests.support.wire_cell import ENDINGS, Arrays, description, needs_program, read_arrays, refused, run, write_arrays
+from tests.support.wire_cell import (
+    ENDINGS,
+    Arrays,
+    description,
+    needs_program,
+    read_arrays,
+    refused,
+    run,
+    write_arrays,
+)
 
 pytestmark = needs_program
 
@@ -36,15 +45,17 @@ function(kind, output, seed='1', plane='0')
 def depositions(count: int, ident: int = 0) -> Arrays:
     """Arrays of an event, (7, count) and (4, count); different numbers everywhere, inside of anode 0."""
     rng = np.random.default_rng(count)
-    data = np.stack([
-        np.sort(rng.uniform(0, 1e5, count)),
-        -rng.uniform(1000, 9000, count),
-        rng.uniform(-3400, -10, count),
-        rng.uniform(100, 6000, count),
-        rng.uniform(10, 2290, count),
-        rng.uniform(0, 2, count),
-        rng.uniform(0, 2, count),
-    ]).astype(np.float32)
+    data = np.stack(
+        [
+            np.sort(rng.uniform(0, 1e5, count)),
+            -rng.uniform(1000, 9000, count),
+            rng.uniform(-3400, -10, count),
+            rng.uniform(100, 6000, count),
+            rng.uniform(10, 2290, count),
+            rng.uniform(0, 2, count),
+            rng.uniform(0, 2, count),
+        ]
+    ).astype(np.float32)
     info = np.zeros((4, count), dtype=np.int32)
     info[0] = np.arange(count)
     info[1] = 13
@@ -55,7 +66,12 @@ def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
     """Run a job; the arrays of its output and what it said."""
     (folder / "job.jsonnet").write_text(text)
     given = {"output": "out.npz", **arguments}
-    done = run("-c", "job.jsonnet", *[word for name, value in given.items() for word in ("-A", f"{name}={value}")], folder=folder)
+    done = run(
+        "-c",
+        "job.jsonnet",
+        *[word for name, value in given.items() for word in ("-A", f"{name}={value}")],
+        folder=folder,
+    )
     assert done.returncode == 0, done.stderr
     return read_arrays(folder / str(given["output"])), done.stderr
 
@@ -70,7 +86,9 @@ def fail(folder: Path, arrays: Arrays) -> str:
     """The block with which the program refuses a file."""
     write_arrays(folder / "in.npz", arrays)
     (folder / "job.jsonnet").write_text(COPY)
-    block = refused("-c", "job.jsonnet", "-A", "input=in.npz", "-A", "output=out.npz", folder=folder, status=1)
+    block = refused(
+        "-c", "job.jsonnet", "-A", "input=in.npz", "-A", "output=out.npz", folder=folder, status=1
+    )
     assert not (folder / "out.npz").exists()
     return block
 
@@ -89,11 +107,21 @@ def test_every_container_either_orientation_either_order(tmp_path: Path, ending:
 
 
 def test_several_events_and_foreign_members(tmp_path: Path) -> None:
-    arrays = {**depositions(5, 3), "track_info_3": np.zeros((2, 2)), **depositions(0, 4), **depositions(9, 12)}
+    arrays = {
+        **depositions(5, 3),
+        "track_info_3": np.zeros((2, 2)),
+        **depositions(0, 4),
+        **depositions(9, 12),
+    }
     seen, _ = copy(tmp_path, arrays)
     assert {name: array.shape for name, array in seen.items()} == {
-        "depo_data_3": (5, 7), "depo_info_3": (5, 4), "depo_data_4": (0, 7), "depo_info_4": (0, 4),
-        "depo_data_12": (9, 7), "depo_info_12": (9, 4)}
+        "depo_data_3": (5, 7),
+        "depo_info_3": (5, 4),
+        "depo_data_4": (0, 7),
+        "depo_info_4": (0, 4),
+        "depo_data_12": (9, 7),
+        "depo_info_12": (9, 4),
+    }
 
 
 def test_what_cannot_be_simulated_is_one_counted_warning(tmp_path: Path) -> None:
@@ -102,8 +130,10 @@ def test_what_cannot_be_simulated_is_one_counted_warning(tmp_path: Path) -> None
     data[2, 3], data[0, 4], data[1, 5], data[1, 6], data[5, 7] = np.nan, np.inf, 0, 500, -1
     seen, said = copy(tmp_path, arrays)
     assert said.count("depositions are left out") == 1
-    assert "event 0: 5 of 20 depositions are left out: 2 that are not finite, 1 without charge, " \
+    assert (
+        "event 0: 5 of 20 depositions are left out: 2 that are not finite, 1 without charge, "
         "1 with charge of the other sign, 1 with a negative spread" in said
+    )
     np.testing.assert_array_equal(seen["depo_info_0"][:, 0], [0, 1, 2, *range(8, 20)])
 
 
@@ -144,9 +174,18 @@ def test_drift_against_numpy_and_points_outside(tmp_path: Path) -> None:
     t, q, x, y, z, longitudinal, transverse = given[:, ~outside].astype(float)
     duration = (x + 3430.465) / 1.60563e-3
     forward = np.maximum(duration, 0)
-    expected = np.stack([
-        t + duration, q * np.exp(-forward / 35e6), np.full_like(t, -3430.465), y, z,
-        np.sqrt(longitudinal**2 + 2 * 4.0e-7 * forward), np.sqrt(transverse**2 + 2 * 8.8e-7 * forward)], axis=1)
+    expected = np.stack(
+        [
+            t + duration,
+            q * np.exp(-forward / 35e6),
+            np.full_like(t, -3430.465),
+            y,
+            z,
+            np.sqrt(longitudinal**2 + 2 * 4.0e-7 * forward),
+            np.sqrt(transverse**2 + 2 * 8.8e-7 * forward),
+        ],
+        axis=1,
+    )
     order = np.argsort(expected[:, 0], kind="stable")
     np.testing.assert_allclose(seen["depo_data_0"], expected[order], rtol=2e-6)
     np.testing.assert_array_equal(seen["depo_info_0"][:, 0], np.arange(300)[~outside][order])

@@ -29,7 +29,13 @@ needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is abse
 def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays]:
     """Run the job; the arrays of adc, truth and signal."""
     files = {name: folder / f"{name}.npz" for name in ("adc", "truth", "signal")}
-    given = {"output": files["adc"], "truth": files["truth"], "signal": files["signal"], "device": "cpu", **arguments}
+    given = {
+        "output": files["adc"],
+        "truth": files["truth"],
+        "signal": files["signal"],
+        "device": "cpu",
+        **arguments,
+    }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     done = run("-c", JOB, *flags, *words)
     assert done.returncode == 0, done.stderr
@@ -52,8 +58,17 @@ def some_depositions() -> list[reference.Deposition]:
     return [
         reference.Deposition(
             # As the file holds it, in single precision.
-            *(float(np.float32(v)) for v in (time, rng.uniform(2e4, 9e4), rng.uniform(500, 5500), rng.uniform(50, 2200),
-                                             rng.uniform(0.3, 1.3), rng.uniform(0.3, 1.9)))
+            *(
+                float(np.float32(v))
+                for v in (
+                    time,
+                    rng.uniform(2e4, 9e4),
+                    rng.uniform(500, 5500),
+                    rng.uniform(50, 2200),
+                    rng.uniform(0.3, 1.3),
+                    rng.uniform(0.3, 1.9),
+                )
+            )
         )
         for time in times
     ]
@@ -72,10 +87,14 @@ def test_a_few_depositions(tmp_path: Path) -> None:
         # The program counts from the first wire; wire files are regular to some thousandths of the pitch only.
         centre = 0.5 * (plane.tail[0] + plane.head[0]) @ plane.pitch_direction
         plane = dataclasses.replace(plane, first=float(centre))
-        for wire, waveform in reference.waveforms(depositions, plane, reference.impact_kernel(field, number)).items():
+        for wire, waveform in reference.waveforms(
+            depositions, plane, reference.impact_kernel(field, number)
+        ).items():
             expected[plane.channel[wire]] += waveform
         assert np.abs(expected[rows]).max() > 100, view
-        np.testing.assert_allclose(signal[rows], expected[rows], rtol=0, atol=1e-5 * np.abs(expected[rows]).max(), err_msg=view)
+        np.testing.assert_allclose(
+            signal[rows], expected[rows], rtol=0, atol=1e-5 * np.abs(expected[rows]).max(), err_msg=view
+        )
 
 
 def test_truth_is_the_charge(tmp_path: Path) -> None:
@@ -92,7 +111,9 @@ def test_truth_is_the_charge(tmp_path: Path) -> None:
         seen = (charge[rows].sum(0, dtype=np.float64) * ticks).sum() / total * 500 + reference.START_NS
         assert seen == pytest.approx(mean_time, abs=5.0), view
     pixels = (charge > 500).reshape(2560, 1500, 4).any(-1)
-    assert roi.dtype == np.int16 and np.array_equal(roi.reshape(2560, 1500, 4), np.repeat(pixels[..., None], 4, -1))
+    assert roi.dtype == np.int16 and np.array_equal(
+        roi.reshape(2560, 1500, 4), np.repeat(pixels[..., None], 4, -1)
+    )
     assert pixels.sum() > 50
 
 
@@ -108,7 +129,9 @@ def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
     for view, rows in VIEWS.items():
         assert noise[rows].mean() == pytest.approx(BASELINES[view] - 0.5, abs=0.02), view
     again = simulate(tmp_path, seed=3, threads=2, engine="TbbFlow", **arguments)
-    assert np.array_equal(again["adc"]["frame_*_0"], adc) and np.array_equal(again["signal"]["frame_signal_0"], signal)
+    assert np.array_equal(again["adc"]["frame_*_0"], adc) and np.array_equal(
+        again["signal"]["frame_signal_0"], signal
+    )
     other = simulate(tmp_path, seed=4, **arguments)
     assert np.array_equal(other["signal"]["frame_signal_0"], signal)
     difference_of_seeds = other["adc"]["frame_*_0"][VIEWS["W"]].astype(np.float64) - adc[VIEWS["W"]]
@@ -120,8 +143,10 @@ def test_coherent_noise(tmp_path: Path) -> None:
     made = simulate(tmp_path, kind="none", coherent=6)
     adc = made["adc"]["frame_*_0"].astype(np.float64)
     boards = {"U": 40, "V": 40, "W": 48}
-    common = {view: (adc[rows] - adc[rows].mean(1, keepdims=True)).reshape(20, boards[view], 6000).mean(1)
-              for view, rows in VIEWS.items()}
+    common = {
+        view: (adc[rows] - adc[rows].mean(1, keepdims=True)).reshape(20, boards[view], 6000).mean(1)
+        for view, rows in VIEWS.items()
+    }
     # The mean over a board keeps its noise divided by the square root of its channels: 2.1 counts beside 6.
     assert common["W"].std() == pytest.approx(np.hypot(6, 10.8 / np.sqrt(48)), rel=0.03)
     correlation = np.corrcoef(common["U"], common["W"])
@@ -137,14 +162,25 @@ def test_charge_adds_up(tmp_path: Path) -> None:
     signals = []
     for number, part in enumerate(parts):
         depos = write_depositions(tmp_path / f"depos{number}.npz", part)
-        signals.append(simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"])
-    assert difference(signals[0] + signals[1], signals[2]) < 1e-3  # of the RMS, which is a hundredth of a pulse
+        signals.append(
+            simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
+        )
+    assert (
+        difference(signals[0] + signals[1], signals[2]) < 1e-3
+    )  # of the RMS, which is a hundredth of a pulse
 
 
 def test_generated_tracks(tmp_path: Path) -> None:
     """Several events of generated tracks, with files of what was deposited and what arrived."""
-    made = simulate(tmp_path, kind="tracks", tracks=1, nevents=2, noise="false", write_depos=tmp_path / "depos.npz",
-                    charge_output=tmp_path / "drifted.npz")
+    made = simulate(
+        tmp_path,
+        kind="tracks",
+        tracks=1,
+        nevents=2,
+        noise="false",
+        write_depos=tmp_path / "depos.npz",
+        charge_output=tmp_path / "drifted.npz",
+    )
     with np.load(tmp_path / "drifted.npz") as drifted:
         for event in (0, 1):
             charge = np.abs(drifted[f"depo_data_{event}"].astype(np.float64)).reshape(-1)
@@ -160,8 +196,16 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
     """The pipeline behind the simulation gives what it gives for the file of waveforms."""
     depos = write_depositions(tmp_path / "depos.npz", some_depositions())
     simulate(tmp_path, depos=depos, drift="false", process=tmp_path / "joined.npz")
-    done = run("-c", "cfg/pipeline.jsonnet", "-A", f"input={tmp_path / 'adc.npz'}", "-A", f"output={tmp_path / 'apart.npz'}",
-               "-A", "device=cpu")
+    done = run(
+        "-c",
+        "cfg/pipeline.jsonnet",
+        "-A",
+        f"input={tmp_path / 'adc.npz'}",
+        "-A",
+        f"output={tmp_path / 'apart.npz'}",
+        "-A",
+        "device=cpu",
+    )
     assert done.returncode == 0, done.stderr
     joined, apart = read_arrays(tmp_path / "joined.npz"), read_arrays(tmp_path / "apart.npz")
     assert np.array_equal(joined["frame_signal_0"], apart["frame_signal_0"])
@@ -170,7 +214,9 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
 
 def test_wrong_arguments(tmp_path: Path) -> None:
     assert "takes a number" in refused("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
-    assert "lacks what the simulation needs" in refused("-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2)
+    assert "lacks what the simulation needs" in refused(
+        "-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2
+    )
     assert "SPNGDepoFileSource" in refused("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
 
 
@@ -180,15 +226,22 @@ def test_the_fields_simulation(tmp_path: Path) -> None:
     Their centres of regions k and -k are different paths, ours the mean: 0.7 % in the peaks of U."""
     pdhd = SHARED / "data" / "pdhd"
     made = simulate(tmp_path, depos=pdhd / "tracks10-drifted.npz", drift="false")
-    signal, truth = made["signal"]["frame_signal_0"].astype(np.float64), made["truth"]["frame_truth_0"].astype(np.float64)
-    theirs = {name: read_arrays(pdhd / f"tracks10-{name}.npz")["frame_*_0"] for name in ("signal", "truth", "adc")}
+    signal, truth = (
+        made["signal"]["frame_signal_0"].astype(np.float64),
+        made["truth"]["frame_truth_0"].astype(np.float64),
+    )
+    theirs = {
+        name: read_arrays(pdhd / f"tracks10-{name}.npz")["frame_*_0"] for name in ("signal", "truth", "adc")
+    }
     their_signal = theirs["signal"].astype(np.float64) / 8.5449e-11
     noise, their_noise = made["adc"]["frame_*_0"] - signal, theirs["adc"] - their_signal
     for view, rows in VIEWS.items():
         late = best_shift(signal[rows], their_signal[rows])
         assert 0.4 < late < 0.7, view
         frequency = np.fft.rfftfreq(8192)
-        moved = np.fft.irfft(np.fft.rfft(signal[rows], 8192) * np.exp(2j * np.pi * frequency * late), 8192)[:, :6000]
+        moved = np.fft.irfft(np.fft.rfft(signal[rows], 8192) * np.exp(2j * np.pi * frequency * late), 8192)[
+            :, :6000
+        ]
         assert np.abs(moved).sum() == pytest.approx(np.abs(their_signal[rows]).sum(), rel=0.003), view
         peaks, their_peaks = np.abs(moved).max(1), np.abs(their_signal[rows]).max(1)
         bright = their_peaks > 20
@@ -197,6 +250,14 @@ def test_the_fields_simulation(tmp_path: Path) -> None:
         assert abs(best_shift(truth[rows], theirs["truth"][rows])) < 0.02, view
         assert difference(truth[rows], theirs["truth"][rows].astype(np.float64)) < 0.5, view
         power, their_power = ((np.abs(np.fft.rfft(each[rows])) ** 2).mean(0) for each in (noise, their_noise))
-        for low, high in ((1, 30), (30, 100), (100, 300), (300, 600), (600, 1200), (1200, 2000), (2000, 3000)):
+        for low, high in (
+            (1, 30),
+            (30, 100),
+            (100, 300),
+            (300, 600),
+            (600, 1200),
+            (1200, 2000),
+            (2000, 3000),
+        ):
             assert power[low:high].sum() == pytest.approx(their_power[low:high].sum(), rel=0.05), (view, low)
         assert noise[rows].mean() == pytest.approx(their_noise[rows].mean(), abs=0.5), view

@@ -16,7 +16,13 @@ from pathlib import Path
 SUITE = "bookworm"
 MIRROR = "http://deb.debian.org/debian"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spng"
-LEFT_OUT = ("./var/cache/apt", "./var/lib/apt/lists", "./usr/share/doc", "./usr/share/locale", "./usr/share/man")
+LEFT_OUT = (
+    "./var/cache/apt",
+    "./var/lib/apt/lists",
+    "./usr/share/doc",
+    "./usr/share/locale",
+    "./usr/share/man",
+)
 NOBODY = 65534  # a user without rights, in every Debian
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -62,8 +68,12 @@ def make_archive(suite: str = SUITE) -> str:
     CACHE.mkdir(parents=True, exist_ok=True)
     stage, partial = CACHE / f".{target.name}.{os.getpid()}", CACHE / f".{target.name}.{os.getpid()}.partial"
     try:
-        made = subprocess.run(["debootstrap", "--variant=minbase", "--include=python3", suite, str(stage), MIRROR],
-                              capture_output=True, text=True, check=False)
+        made = subprocess.run(
+            ["debootstrap", "--variant=minbase", "--include=python3", suite, str(stage), MIRROR],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if made.returncode:
             return "debootstrap failed: " + " ".join(made.stdout.splitlines()[-1:])
         left_out = [f"--exclude={path}/*" for path in LEFT_OUT]
@@ -93,7 +103,9 @@ class CleanRoot:
         """A path of the root as it is outside."""
         return self.folder / inside.lstrip("/")
 
-    def run(self, *command: str, folder: str = "/tmp", seconds: float = 300, **variables: str) -> subprocess.CompletedProcess:
+    def run(
+        self, *command: str, folder: str = "/tmp", seconds: float = 300, **variables: str
+    ) -> subprocess.CompletedProcess:
         """Run as a user without rights and without a home, in `folder`, with no variables but PATH and those given."""
         points = [self.place(inside) for inside in self.mounts]
         for point in points:
@@ -102,9 +114,28 @@ class CleanRoot:
         given = [f"{name}={value}" for name, value in ({"PATH": PATH} | variables).items()]
         try:
             return subprocess.run(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-euc", INSIDE, "sh", str(self.folder), *words,
-                 "--", f"--chdir={folder}", *given, *command],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False)
+                [
+                    "unshare",
+                    "--mount",
+                    "--propagation",
+                    "private",
+                    "sh",
+                    "-euc",
+                    INSIDE,
+                    "sh",
+                    str(self.folder),
+                    *words,
+                    "--",
+                    f"--chdir={folder}",
+                    *given,
+                    *command,
+                ],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
+            )
         finally:
             for point in points:
                 point.rmdir()  # an empty folder that was left would count as a Python package

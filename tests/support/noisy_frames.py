@@ -15,7 +15,12 @@ EMPTY_BASELINE = 4000.0  # ADC
 
 def noise(rng: np.random.Generator) -> np.ndarray:
     """Nominal noise with the measured spectra, (channel, tick) ADC counts."""
-    return np.concatenate([simulate.noise(rng, NOISE, plane, rows.stop - rows.start) for plane, rows in enumerate(PLANES.values())])
+    return np.concatenate(
+        [
+            simulate.noise(rng, NOISE, plane, rows.stop - rows.start)
+            for plane, rows in enumerate(PLANES.values())
+        ]
+    )
 
 
 def noisier(samples: np.ndarray, factor: float, extra: np.ndarray) -> np.ndarray:

@@ -12,5 +12,7 @@ def shared_folder() -> Path | None:
     """The environment variable SPNG_SHARED, else the nearest folder `shared` with a `data` in it beside the source tree or a
     folder above it; None when there is none: skip the test."""
     given = os.environ.get("SPNG_SHARED")
-    candidates = [Path(given)] if given is not None else [folder.parent / "shared" for folder in (ROOT, *ROOT.parents)]
+    candidates = (
+        [Path(given)] if given is not None else [folder.parent / "shared" for folder in (ROOT, *ROOT.parents)]
+    )
     return next((folder for folder in candidates if (folder / "data").is_dir()), None)

@@ -67,11 +67,27 @@ def wire_schema() -> dict:
             for z, y in (tail, head):
                 points.append({"Point": {"x": DRIFT_X_MM[plane], "y": float(y), "z": float(z)}})
             members.append(len(wires))
-            wires.append({"Wire": {"ident": len(wires), "channel": len(wires), "segment": 0, "tail": len(points) - 2,
-                                   "head": len(points) - 1}})
+            wires.append(
+                {
+                    "Wire": {
+                        "ident": len(wires),
+                        "channel": len(wires),
+                        "segment": 0,
+                        "tail": len(points) - 2,
+                        "head": len(points) - 1,
+                    }
+                }
+            )
         planes.append({"Plane": {"ident": plane, "wires": members}})
-    return {"Store": {"anodes": [{"Anode": {"ident": 0, "faces": [0]}}], "faces": [{"Face": {"ident": 0, "planes": [0, 1, 2]}}],
-                      "planes": planes, "wires": wires, "points": points}}
+    return {
+        "Store": {
+            "anodes": [{"Anode": {"ident": 0, "faces": [0]}}],
+            "faces": [{"Face": {"ident": 0, "planes": [0, 1, 2]}}],
+            "planes": planes,
+            "wires": wires,
+            "points": points,
+        }
+    }
 
 
 def channels_of_planes() -> list[np.ndarray]:
@@ -93,7 +109,18 @@ def write_description(folder: Path) -> list[str]:
 
 def small_detector(folder: Path) -> Detector:
     """For frames of known charge; write_description(folder) comes first."""
-    views = tuple(View(name, plane, channels, False)
-                  for plane, (name, channels) in enumerate(zip("UVW", channels_of_planes(), strict=True)))
-    return Detector("small", 0, folder / "small-wires.json.bz2", wire_cell.description("dune-garfield-1d565", folder), views,
-                    1.4 / 2**14, 14, 1.0, 100 / 1.565)
+    views = tuple(
+        View(name, plane, channels, False)
+        for plane, (name, channels) in enumerate(zip("UVW", channels_of_planes(), strict=True))
+    )
+    return Detector(
+        "small",
+        0,
+        folder / "small-wires.json.bz2",
+        wire_cell.description("dune-garfield-1d565", folder),
+        views,
+        1.4 / 2**14,
+        14,
+        1.0,
+        100 / 1.565,
+    )

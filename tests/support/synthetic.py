@@ -56,7 +56,9 @@ class Detector:
     def kernel(self, plane: int) -> np.ndarray:
         """ADC counts per electron at (wire -10..10, tick)."""
         reference_lsb = response.FULL_SCALE_V / 2**response.ADC_BITS
-        return response.response_kernel(self.field, plane) * self.postgain * reference_lsb / self.volts_per_count
+        return (
+            response.response_kernel(self.field, plane) * self.postgain * reference_lsb / self.volts_per_count
+        )
 
     @property
     def delay_ticks(self) -> float:
@@ -72,29 +74,64 @@ class Detector:
 def two_faced_views(anode: int) -> tuple[View, ...]:
     """Views of a ProtoDUNE-HD or -SP anode (spng.md 4)."""
     u, v, w = detector.pdhd_channel_order(anode)
-    return (View("U", 0, u, True), View("V", 1, v, True), View("W0", 2, w[:480], False), View("W1", 2, w[480:], False))
+    return (
+        View("U", 0, u, True),
+        View("V", 1, v, True),
+        View("W0", 2, w[:480], False),
+        View("W1", 2, w[480:], False),
+    )
 
 
 def protodune_hd(folder: Path, anode: int, name: str = "pdhd") -> Detector:
     """Anode 0 of pdhd_badAPA1 has a V plane that collects, and the field response with it. folder: for unpacked files."""
     is_special = (name, anode) == ("pdhd_badAPA1", 0)
     field = "np04hd-garfield-6paths-mcmc-bestfit" if is_special else "dune-garfield-1d565"
-    return Detector(name, anode, wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-                    wire_cell.description(field, folder), two_faced_views(anode), 1.4 / 2**14, 14, 1.0, 100 / 1.565)
+    return Detector(
+        name,
+        anode,
+        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
+        wire_cell.description(field, folder),
+        two_faced_views(anode),
+        1.4 / 2**14,
+        14,
+        1.0,
+        100 / 1.565,
+    )
 
 
 def protodune_sp(data: Path, anode: int) -> Detector:
     """data: folder of the public detector files."""
-    return Detector("pdsp", anode, data / "protodune-wires-larsoft-v4.json.bz2", data / "dune-garfield-1d565.json.bz2",
-                    two_faced_views(anode), 1.4 / 2**12, 12, 1.1365, 100 / 1.565)
+    return Detector(
+        "pdsp",
+        anode,
+        data / "protodune-wires-larsoft-v4.json.bz2",
+        data / "dune-garfield-1d565.json.bz2",
+        two_faced_views(anode),
+        1.4 / 2**12,
+        12,
+        1.1365,
+        100 / 1.565,
+    )
 
 
 def microboone(data: Path) -> Detector:
     """data: folder of the public detector files."""
-    views = (View("U", 0, np.arange(2400), False), View("V", 1, np.arange(2400, 4800), False),
-             View("W", 2, np.arange(4800, 8256), False))
-    return Detector("microboone", 0, data / "microboone-celltree-wires-v2.1.json.bz2", data / "ub-10-half.json.bz2",
-                    views, 2.0 / 2**12, 12, 1.2, 100 / 1.114)
+    views = (
+        View("U", 0, np.arange(2400), False),
+        View("V", 1, np.arange(2400, 4800), False),
+        View("W", 2, np.arange(4800, 8256), False),
+    )
+    return Detector(
+        "microboone",
+        0,
+        data / "microboone-celltree-wires-v2.1.json.bz2",
+        data / "ub-10-half.json.bz2",
+        views,
+        2.0 / 2**12,
+        12,
+        1.2,
+        100 / 1.114,
+    )
 
 
 @dataclass(frozen=True)
@@ -119,9 +156,11 @@ class Charge:
 
 def joined(charges: list[Charge]) -> Charge:
     """All points."""
-    return Charge(np.concatenate([charge.channel for charge in charges], axis=1),
-                  np.concatenate([charge.tick for charge in charges]),
-                  np.concatenate([charge.electrons for charge in charges]))
+    return Charge(
+        np.concatenate([charge.channel for charge in charges], axis=1),
+        np.concatenate([charge.tick for charge in charges]),
+        np.concatenate([charge.electrons for charge in charges]),
+    )
 
 
 def nearest_channels(planes: dict[tuple[int, int], WirePlane], face: int, points: np.ndarray) -> np.ndarray:
@@ -135,24 +174,35 @@ def nearest_channels(planes: dict[tuple[int, int], WirePlane], face: int, points
     return np.stack(found)
 
 
-def at_cell(planes: dict[tuple[int, int], WirePlane], face: int, cell: np.ndarray, tick: float, electrons: float) -> Charge:
+def at_cell(
+    planes: dict[tuple[int, int], WirePlane], face: int, cell: np.ndarray, tick: float, electrons: float
+) -> Charge:
     """A point charge where three wires (u, v, w in pitch order) of a face meet."""
     channel = [planes[face, plane].channel[wire] for plane, wire in enumerate(cell)]
     return Charge(np.array(channel)[:, None], np.array([tick]), np.array([electrons]))
 
 
-def straight_track(planes: dict[tuple[int, int], WirePlane], face: int, ends_zy: np.ndarray, ticks: tuple[float, float],
-                   electrons_per_mm: float = 5000.0) -> Charge:
+def straight_track(
+    planes: dict[tuple[int, int], WirePlane],
+    face: int,
+    ends_zy: np.ndarray,
+    ticks: tuple[float, float],
+    electrons_per_mm: float = 5000.0,
+) -> Charge:
     """Charge every 0.2 mm from one end (z, y) in mm to the other; ticks: at the response plane, of both ends."""
     length = float(np.linalg.norm(ends_zy[1] - ends_zy[0]))
     count = math.ceil(length / 0.2)
     fraction = (np.arange(count) + 0.5) / count
     points = ends_zy[0] + fraction[:, None] * (ends_zy[1] - ends_zy[0])
     tick = ticks[0] + fraction * (ticks[1] - ticks[0])
-    return Charge(nearest_channels(planes, face, points), tick, np.full(count, electrons_per_mm * length / count))
+    return Charge(
+        nearest_channels(planes, face, points), tick, np.full(count, electrons_per_mm * length / count)
+    )
 
 
-def charge_image(view: View, charge: Charge, ticks: int, sigma_ticks: float, delay: float = 0.0) -> np.ndarray:
+def charge_image(
+    view: View, charge: Charge, ticks: int, sigma_ticks: float, delay: float = 0.0
+) -> np.ndarray:
     """Electrons of a view at (channel, tick), each point a Gaussian along ticks, `delay` ticks later."""
     row_of = {int(channel): row for row, channel in enumerate(view.channels)}
     image = np.zeros((len(view.channels), ticks))
@@ -176,8 +226,14 @@ def waveforms(view: View, kernel: np.ndarray, image: np.ndarray) -> np.ndarray:
     return np.fft.irfft2(spectrum, (padded_rows, padded_ticks))[:rows, :ticks]
 
 
-def frame(anode: Detector, charge: Charge, ticks: int = 1000, sigma_ticks: float = 2.0, noise_counts: float = 0.0,
-          seed: int = 20261121) -> wire_cell.Arrays:
+def frame(
+    anode: Detector,
+    charge: Charge,
+    ticks: int = 1000,
+    sigma_ticks: float = 2.0,
+    noise_counts: float = 0.0,
+    seed: int = 20261121,
+) -> wire_cell.Arrays:
     """The arrays of a frame file with one event: digitised with white noise, or real numbers without any.
 
     noise_counts: RMS of the noise; 0 leaves out noise and digitiser.

@@ -86,7 +86,10 @@ def members(path: Path) -> Iterator[tuple[str, bytes]]:
     elif has(name, "zip|npz"):
         with zipfile.ZipFile(path) as archive:
             for item in archive.infolist():  # miniz too goes by the directory
-                if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or item.flag_bits & 0x2041:
+                if (
+                    item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+                    or item.flag_bits & 0x2041
+                ):
                     raise Rejected(f"{item.filename}: miniz cannot unpack it")
                 yield item.filename, archive.read(item)
     else:
@@ -113,7 +116,11 @@ def tar_members(path: Path) -> Iterator[tuple[str, bytes]]:
 def parse_npy(content: bytes, name: str) -> Npy:
     """The header is turned into JSON by replacements; its size fields must agree with the member's size."""
     version = content[6]
-    begin, size = (10, struct.unpack("<H", content[8:10])[0]) if version == 1 else (12, struct.unpack("<I", content[8:12])[0])
+    begin, size = (
+        (10, struct.unpack("<H", content[8:10])[0])
+        if version == 1
+        else (12, struct.unpack("<I", content[8:12])[0])
+    )
     text = content[begin : begin + size].decode("latin-1")
     for old, new in (("'", '"'), ("(", "["), (")", "]"), ("True", "true"), ("False", "false")):
         text = text.replace(old, new)
@@ -125,7 +132,9 @@ def parse_npy(content: bytes, name: str) -> Npy:
     item = int(re.sub(r"^\D*", "", dtype) or 0)
     data = content[begin + size :]
     if not isinstance(dtype, str) or len(data) != item * int(np.prod(shape, dtype=np.int64)):
-        raise Rejected(f"{name}: {len(data)} bytes for {dtype} {shape}, so that the next member would not be found")
+        raise Rejected(
+            f"{name}: {len(data)} bytes for {dtype} {shape}, so that the next member would not be found"
+        )
     return Npy(dtype, shape, header["fortran_order"], data)
 
 
@@ -208,7 +217,9 @@ def read_depos(path: Path) -> list[tuple[int, np.ndarray, np.ndarray]]:
         if [len(parts) for parts in names] != [3, 3] or {parts[1] for parts in names} != {"data", "info"}:
             raise Rejected(f"{first[0]}, {second[0]}: not depo_data_<ident>.npy and depo_info_<ident>.npy")
         idents = [parse_name(name)[2] for name, _ in (first, second)]
-        arrays = {parts[1]: parse_npy(content, name) for parts, (name, content) in zip(names, (first, second))}
+        arrays = {
+            parts[1]: parse_npy(content, name) for parts, (name, content) in zip(names, (first, second))
+        }
         data, info = arrays["data"].matrix("<f4", first[0]), arrays["info"].matrix("<i4", second[0])
         if idents[0] != idents[1] or data.shape != (len(info), 7) or info.shape[1] != 4:
             raise Rejected(f"events {idents}, shapes {data.shape} and {info.shape}")

@@ -30,21 +30,39 @@ Arrays = dict[str, np.ndarray]
 needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 
-def run(*arguments: str | Path, folder: Path | None = None, seconds: float = 300, **options: Any) -> subprocess.CompletedProcess:
+def run(
+    *arguments: str | Path, folder: Path | None = None, seconds: float = 300, **options: Any
+) -> subprocess.CompletedProcess:
     """Run wire-cell to its end. A status below 0, death by a signal, is never right."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=seconds,
-                          check=False, **options)
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+        **options,
+    )
     assert done.returncode >= 0, done.stderr
     return done
 
 
 def default_signals() -> None:
     """For preexec_fn: undo what a shell in the background (SIGINT, SIGQUIT) or nohup (SIGHUP) ignores, because wire-cell keeps it."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU):
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGQUIT,
+        signal.SIGHUP,
+        signal.SIGUSR1,
+        signal.SIGXCPU,
+    ):
         signal.signal(number, signal.SIG_DFL)
 
 
-def job(folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any) -> Arrays:
+def job(
+    folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any
+) -> Arrays:
     """Run a job in `folder` with its arguments as -A name=value; the arrays of its output file, `output.npz` unless given."""
     given = {"output": "output.npz", "device": device, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
@@ -58,7 +76,7 @@ def refused(*arguments: str | Path, folder: Path, status: int) -> str:
     done = run(*arguments, folder=folder)
     assert done.returncode == status, (done.returncode, done.stderr)
     assert done.stderr.startswith("error: "), done.stderr
-    labels = re.findall(r"^  (where|seen|expected|mend): ", done.stderr, re.MULTILINE)
+    labels = re.findall(r"^  (where|seen|expected|hint): ", done.stderr, re.MULTILINE)
     assert labels and len(labels) == len(set(labels)), f"not one block: {done.stderr}"
     return done.stderr
 
@@ -97,8 +115,14 @@ def write_arrays(path: Path, arrays: Arrays) -> Path:
     return path
 
 
-def event(samples: np.ndarray, channels: np.ndarray, ident: int = 0, tag: str = "*", start_ns: float = 0.0,
-          tick_ns: float = 500.0) -> Arrays:
+def event(
+    samples: np.ndarray,
+    channels: np.ndarray,
+    ident: int = 0,
+    tag: str = "*",
+    start_ns: float = 0.0,
+    tick_ns: float = 500.0,
+) -> Arrays:
     """The arrays of one event of a frame file. samples (channel, tick), channels (channel,)."""
     return {
         f"frame_{tag}_{ident}": samples,

@@ -54,20 +54,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="local, slurm, htcondor, or the address of a dask scheduler, tcp://HOST:PORT; default: local",
     )
     parser.add_argument(
-        "--workers", type=positive, metavar="N", help="files at a time; default: 1 for local, 4 jobs for batch systems"
-    )
-    parser.add_argument("--output", metavar="DIR", help="output folder; default: LIST without its ending, with -campaign")
-    parser.add_argument("--config", default="cfg/pipeline.jsonnet", metavar="FILE", help="default: %(default)s")
-    parser.add_argument(
-        "-A", dest="arguments", action="append", default=[], metavar="NAME=VALUE", help="argument of the job, as of wire-cell"
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="files at a time; default: 1 for local, 4 jobs for batch systems",
     )
     parser.add_argument(
-        "-P", dest="path", action="append", default=[], metavar="DIR", help="folder of data files, as of wire-cell"
+        "--output", metavar="DIR", help="output folder; default: LIST without its ending, with -campaign"
     )
-    parser.add_argument("--format", choices=FORMATS, default=".npz", help="ending of outputs; default: %(default)s")
-    parser.add_argument("--record", action="store_true", help="also record a profile for each file, and join them at the end")
     parser.add_argument(
-        "--dry-run", action="store_true", help="show what would be done, and the job script of a batch system; write nothing"
+        "--config", default="cfg/pipeline.jsonnet", metavar="FILE", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "-A",
+        dest="arguments",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="argument of the job, as of wire-cell",
+    )
+    parser.add_argument(
+        "-P",
+        dest="path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="folder of data files, as of wire-cell",
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default=".npz", help="ending of outputs; default: %(default)s"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="also record a profile for each file, and join them at the end"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show what would be done, and the job script of a batch system; write nothing",
     )
 
     faults = parser.add_argument_group("faults")
@@ -78,7 +101,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="further attempts at a file that failed; default: %(default)s",
     )
-    faults.add_argument("--timeout", type=seconds, metavar="S", help="stop an attempt that takes longer; default: none")
+    faults.add_argument(
+        "--timeout", type=seconds, metavar="S", help="stop an attempt that takes longer; default: none"
+    )
     faults.add_argument(
         "--on-error",
         choices=("stop", "skip"),
@@ -86,10 +111,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="after a file has failed for good: start no others, or go on and list it at the end; default: %(default)s",
     )
     faults.add_argument(
-        "--redo", action="store_true", help="make files again whose settings or input changed since they were done"
+        "--redo",
+        action="store_true",
+        help="make files again whose settings or input changed since they were done",
     )
     faults.add_argument(
-        "--quick", action="store_true", help="take outputs of the recorded size and time for whole, without reading them"
+        "--quick",
+        action="store_true",
+        help="take outputs of the recorded size and time for whole, without reading them",
     )
     faults.add_argument(
         "--patience",
@@ -99,7 +128,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
     program = parser.add_argument_group("program")
-    program.add_argument("--program", metavar="FILE", help="wire-cell; default: of the checkout, else of PATH")
+    program.add_argument(
+        "--program", metavar="FILE", help="wire-cell; default: of the checkout, else of PATH"
+    )
     program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
     program.add_argument(
         "--scratch",
@@ -118,39 +149,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     batch.add_argument("--queue", default="", help="partition of Slurm")
     batch.add_argument("--account", default="", help="account, or accounting group of HTCondor")
-    batch.add_argument("--memory", default="", metavar="SIZE", help="of a job, such as 4GB; default: 2GB for each core")
+    batch.add_argument(
+        "--memory", default="", metavar="SIZE", help="of a job, such as 4GB; default: 2GB for each core"
+    )
     batch.add_argument("--disk", default="", metavar="SIZE", help="of a job of HTCondor; default: 4GB")
-    batch.add_argument("--walltime", default="", metavar="TIME", help="of a job; default: 04:00:00 with Slurm")
-    batch.add_argument("--interface", default="", help="network interface by which workers reach the scheduler, such as ib0")
+    batch.add_argument(
+        "--walltime", default="", metavar="TIME", help="of a job; default: 04:00:00 with Slurm"
+    )
+    batch.add_argument(
+        "--interface", default="", help="network interface by which workers reach the scheduler, such as ib0"
+    )
     batch.add_argument(
         "--directive",
         action="append",
         default=[],
         metavar="TEXT",
-        help="further line of the job's header: an option of sbatch, " "NAME=VALUE for HTCondor; may be repeated",
+        help="further line of the job's header: an option of sbatch, "
+        "NAME=VALUE for HTCondor; may be repeated",
     )
     batch.add_argument(
         "--prologue",
         action="append",
         default=[],
         metavar="COMMAND",
-        help="shell command before the worker starts, such as " "'module load ...'; may be repeated",
+        help="shell command before the worker starts, such as 'module load ...'; may be repeated",
     )
     for name in ("ca", "cert", "key"):
         batch.add_argument(
-            f"--tls-{name}", metavar="FILE", help="encrypt and authenticate all connections; the three belong together"
+            f"--tls-{name}",
+            metavar="FILE",
+            help="encrypt and authenticate all connections; the three belong together",
         )
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        from ..campaign import run_campaign  # brings the engine, which help and the other commands need not wait for
+        from ..campaign import (
+            run_campaign,
+        )  # brings the engine, which help and the other commands need not wait for
     except ModuleNotFoundError as error:
         raise WrongUse(
             "the engine is not installed",
             sys.executable,
             str(error),
-            mend="python3 -m pip install dask distributed dask-jobqueue",
+            hint="python3 -m pip install dask distributed dask-jobqueue",
         ) from None
     return run_campaign(options(arguments))
 
@@ -174,7 +216,9 @@ def options(arguments: argparse.Namespace) -> RunOptions:
                 expected="local, slurm, htcondor or an address such as tcp://HOST:PORT",
             )
         if arguments.workers:
-            raise WrongUse("a scheduler that runs already has its own workers", seen="--workers", mend="leave it out")
+            raise WrongUse(
+                "a scheduler that runs already has its own workers", seen="--workers", hint="leave it out"
+            )
     workers = arguments.workers or (4 if where in BATCH else 1)
     cores = arguments.cores or (max(1, (os.cpu_count() or 1) // workers) if where == "local" else 1)
     tls = {"ca": arguments.tls_ca, "certificate": arguments.tls_cert, "key": arguments.tls_key}

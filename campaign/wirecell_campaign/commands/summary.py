@@ -14,7 +14,9 @@ HELP = "where the time went, over all files"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="the output folder")
     parser.add_argument(
-        "--profiles", action="store_true", help="also join the profiles of all files, made by run --record, into one"
+        "--profiles",
+        action="store_true",
+        help="also join the profiles of all files, made by run --record, into one",
     )
 
 

@@ -15,9 +15,20 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TABLES = (
-    "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "OSRT_API", "TARGET_INFO_GPU", "ThreadNames",
-    "ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND", "ENUM_NSYS_EVENT_TYPE", "META_DATA_EXPORT", "StringIds",
+    "NVTX_EVENTS",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "OSRT_API",
+    "TARGET_INFO_GPU",
+    "ThreadNames",
+    "ENUM_CUDA_MEMCPY_OPER",
+    "ENUM_CUDA_MEM_KIND",
+    "ENUM_NSYS_EVENT_TYPE",
+    "META_DATA_EXPORT",
+    "StringIds",
 )
 TEXT_COLUMNS = {"nameId", "textId", "demangledName", "shortName", "mangledName"}
 
@@ -49,7 +60,9 @@ def main() -> None:
         target = sqlite3.connect(cut)
         copy(source, target)
         target.close()
-        (HERE / "radar-a100.sqlite.xz").write_bytes(lzma.compress(cut.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+        (HERE / "radar-a100.sqlite.xz").write_bytes(
+            lzma.compress(cut.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
+        )
     lines = []
     for path in sorted(folder.glob("radar-a100.*.csv*")):
         text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

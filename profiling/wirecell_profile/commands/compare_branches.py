@@ -42,25 +42,51 @@ DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
 DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
 # Makes copies of an event with the checkout's own tool: more than one event is needed, the first one is warm-up.
-COPY_EVENTS = ("import sys; from pathlib import Path; from benchlib.frames import copies_of_frame; "
-               "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))")
-LONGEST_PADDING = 4096  # bytes of environment, which shift the stack: a layout effect that must not look like a difference
+COPY_EVENTS = (
+    "import sys; from pathlib import Path; from benchlib.frames import copies_of_frame; "
+    "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
+)
+LONGEST_PADDING = (
+    4096  # bytes of environment, which shift the stack: a layout effect that must not look like a difference
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("references", nargs="*", metavar="REF", help="two branches, tags or commits: A, then B")
+    parser.add_argument(
+        "references", nargs="*", metavar="REF", help="two branches, tags or commits: A, then B"
+    )
     parser.add_argument("--job", default=DEFAULT_JOB, help="arguments of wire-cell (default: %(default)s)")
-    parser.add_argument("--events", type=int, metavar="N", help=f"run on N copies of --input (default {DEFAULT_EVENTS} when the job "
-                        "names no input)")
+    parser.add_argument(
+        "--events",
+        type=int,
+        metavar="N",
+        help=f"run on N copies of --input (default {DEFAULT_EVENTS} when the job names no input)",
+    )
     parser.add_argument("--input", type=Path, help=f"file with one event, .tar.* (default {DEFAULT_INPUT})")
-    parser.add_argument("--runs", type=int, default=12, metavar="N", help="runs per side (default %(default)s)")
-    parser.add_argument("--configure", default="", metavar="OPTIONS", help="options of ./wcb configure for both builds")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="compile N files at once")
-    parser.add_argument("--build-a", type=Path, metavar="DIR", help="take this build as A instead of building one")
+    parser.add_argument(
+        "--runs", type=int, default=12, metavar="N", help="runs per side (default %(default)s)"
+    )
+    parser.add_argument(
+        "--configure", default="", metavar="OPTIONS", help="options of ./wcb configure for both builds"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), metavar="N", help="compile N files at once"
+    )
+    parser.add_argument(
+        "--build-a", type=Path, metavar="DIR", help="take this build as A instead of building one"
+    )
     parser.add_argument("--build-b", type=Path, metavar="DIR", help="take this build as B")
-    parser.add_argument("--repository", type=Path, default=Path("."), metavar="DIR", help="checkout to work from (default: here)")
-    parser.add_argument("--folder", type=Path, metavar="DIR", help="where builds and runs go (default out/compare-branches)")
+    parser.add_argument(
+        "--repository",
+        type=Path,
+        default=Path("."),
+        metavar="DIR",
+        help="checkout to work from (default: here)",
+    )
+    parser.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where builds and runs go (default out/compare-branches)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the order of the runs")
     parser.add_argument("--restart", action="store_true", help="do the runs again")
     add_criteria(parser)
@@ -107,12 +133,21 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
     references = list(arguments.references)
     given = [arguments.build_a, arguments.build_b]
     if len(references) != given.count(None):
-        raise WrongUse("two sides are needed", seen=f"{len(references)} commits and {2 - given.count(None)} build folders",
-                       expected="REF REF, or --build-a DIR and --build-b DIR, or one of each")
-    named = [(reference, commit_of(repository, reference)) for reference in references]  # all, before the first build
+        raise WrongUse(
+            "two sides are needed",
+            seen=f"{len(references)} commits and {2 - given.count(None)} build folders",
+            expected="REF REF, or --build-a DIR and --build-b DIR, or one of each",
+        )
+    named = [
+        (reference, commit_of(repository, reference)) for reference in references
+    ]  # all, before the first build
     configure = shlex.split(arguments.configure)
-    return [given_build(build) if build else
-            built(repository, *named.pop(0), folder, configure, arguments.jobs, say) for build in given]
+    return [
+        given_build(build)
+        if build
+        else built(repository, *named.pop(0), folder, configure, arguments.jobs, say)
+        for build in given
+    ]
 
 
 def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
@@ -126,20 +161,40 @@ def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> l
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:
         if has_input:
-            raise WrongUse("--events makes the input, and the job names one", "--job", arguments.job, mend="give --input FILE instead")
-        words += ["-A", f"input={copied_events(repository, arguments.input or repository / DEFAULT_INPUT, events, folder)}"]
+            raise WrongUse(
+                "--events makes the input, and the job names one",
+                "--job",
+                arguments.job,
+                hint="give --input FILE instead",
+            )
+        words += [
+            "-A",
+            f"input={copied_events(repository, arguments.input or repository / DEFAULT_INPUT, events, folder)}",
+        ]
     return words
 
 
 def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> str:
     """Path of a file with `events` copies of the event of `frame`."""
-    inputs = folder / "inputs" / hashlib.sha256(frame.read_bytes()).hexdigest()[:8] if frame.is_file() else folder
+    inputs = (
+        folder / "inputs" / hashlib.sha256(frame.read_bytes()).hexdigest()[:8] if frame.is_file() else folder
+    )
     inputs.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run([sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)], text=True,
-                          env=os.environ | {"PYTHONPATH": str(repository / "scripts")}, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(repository / "scripts")},
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
-        raise ProfileError("the input could not be made", str(frame), (done.stderr.strip().splitlines() or ["?"])[-1],
-                           "a .tar file with one event", "give a job with an input of several events")
+        raise ProfileError(
+            "the input could not be made",
+            str(frame),
+            (done.stderr.strip().splitlines() or ["?"])[-1],
+            "a .tar file with one event",
+            "give a job with an input of several events",
+        )
     return done.stdout.strip()
 
 
@@ -149,7 +204,7 @@ def block_order(runs: int, generator: np.random.Generator) -> list[int]:
     for _ in range((runs + 1) // 2):
         first = int(generator.integers(2))
         order += [first, 1 - first, 1 - first, first]
-    return order[:2 * runs]
+    return order[: 2 * runs]
 
 
 class Plan:
@@ -160,7 +215,11 @@ class Plan:
         self._generator = np.random.default_rng(seed)
         self._order = block_order(runs, self._generator)
         self._padding = self._generator.integers(0, LONGEST_PADDING, len(self._order)).tolist()
-        state = {"job": job, "seed": seed, "sides": [[build.commit, str(build.program), stamp_of(build)] for build in builds]}
+        state = {
+            "job": job,
+            "seed": seed,
+            "sides": [[build.commit, str(build.program), stamp_of(build)] for build in builds],
+        }
         self._state = json.dumps(state, sort_keys=True)
         self._folder = folder / ("runs-" + hashlib.sha256(self._state.encode()).hexdigest()[:12])
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -191,9 +250,15 @@ class Plan:
         started = time.monotonic()
         for done, number in enumerate(missing):
             self._run(self._order[number], files[number], self._padding[number])
-            self._progress(files[: number + 1], number, (time.monotonic() - started) / (done + 1) * (len(missing) - done - 1))
-        return [[run for side, file in zip(self._order, files) if side == wanted for run in read_runs(file)]
-                for wanted in (0, 1)]
+            self._progress(
+                files[: number + 1],
+                number,
+                (time.monotonic() - started) / (done + 1) * (len(missing) - done - 1),
+            )
+        return [
+            [run for side, file in zip(self._order, files) if side == wanted for run in read_runs(file)]
+            for wanted in (0, 1)
+        ]
 
     def _run(self, side: int, target: Path, padding: int) -> None:
         """One process. Its timing file has its final name only when the run has ended well."""
@@ -203,11 +268,22 @@ class Plan:
         with output_file(target) as partial:
             command = [str(build.program), *self._job, "--timing", str(partial)]
             with log.open("w", encoding="utf-8") as stream:
-                done = subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
-                                      check=False, env=os.environ | {"WIRECELL_PROFILE_PADDING": "x" * padding})
+                done = subprocess.run(
+                    command,
+                    cwd=place,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                    env=os.environ | {"WIRECELL_PROFILE_PADDING": "x" * padding},
+                )
             if done.returncode or not partial.exists():
-                raise ProfileError(f"a run of {build.label} failed with status {done.returncode}", shlex.join(command), tail(log),
-                                   mend="mend the job; the same command then goes on from here")
+                raise ProfileError(
+                    f"a run of {build.label} failed with status {done.returncode}",
+                    shlex.join(command),
+                    tail(log),
+                    hint="hint the job; the same command then goes on from here",
+                )
 
     def _progress(self, files: list[Path], number: int, left: float) -> None:
         """One line after a run: its time, the medians so far, the load of the machine, how long it will take."""
@@ -215,9 +291,13 @@ class Plan:
         for side, file in zip(self._order, files):
             for run in read_runs(file):
                 medians[side].append(float(np.median(run.times["wall"][WHOLE_EVENT])))
-        so_far = ", ".join(f"{name} {time_text(float(np.median(values)))}" for name, values in zip("AB", medians) if values)
-        say(f"[{number + 1:3d}/{len(self._order)}] {'AB'[self._order[number]]} {time_text(medians[self._order[number]][-1])} per event; "
-            f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left")
+        so_far = ", ".join(
+            f"{name} {time_text(float(np.median(values)))}" for name, values in zip("AB", medians) if values
+        )
+        say(
+            f"[{number + 1:3d}/{len(self._order)}] {'AB'[self._order[number]]} {time_text(medians[self._order[number]][-1])} per event; "
+            f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left"
+        )
 
 
 def stamp_of(build: Build) -> str:

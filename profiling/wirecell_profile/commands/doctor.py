@@ -1,4 +1,4 @@
-"""What works on this machine, what does not and how to mend it, and what makes a profile trustworthy.
+"""What works on this machine, what does not and how to correct it, and what makes a profile trustworthy.
 
 Exit status 0; with --require NAME, 1 when that does not work.
 """
@@ -14,7 +14,7 @@ from ..errors import WrongUse
 from ..machine_checks import WORKS, Finding, Machine, all_checks, cupti_folders
 
 NAME = "doctor"
-HELP = "say what works on this machine and how to mend what does not"
+HELP = "say what works on this machine and how to correct what does not"
 
 CHECKLIST = (
     "Same build options, input, settings, number of threads and machine on both sides (compare refuses others).",
@@ -31,9 +31,13 @@ CHECKLIST = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--build", type=Path, metavar="DIR", help="build folder of wire-cell (default: build, seen from here)")
+    parser.add_argument(
+        "--build", type=Path, metavar="DIR", help="build folder of wire-cell (default: build, seen from here)"
+    )
     parser.add_argument("--json", action="store_true", help="print the findings for programs")
-    parser.add_argument("--require", action="append", default=[], metavar="NAME", help="exit with status 1 unless this works")
+    parser.add_argument(
+        "--require", action="append", default=[], metavar="NAME", help="exit with status 1 unless this works"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,9 +47,17 @@ def run(arguments: argparse.Namespace) -> int:
     findings = all_checks(Machine(build=build, libraries=cupti_folders()))
     unknown = set(arguments.require) - {finding.name for finding in findings}
     if unknown:
-        raise WrongUse("no check of this name", seen=", ".join(sorted(unknown)),
-                       expected=", ".join(dict.fromkeys(finding.name for finding in findings)))
-    print(json.dumps([asdict(finding) for finding in findings], indent=1) + "\n" if arguments.json else text(findings), end="")
+        raise WrongUse(
+            "no check of this name",
+            seen=", ".join(sorted(unknown)),
+            expected=", ".join(dict.fromkeys(finding.name for finding in findings)),
+        )
+    print(
+        json.dumps([asdict(finding) for finding in findings], indent=1) + "\n"
+        if arguments.json
+        else text(findings),
+        end="",
+    )
     return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
 
 
@@ -55,6 +67,9 @@ def text(findings: list[Finding]) -> str:
     lines = []
     for finding in findings:
         lines.append(f"{finding.state:<8}  {finding.name:<{width}}  {finding.seen}")
-        if finding.mend and finding.state != WORKS:
-            lines.append(f"{'':8}  {'':{width}}  -> {finding.mend}")
-    return "\n".join([*lines, "", "A profile can be trusted when:", *(f"  - {item}" for item in CHECKLIST)]) + "\n"
+        if finding.hint and finding.state != WORKS:
+            lines.append(f"{'':8}  {'':{width}}  -> {finding.hint}")
+    return (
+        "\n".join([*lines, "", "A profile can be trusted when:", *(f"  - {item}" for item in CHECKLIST)])
+        + "\n"
+    )

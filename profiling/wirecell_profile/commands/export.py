@@ -22,10 +22,17 @@ HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument(
+        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
+    )
     parser.add_argument("-f", "--format", choices=(*WRITERS, "hdf5"), default="csv", help="default: csv")
-    parser.add_argument("-o", "--output", type=Path, metavar="PATH",
-                        help="folder for one file per table (default: the profile's name with _tables); of hdf5 the file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="folder for one file per table (default: the profile's name with _tables); of hdf5 the file",
+    )
     parser.add_argument("-t", "--table", action="append", metavar="A,B", help="only these tables")
     parser.add_argument("--raw", action="store_true", help="the file's own tables too, as raw_NAME")
     parser.add_argument("--list", action="store_true", help="list the tables")
@@ -38,14 +45,20 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(all_tables()))
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", mend="wirecell-profile export FILE.sqlite --format csv")
+        raise WrongUse("no file was given", hint="wirecell-profile export FILE.sqlite --format csv")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
-        asked = [name for text in arguments.table for name in text.split(",")] if arguments.table else list(tables)
+        asked = (
+            [name for text in arguments.table for name in text.split(",")]
+            if arguments.table
+            else list(tables)
+        )
         for name in asked:
             if name not in tables:
-                raise WrongUse("there is no such table", "--table", name, mend="--list shows all; raw_NAME needs --raw")
+                raise WrongUse(
+                    "there is no such table", "--table", name, hint="--list shows all; raw_NAME needs --raw"
+                )
         made: dict[str, Result] = {}
         for name in asked:
             try:

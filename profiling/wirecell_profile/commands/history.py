@@ -33,17 +33,39 @@ MOST_PLOTS = 12
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("store", type=Path, help="file of the history, JSON lines; made when absent")
-    parser.add_argument("--add", action="append", default=[], metavar="RUNS", help="add the runs of one commit: a file, a folder, or a "
-                        "pattern in quotes; may be given several times")
+    parser.add_argument(
+        "--add",
+        action="append",
+        default=[],
+        metavar="RUNS",
+        help="add the runs of one commit: a file, a folder, or a "
+        "pattern in quotes; may be given several times",
+    )
     parser.add_argument("--metric", choices=METRICS, default="wall", help="which time (default %(default)s)")
     parser.add_argument("--node", default="*", metavar="PATTERN", help="only these nodes")
-    parser.add_argument("--threshold", type=float, default=3.0, metavar="PERCENT", help="smallest step (default %(default)g)")
-    parser.add_argument("--warm-up", type=int, default=1, metavar="N", help="events at the start of a run that are left out")
-    parser.add_argument("--repository", type=Path, default=Path("."), metavar="DIR", help="checkout that knows the order of the commits")
+    parser.add_argument(
+        "--threshold", type=float, default=3.0, metavar="PERCENT", help="smallest step (default %(default)g)"
+    )
+    parser.add_argument(
+        "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run that are left out"
+    )
+    parser.add_argument(
+        "--repository",
+        type=Path,
+        default=Path("."),
+        metavar="DIR",
+        help="checkout that knows the order of the commits",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps for programs")
-    parser.add_argument("--html", type=Path, metavar="FILE",
-                        help=f"write a page with plots of the {MOST_PLOTS} longest nodes and of all with steps")
-    parser.add_argument("--fail", action="store_true", help="exit with status 1 when a node's last step is to slower times")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help=f"write a page with plots of the {MOST_PLOTS} longest nodes and of all with steps",
+    )
+    parser.add_argument(
+        "--fail", action="store_true", help="exit with status 1 when a node's last step is to slower times"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,17 +75,31 @@ def run(arguments: argparse.Namespace) -> int:
         history_store.append(arguments.store, line)
         print(f"added commit {line['commit']}, {line['runs']} runs, series {line['series']}")
     series = history_store.series_of(history_store.read(arguments.store))
-    steps = [step for entries in series.values()
-             for step in history_store.steps_of(entries, arguments.metric, arguments.threshold / 100)
-             if fnmatch.fnmatchcase(step.node, arguments.node)]
+    steps = [
+        step
+        for entries in series.values()
+        for step in history_store.steps_of(entries, arguments.metric, arguments.threshold / 100)
+        if fnmatch.fnmatchcase(step.node, arguments.node)
+    ]
     if not any(arguments.metric in item for entries in series.values() for item in entries):
         raise WrongUse(f"the history has no {arguments.metric} times", str(arguments.store))
     print_report(series, steps, arguments)
     if arguments.json:
-        write(json.dumps({"schema": "spng-steps-1", "steps": [asdict(step) | {"change": step.change} for step in steps]}, indent=1) + "\n",
-              arguments.json)
+        write(
+            json.dumps(
+                {
+                    "schema": "spng-steps-1",
+                    "steps": [asdict(step) | {"change": step.change} for step in steps],
+                },
+                indent=1,
+            )
+            + "\n",
+            arguments.json,
+        )
     if arguments.html:
-        write(history_page(series, arguments.metric, steps, plotted(series, arguments, steps)), arguments.html)
+        write(
+            history_page(series, arguments.metric, steps, plotted(series, arguments, steps)), arguments.html
+        )
     return 1 if arguments.fail and any(step.change > 0 for step in last_steps(steps)) else 0
 
 
@@ -71,17 +107,37 @@ def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: ar
     """Per series the whole event over commits, then the steps."""
     for name, entries in series.items():
         conditions = entries[-1]["conditions"]
-        print(f"\nseries {name}: " + ", ".join(filter(None, (conditions.get(key) for key in ("machine", "processor", "device", "engine")))))
+        print(
+            f"\nseries {name}: "
+            + ", ".join(
+                filter(None, (conditions.get(key) for key in ("machine", "processor", "device", "engine")))
+            )
+        )
         whole = [item for item in entries if WHOLE_EVENT in item.get(arguments.metric, {})]
         if whole:
-            print("\n".join(aligned([("commit", "runs", "whole event")] + [
-                (item["commit"], str(item["runs"]), time_text(item[arguments.metric][WHOLE_EVENT])) for item in whole])))
+            print(
+                "\n".join(
+                    aligned(
+                        [("commit", "runs", "whole event")]
+                        + [
+                            (
+                                item["commit"],
+                                str(item["runs"]),
+                                time_text(item[arguments.metric][WHOLE_EVENT]),
+                            )
+                            for item in whole
+                        ]
+                    )
+                )
+            )
         own = [step for step in steps if step.series == name]
         for step in own:
             between = history_store.commits_between(arguments.repository, step.before, step.commit)
             unmeasured = f"; {between} commits between them were not measured" if between else ""
-            print(f"{step.node}: {100 * step.change:+.1f} % ({time_text(step.old)} -> {time_text(step.new)}) at {step.commit}, "
-                  f"after {step.before}{unmeasured}")
+            print(
+                f"{step.node}: {100 * step.change:+.1f} % ({time_text(step.old)} -> {time_text(step.new)}) at {step.commit}, "
+                f"after {step.before}{unmeasured}"
+            )
         if not own:
             print("no steps")
 
@@ -92,7 +148,9 @@ def plotted(series: dict[str, list[dict]], arguments: argparse.Namespace, steps:
     for entries in series.values():
         for node, time in entries[-1].get(arguments.metric, {}).items():
             times[node] = max(time, times.get(node, 0))
-    longest = sorted((node for node in times if fnmatch.fnmatchcase(node, arguments.node)), key=lambda node: -times[node])
+    longest = sorted(
+        (node for node in times if fnmatch.fnmatchcase(node, arguments.node)), key=lambda node: -times[node]
+    )
     return list(dict.fromkeys([step.node for step in steps] + longest[:MOST_PLOTS]))
 
 

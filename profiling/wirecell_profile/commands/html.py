@@ -23,7 +23,13 @@ HELP = "one self-contained page: timeline, charts, tables, findings"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="page to write (default: the file's name with .html)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="page to write (default: the file's name with .html)",
+    )
     selection.add_arguments(parser)
 
 

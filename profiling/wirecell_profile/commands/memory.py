@@ -34,16 +34,27 @@ NEXT = "compute-sanitizer --tool memcheck --leak-check full PROGRAM"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument("-t", "--table", action="append", metavar="A,B",
-                        help=f"tables: {', '.join(TABLES)} (default: {','.join(DEFAULT)})")
-    parser.add_argument("-f", "--format", choices=("table", "json", "svg"), default="table", help="default: table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
+    parser.add_argument(
+        "-t",
+        "--table",
+        action="append",
+        metavar="A,B",
+        help=f"tables: {', '.join(TABLES)} (default: {','.join(DEFAULT)})",
+    )
+    parser.add_argument(
+        "-f", "--format", choices=("table", "json", "svg"), default="table", help="default: table"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+    )
     selection.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The command."""
-    names = [name for text in arguments.table for name in text.split(",")] if arguments.table else list(DEFAULT)
+    names = (
+        [name for text in arguments.table for name in text.split(",")] if arguments.table else list(DEFAULT)
+    )
     for name in names:
         if name not in TABLES:
             raise WrongUse("there is no such table", "--table", name, ", ".join(TABLES))
@@ -64,10 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
         tables = {name: json.loads(as_json(result)) for name, result in made.items()}
         body = json.dumps({"tables": tables, "missing": missing}, indent=1) + "\n"
     else:
-        body = "\n".join(f"** {TABLES[name][0]} ({name})\n\n{as_table(result)}" for name, result in made.items())
+        body = "\n".join(
+            f"** {TABLES[name][0]} ({name})\n\n{as_table(result)}" for name, result in made.items()
+        )
         if "leaks" in made and made["leaks"].rows:
             body += f"\nnext, to see who allocated it:\n  {NEXT}\n"
         if missing:
-            body += "\nmissing, not zero:\n" + "".join(f"  {name:<10}{why}\n" for name, why in missing.items())
+            body += "\nmissing, not zero:\n" + "".join(
+                f"  {name:<10}{why}\n" for name, why in missing.items()
+            )
     write(body, arguments.output)
     return 0 if made else 1

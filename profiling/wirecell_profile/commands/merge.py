@@ -22,7 +22,9 @@ HELP = "join the profiles of several processes or GPUs into one"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="profiles of the recorder or nsys exports")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="profiles of the recorder or nsys exports"
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="file to write")
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
 
@@ -32,14 +34,16 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.files) < 2:
         raise WrongUse("nothing to merge", seen="one file", expected="two or more")
     if arguments.output.exists() and not arguments.overwrite:
-        raise WrongUse("the output exists", str(arguments.output), mend="--overwrite replaces it")
+        raise WrongUse("the output exists", str(arguments.output), hint="--overwrite replaces it")
     for note in merge(arguments.files, arguments.output):
         print(f"note: {note}")
     with Profile.open(arguments.output) as profile:
         ranges, operations = profile.or_nothing("ranges"), profile.or_nothing("operations")
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
-        print(f"{arguments.output}: {len(arguments.files)} files, processes {', '.join(map(str, numbers)) or 'none'}, "
-              f"{len(ranges)} ranges, {len(operations)} device operations"
-              + (f" on devices {', '.join(map(str, devices))}" if devices else ""))
+        print(
+            f"{arguments.output}: {len(arguments.files)} files, processes {', '.join(map(str, numbers)) or 'none'}, "
+            f"{len(ranges)} ranges, {len(operations)} device operations"
+            + (f" on devices {', '.join(map(str, devices))}" if devices else "")
+        )
     return 0

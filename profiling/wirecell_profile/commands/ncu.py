@@ -28,12 +28,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, help="CSV of ncu (--csv --page raw or details), or a recording")
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+    )
     known = parser.add_argument_group("estimated roofline")
-    known.add_argument("--flops", action="append", default=[], metavar="NODE=N",
-                       help="floating point operations per call of a node (Type:instance or Type)")
+    known.add_argument(
+        "--flops",
+        action="append",
+        default=[],
+        metavar="NODE=N",
+        help="floating point operations per call of a node (Type:instance or Type)",
+    )
     known.add_argument("--peak-flops", type=float, metavar="GFLOP/S", help="of the device")
-    known.add_argument("--peak-bandwidth", type=float, metavar="GB/S", help="of its memory (default: what the file says)")
+    known.add_argument(
+        "--peak-bandwidth", type=float, metavar="GB/S", help="of its memory (default: what the file says)"
+    )
     selection.add_arguments(parser)
 
 
@@ -46,7 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         is_recording = False  # read_ncu says what is wrong
     tables = _of_recording(arguments) if is_recording else _of_csv(arguments.file)
     if arguments.format == "json":
-        body = json.dumps({name: json.loads(as_json(result)) for name, result in tables.items()}, indent=1) + "\n"
+        body = (
+            json.dumps({name: json.loads(as_json(result)) for name, result in tables.items()}, indent=1)
+            + "\n"
+        )
     else:
         body = "\n".join(f"** {name}\n\n{as_table(result)}" for name, result in tables.items())
     write(body, arguments.output)
@@ -58,13 +70,32 @@ def _of_csv(path: Path) -> dict[str, Result]:
     tables = {"kernels": _verdicts(found), "advice": _advice(found)}
     points = [(kernel, point) for kernel in found if (point := measured(kernel)) is not None]
     if points:
-        rows = [(kernel.name, point.precision, point.flops / 1e9, point.traffic / 1e9, point.intensity, point.ridge,
-                 None if point.attainable is None else point.attainable / 1e9,
-                 100 * point.flops / point.attainable if point.attainable else None, point.side)
-                for kernel, point in points]
+        rows = [
+            (
+                kernel.name,
+                point.precision,
+                point.flops / 1e9,
+                point.traffic / 1e9,
+                point.intensity,
+                point.ridge,
+                None if point.attainable is None else point.attainable / 1e9,
+                100 * point.flops / point.attainable if point.attainable else None,
+                point.side,
+            )
+            for kernel, point in points
+        ]
         tables["roofline"] = Result(
-            columns("Kernel", "Precision", "GFLOP/s:2", "DRAM (GB/s):2", "FLOP per byte:3", "Ridge (FLOP per byte):3",
-                    "Attainable GFLOP/s:2", "Of attainable (%)", "Roof"),
+            columns(
+                "Kernel",
+                "Precision",
+                "GFLOP/s:2",
+                "DRAM (GB/s):2",
+                "FLOP per byte:3",
+                "Ridge (FLOP per byte):3",
+                "Attainable GFLOP/s:2",
+                "Of attainable (%)",
+                "Roof",
+            ),
             rows,
         )
     return tables
@@ -74,19 +105,46 @@ def _verdicts(found: list[Kernel]) -> Result:
     rows = []
     for kernel in found:
         stall = kernel.stall()
-        parts = (ncu_verdicts.SM, ncu_verdicts.TENSOR, ncu_verdicts.MEMORY, ncu_verdicts.DRAM, ncu_verdicts.OCCUPANCY,
-                 ncu_verdicts.THEORETICAL)
-        rows.append((kernel.name, len(kernel.launches), kernel.duration, *(kernel.value(part) for part in parts),
-                     stall[0] if stall else None, bound(kernel)))
+        parts = (
+            ncu_verdicts.SM,
+            ncu_verdicts.TENSOR,
+            ncu_verdicts.MEMORY,
+            ncu_verdicts.DRAM,
+            ncu_verdicts.OCCUPANCY,
+            ncu_verdicts.THEORETICAL,
+        )
+        rows.append(
+            (
+                kernel.name,
+                len(kernel.launches),
+                kernel.duration,
+                *(kernel.value(part) for part in parts),
+                stall[0] if stall else None,
+                bound(kernel),
+            )
+        )
     return Result(
-        columns("Kernel", "Launches", "Time (ns)", "SM (%)", "Tensor (%)", "Memory (%)", "DRAM (%)", "Occupancy (%)",
-                "Theoretical (%)", "Largest stall", "Verdict"),
+        columns(
+            "Kernel",
+            "Launches",
+            "Time (ns)",
+            "SM (%)",
+            "Tensor (%)",
+            "Memory (%)",
+            "DRAM (%)",
+            "Occupancy (%)",
+            "Theoretical (%)",
+            "Largest stall",
+            "Verdict",
+        ),
         rows,
     )
 
 
 def _advice(found: list[Kernel]) -> Result:
-    return Result(columns("Kernel", "Advice"), [(kernel.name, line) for kernel in found for line in advice(kernel)])
+    return Result(
+        columns("Kernel", "Advice"), [(kernel.name, line) for kernel in found for line in advice(kernel)]
+    )
 
 
 def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
@@ -96,11 +154,16 @@ def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
         try:
             flops[name] = float(number)
         except ValueError:
-            raise WrongUse("the operations cannot be understood", "--flops", text, "NODE=N, such as SPNGDecon=2e9") from None
+            raise WrongUse(
+                "the operations cannot be understood", "--flops", text, "NODE=N, such as SPNGDecon=2e9"
+            ) from None
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
-        return {"estimated roofline, bytes are a lower bound": estimated(
-            scope, _per_second(arguments.peak_flops), _per_second(arguments.peak_bandwidth), flops)}
+        return {
+            "estimated roofline, bytes are a lower bound": estimated(
+                scope, _per_second(arguments.peak_flops), _per_second(arguments.peak_bandwidth), flops
+            )
+        }
 
 
 def _per_second(giga: float | None) -> float | None:

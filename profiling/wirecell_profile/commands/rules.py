@@ -38,23 +38,56 @@ class Finding:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     default = Limits()
-    parser.add_argument("file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    parser.add_argument(
+        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
+    )
     parser.add_argument("-r", "--rule", action="append", metavar="A,B", help="only these rules")
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+    )
     parser.add_argument("--list", action="store_true", help="list the rules")
-    parser.add_argument("--rows", type=int, default=10, metavar="N", help="places to show per rule (default %(default)s)")
-    parser.add_argument("--fail-on", action="append", metavar="RULE[=N]",
-                        help="exit status 1 when the rule (any: each rule) finds more than N places, default 0")
-    parser.add_argument("--source", type=Path, metavar="FOLDER", help="checkout to look for ranges in (default: the one here)")
-    parser.add_argument("--gap", default=f"{default.gap}ns", metavar="TIME", help="gpu_gaps: longer than (default %(default)s)")
-    parser.add_argument("--chunks", type=int, default=default.chunks, metavar="N", help="gpu_time_util: default %(default)s")
-    parser.add_argument("--utilisation", type=float, default=default.utilisation, metavar="PERCENT",
-                        help="gpu_time_util: under (default %(default)s)")
-    parser.add_argument("--short-kernel", default=f"{default.short_kernel}ns", metavar="TIME",
-                        help="launch_storm: kernels shorter than (default %(default)s)")
-    parser.add_argument("--storm", type=int, default=default.storm, metavar="N",
-                        help="launch_storm: this many of them in a range (default %(default)s)")
+    parser.add_argument(
+        "--rows", type=int, default=10, metavar="N", help="places to show per rule (default %(default)s)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        metavar="RULE[=N]",
+        help="exit status 1 when the rule (any: each rule) finds more than N places, default 0",
+    )
+    parser.add_argument(
+        "--source", type=Path, metavar="FOLDER", help="checkout to look for ranges in (default: the one here)"
+    )
+    parser.add_argument(
+        "--gap",
+        default=f"{default.gap}ns",
+        metavar="TIME",
+        help="gpu_gaps: longer than (default %(default)s)",
+    )
+    parser.add_argument(
+        "--chunks", type=int, default=default.chunks, metavar="N", help="gpu_time_util: default %(default)s"
+    )
+    parser.add_argument(
+        "--utilisation",
+        type=float,
+        default=default.utilisation,
+        metavar="PERCENT",
+        help="gpu_time_util: under (default %(default)s)",
+    )
+    parser.add_argument(
+        "--short-kernel",
+        default=f"{default.short_kernel}ns",
+        metavar="TIME",
+        help="launch_storm: kernels shorter than (default %(default)s)",
+    )
+    parser.add_argument(
+        "--storm",
+        type=int,
+        default=default.storm,
+        metavar="N",
+        help="launch_storm: this many of them in a range (default %(default)s)",
+    )
     selection.add_arguments(parser)
 
 
@@ -65,13 +98,20 @@ def run(arguments: argparse.Namespace) -> int:
         write("".join(f"{rule.name:<20}{rule.about}\n" for rule in rules.values()), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", mend="wirecell-profile rules FILE.sqlite")
+        raise WrongUse("no file was given", hint="wirecell-profile rules FILE.sqlite")
     if arguments.chunks < 1 or arguments.storm < 1:
-        raise WrongUse("a number must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}")
+        raise WrongUse(
+            "a number must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}"
+        )
     chosen = _chosen(arguments.rule, rules)
     allowed = _allowed(arguments.fail_on, rules)
-    limits = Limits(selection.parse_time(arguments.gap), arguments.chunks, arguments.utilisation,
-                    selection.parse_time(arguments.short_kernel), arguments.storm)
+    limits = Limits(
+        selection.parse_time(arguments.gap),
+        arguments.chunks,
+        arguments.utilisation,
+        selection.parse_time(arguments.short_kernel),
+        arguments.storm,
+    )
     folder = arguments.source or find_checkout(Path.cwd())
     sources = Sources(folder) if folder else None
     findings, clean, missing = [], [], {}
@@ -106,22 +146,32 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
     for part in (part for text in asked or () for part in text.split(",")):
         name, _, number = part.partition("=")
         if (name not in rules and name != "any") or not (number or "0").isdigit():
-            raise WrongUse("--fail-on cannot be understood", "--fail-on", part, "RULE or RULE=N with " + ", ".join([*rules, "any"]))
+            raise WrongUse(
+                "--fail-on cannot be understood",
+                "--fail-on",
+                part,
+                "RULE or RULE=N with " + ", ".join([*rules, "any"]),
+            )
         allowed |= {each: int(number or 0) for each in (rules if name == "any" else [name])}
     return allowed
 
 
 def _status(findings: list[Finding], missing: dict[str, str], allowed: dict[str, int]) -> int:
     """1 when a rule of --fail-on found too much, or could not be applied: what was not looked at did not pass."""
-    failed = [finding.rule.name for finding in findings
-              if len(finding.found.hits) > allowed.get(finding.rule.name, len(finding.found.hits))]
+    failed = [
+        finding.rule.name
+        for finding in findings
+        if len(finding.found.hits) > allowed.get(finding.rule.name, len(finding.found.hits))
+    ]
     failed += [name for name in missing if name in allowed]
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
 
 
-def make_finding(scope: selection.Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
+def make_finding(
+    scope: selection.Scope, rule: Rule, found: Found, sources: Sources | None, rows: int
+) -> Finding:
     """At most `rows` ranges and places of what a rule found. `sources`: where to look for what opens the ranges."""
     ranges = scope.projection.ranges
 
@@ -134,9 +184,19 @@ def make_finding(scope: selection.Scope, rule: Rule, found: Found, sources: Sour
     places = []
     for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
         file = sources.place(ranges.text.text(hits[0].range_row)) if sources and text else ""
-        places.append({"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file})
-    top = [{"duration_ns": hit.duration, "start_ns": hit.start, "what": hit.what, "range": name(hit), "note": hit.note}
-           for hit in found.hits[:rows]]
+        places.append(
+            {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
+        )
+    top = [
+        {
+            "duration_ns": hit.duration,
+            "start_ns": hit.start,
+            "what": hit.what,
+            "range": name(hit),
+            "note": hit.note,
+        }
+        for hit in found.hits[:rows]
+    ]
     worst = by_range[places[0]["range"]][0]
     return Finding(rule, found, places[:rows], top, next_commands(scope, rule.next_tool, worst))
 
@@ -145,14 +205,22 @@ def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str])
     parts = []
     for finding in findings:
         rule, found = finding.rule, finding.found
-        by_range = Result(columns("Range", "Places", "Time (ns)", "Opened in"),
-                          [(place["range"] or "(no range)", place["places"], place["time_ns"], place["file"] or None)
-                           for place in finding.places])
-        top = Result(columns("Duration (ns)", "Start (ns)", "What", "Range", "Notes"),
-                     [tuple(row.values()) for row in finding.top])
+        by_range = Result(
+            columns("Range", "Places", "Time (ns)", "Opened in"),
+            [
+                (place["range"] or "(no range)", place["places"], place["time_ns"], place["file"] or None)
+                for place in finding.places
+            ],
+        )
+        top = Result(
+            columns("Duration (ns)", "Start (ns)", "What", "Range", "Notes"),
+            [tuple(row.values()) for row in finding.top],
+        )
         lines = "\n".join(f"  {command}" for command in finding.commands)
-        parts.append(f"** {rule.name}: {rule.about}: {len(found.hits):,} places, {found.total / 1e6:,.3f} ms\n\n"
-                     f"{rule.advice}\n\n{as_table(by_range)}\n{as_table(top)}\nnext:\n{lines}\n\n")
+        parts.append(
+            f"** {rule.name}: {rule.about}: {len(found.hits):,} places, {found.total / 1e6:,.3f} ms\n\n"
+            f"{rule.advice}\n\n{as_table(by_range)}\n{as_table(top)}\nnext:\n{lines}\n\n"
+        )
     if clean:
         parts.append(f"nothing found: {', '.join(clean)}\n")
     if missing:
@@ -162,9 +230,16 @@ def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str])
 
 def _as_json(findings: list[Finding], clean: list[str], missing: dict[str, str]) -> str:
     shown = [
-        {"rule": finding.rule.name, "about": finding.rule.about, "advice": finding.rule.advice,
-         "places": len(finding.found.hits), "time_ns": finding.found.total, "ranges": finding.places, "next": finding.commands,
-         "top": finding.top}
+        {
+            "rule": finding.rule.name,
+            "about": finding.rule.about,
+            "advice": finding.rule.advice,
+            "places": len(finding.found.hits),
+            "time_ns": finding.found.total,
+            "ranges": finding.places,
+            "next": finding.commands,
+            "top": finding.top,
+        }
         for finding in findings
     ]
     return json.dumps({"findings": shown, "nothing_found": clean, "not_applicable": missing}, indent=1) + "\n"

@@ -35,11 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
     )
-    parser.add_argument("-r", "--report", action="append", metavar="A,B",
-                        help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)")
+    parser.add_argument(
+        "-r",
+        "--report",
+        action="append",
+        metavar="A,B",
+        help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)",
+    )
     parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report")
-    parser.add_argument("--list", action="store_true", help="list the reports with their old names and options")
+    parser.add_argument(
+        "-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the reports with their old names and options"
+    )
     selection.add_arguments(parser)
 
 
@@ -49,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         write(list_reports(), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", mend="wirecell-profile stats FILE.sqlite")
+        raise WrongUse("no file was given", hint="wirecell-profile stats FILE.sqlite")
     wanted = [name for text in arguments.report or [",".join(DEFAULT)] for name in text.split(",")]
     if wanted == ["all"]:
         wanted = list(all_reports())

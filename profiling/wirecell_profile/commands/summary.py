@@ -27,16 +27,31 @@ HELP = "time per node, range and event, utilisation, idle time, copies, memory; 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument("-s", "--section", action="append", metavar="A,B",
-                        help=f"only these tables: {', '.join(SECTIONS)}")
+    parser.add_argument(
+        "-s", "--section", action="append", metavar="A,B", help=f"only these tables: {', '.join(SECTIONS)}"
+    )
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal")
-    parser.add_argument("--timeline", action="store_true", help="instead: one line per range, in order of time")
-    parser.add_argument("--operations", action="store_true", help="with --timeline: every device operation too")
-    parser.add_argument("--kernel-wait", metavar="TIME", default=f"{device_use.KERNEL_WAIT}ns",
-                        help="idle up to this between queued operations is kernel wait (default %(default)s)")
-    parser.add_argument("--cpu-gap", metavar="TIME", default=f"{range_use.CPU_GAP}ns",
-                        help="shortest gap between ranges to show (default %(default)s)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+    )
+    parser.add_argument(
+        "--timeline", action="store_true", help="instead: one line per range, in order of time"
+    )
+    parser.add_argument(
+        "--operations", action="store_true", help="with --timeline: every device operation too"
+    )
+    parser.add_argument(
+        "--kernel-wait",
+        metavar="TIME",
+        default=f"{device_use.KERNEL_WAIT}ns",
+        help="idle up to this between queued operations is kernel wait (default %(default)s)",
+    )
+    parser.add_argument(
+        "--cpu-gap",
+        metavar="TIME",
+        default=f"{range_use.CPU_GAP}ns",
+        help="shortest gap between ranges to show (default %(default)s)",
+    )
     selection.add_arguments(parser)
 
 
@@ -44,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     """The command."""
     chosen = _chosen(arguments.section)
     changed = {
-        "utilisation": partial(device_use.utilisation, kernel_wait=selection.parse_time(arguments.kernel_wait)),
+        "utilisation": partial(
+            device_use.utilisation, kernel_wait=selection.parse_time(arguments.kernel_wait)
+        ),
         "gaps": partial(range_use.cpu_gaps, shortest=selection.parse_time(arguments.cpu_gap)),
     }
     with Profile.open(arguments.file) as profile:
@@ -82,7 +99,9 @@ def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
     parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
     for name, result in made.items():
         section = SECTIONS[name]
-        parts.append(f"\n** {section.about} ({name})\n\n{as_table(result)}{section.note and section.note + chr(10)}")
+        parts.append(
+            f"\n** {section.about} ({name})\n\n{as_table(result)}{section.note and section.note + chr(10)}"
+        )
     if missing:
         lines = [f"  {name:<14} {why}\n" for name, why in missing.items()]
         parts.append("\nmissing, not zero:\n" + "".join(lines))

@@ -22,8 +22,13 @@ HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to ke
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE",
-                        help="default: the profile's name with .trace.json; .gz at the end compresses")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: the profile's name with .trace.json; .gz at the end compresses",
+    )
     selection.add_arguments(parser)
 
 
@@ -39,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
                 file.write(beginning)
                 file.writelines(parts)
         except OSError as error:
-            raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
+            raise ProfileError(
+                "the output cannot be written", str(path), error.strerror or str(error)
+            ) from None
     print(path)
     return 0
 

@@ -30,7 +30,9 @@ class Report:
 
 def all_reports() -> dict[str, Report]:
     """name -> report, in order of the names."""
-    modules = (importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
+    modules = (
+        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
+    )
     found = [report for module in modules for report in getattr(module, "REPORTS", ())]
     return {report.name: report for report in sorted(found, key=lambda report: report.name)}
 
@@ -46,7 +48,7 @@ def find(text: str) -> tuple[Report, frozenset[str]]:
             "there is no such report",
             "--report",
             name,
-            mend=f"nearest: {', '.join(near)}" if near else "--list shows all",
+            hint=f"nearest: {', '.join(near)}" if near else "--list shows all",
         )
     report = names[name]
     for option in options:

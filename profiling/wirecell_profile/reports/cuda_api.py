@@ -19,8 +19,13 @@ def sum_by_name(calls: Calls, count_name: str) -> Result:
     summary = summarise(calls.duration, groups.of_row, len(groups))
     whole = int(summary.total.sum())
     rows = [
-        (percent(int(summary.total[i]), whole), int(summary.total[i]), int(summary.count[i]), *summary.cells(i),
-         calls.name.text(groups.first[i]))
+        (
+            percent(int(summary.total[i]), whole),
+            int(summary.total[i]),
+            int(summary.count[i]),
+            *summary.cells(i),
+            calls.name.text(groups.first[i]),
+        )
         for i in by_total(summary)
     ]
     return Result(
@@ -58,11 +63,23 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
         thread = int(calls.thread[i])
         priority = profile.thread_priorities.get(thread, NULL)
         rows.append(
-            (int(calls.start[i]), int(calls.duration[i]), calls.name.text(i), int(calls.result[i]), int(calls.correlation[i]),
-             pid_of(thread), tid_of(thread), None if priority == NULL else priority, profile.thread_names.get(thread))
+            (
+                int(calls.start[i]),
+                int(calls.duration[i]),
+                calls.name.text(i),
+                int(calls.result[i]),
+                int(calls.correlation[i]),
+                pid_of(thread),
+                tid_of(thread),
+                None if priority == NULL else priority,
+                profile.thread_names.get(thread),
+            )
         )
     return Result(
-        columns("Start (ns)", "Duration (ns)", "Name", "Result", "CorrID", "Pid", "Tid", "T-Pri", "Thread Name"), rows
+        columns(
+            "Start (ns)", "Duration (ns)", "Name", "Result", "CorrID", "Pid", "Tid", "T-Pri", "Thread Name"
+        ),
+        rows,
     )
 
 

@@ -34,7 +34,8 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
     inner = scope.projection.range_of_operation[rows]
     ranges = scope.projection.ranges.name
     return label(
-        f"{ranges.text(around)}: {name}" if around >= 0 else name for around, name in zip(inner.tolist(), names.texts())
+        f"{ranges.text(around)}: {name}" if around >= 0 else name
+        for around, name in zip(inner.tolist(), names.texts())
     )
 
 
@@ -138,8 +139,16 @@ def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
     for i in by_total(summary):
         mean, median, minimum, maximum, deviation = (value / BYTES_PER_MB for value in summary.cells(i))
         rows.append(
-            (int(summary.total[i]) / BYTES_PER_MB, int(summary.count[i]), mean, median, minimum, maximum, deviation,
-             operations.name.text(groups.first[i]))
+            (
+                int(summary.total[i]) / BYTES_PER_MB,
+                int(summary.count[i]),
+                mean,
+                median,
+                minimum,
+                maximum,
+                deviation,
+                operations.name.text(groups.first[i]),
+            )
         )
     return Result(
         columns(
@@ -201,7 +210,9 @@ REPORTS = [
     ),
     Report("cuda_gpu_mem_time_sum", "memory operations by time", cuda_gpu_mem_time_sum, ("gpumemtimesum",)),
     Report("cuda_gpu_mem_size_sum", "memory operations by size", cuda_gpu_mem_size_sum, ("gpumemsizesum",)),
-    Report("cuda_gpu_sum", "kernels and memory operations by time", cuda_gpu_sum, ("gpusum",), KERNEL_OPTIONS),
+    Report(
+        "cuda_gpu_sum", "kernels and memory operations by time", cuda_gpu_sum, ("gpusum",), KERNEL_OPTIONS
+    ),
     Report(
         "cuda_api_gpu_sum",
         "API calls, kernels and memory operations by time",

@@ -36,20 +36,49 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         else:
             size = int(operations.bytes[i])
             kinds = (
-                memory_kind(profile, int(number[i])) for number in (operations.source_kind, operations.target_kind)
+                memory_kind(profile, int(number[i]))
+                for number in (operations.source_kind, operations.target_kind)
             )
             details = (*(None,) * 9, size / BYTES_PER_MB, throughput(size, duration), *kinds)
         correlation = int(operations.correlation[i])
         green_context = int(green[kind][row])
         table.append(
-            (int(operations.start[i]), duration, None if correlation == NULL else correlation, *details,
-             f"{profile.device_names.get(device, 'device')} ({device})", int(operations.context[i]),
-             None if green_context == NULL else green_context, int(operations.stream[i]), names.text(i))
+            (
+                int(operations.start[i]),
+                duration,
+                None if correlation == NULL else correlation,
+                *details,
+                f"{profile.device_names.get(device, 'device')} ({device})",
+                int(operations.context[i]),
+                None if green_context == NULL else green_context,
+                int(operations.stream[i]),
+                names.text(i),
+            )
         )
     return Result(
-        columns("Start (ns)", "Duration (ns)", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Reg/Trd",
-                "StcSMem (MB):3", "DymSMem (MB):3", "Bytes (MB):3", "Throughput (MB/s):3", "SrcMemKd", "DstMemKd", "Device",
-                "Ctx", "GreenCtx", "Strm", "Name"),
+        columns(
+            "Start (ns)",
+            "Duration (ns)",
+            "CorrId",
+            "GrdX",
+            "GrdY",
+            "GrdZ",
+            "BlkX",
+            "BlkY",
+            "BlkZ",
+            "Reg/Trd",
+            "StcSMem (MB):3",
+            "DymSMem (MB):3",
+            "Bytes (MB):3",
+            "Throughput (MB/s):3",
+            "SrcMemKd",
+            "DstMemKd",
+            "Device",
+            "Ctx",
+            "GreenCtx",
+            "Strm",
+            "Name",
+        ),
         table,
     )
 
@@ -73,9 +102,19 @@ def _kernel_cells(scope: Scope) -> list[tuple]:
 
 def _green_contexts(scope: Scope, kind: int) -> np.ndarray:
     name = ACTIVITIES[kind]
-    return scope.profile.table(name).integers("greenContextId") if scope.profile.has(name) else np.empty(0, np.int64)
+    return (
+        scope.profile.table(name).integers("greenContextId")
+        if scope.profile.has(name)
+        else np.empty(0, np.int64)
+    )
 
 
 REPORTS = [
-    Report("cuda_gpu_trace", "kernels and memory operations one by one", cuda_gpu_trace, ("gputrace",), KERNEL_OPTIONS),
+    Report(
+        "cuda_gpu_trace",
+        "kernels and memory operations one by one",
+        cuda_gpu_trace,
+        ("gputrace",),
+        KERNEL_OPTIONS,
+    ),
 ]

@@ -62,11 +62,24 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
         first = groups.first[i]
         thread = int(calls.thread[first])
         rows.append(
-            (pid_of(thread), tid_of(thread), int(kernels.device[first]), int(total.count[i]), int(queue.count[i]),
-             *total.cells(i), *api.cells(i), *queue.cells(i), *kernel.cells(i), calls.name.text(first), names.text(first))
+            (
+                pid_of(thread),
+                tid_of(thread),
+                int(kernels.device[first]),
+                int(total.count[i]),
+                int(queue.count[i]),
+                *total.cells(i),
+                *api.cells(i),
+                *queue.cells(i),
+                *kernel.cells(i),
+                calls.name.text(first),
+                names.text(first),
+            )
         )
     statistics = [f"{part}{name} (ns)" for part in "TAQK" for name in ("Avg", "Med", "Min", "Max", "StdDev")]
-    return Result(columns("PID", "TID", "DevId", "Count", "QCount", *statistics, "API Name", "Kernel Name"), rows)
+    return Result(
+        columns("PID", "TID", "DevId", "Count", "QCount", *statistics, "API Name", "Kernel Name"), rows
+    )
 
 
 def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
@@ -80,21 +93,56 @@ def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
         thread, queue = int(calls.thread[i]), int(launches.queue[i])
         waiting = (int(calls.end[i]), queue) if queue > 0 else (None, None)
         rows.append(
-            (int(calls.start[i]), int(calls.duration[i]), *waiting, int(kernels.start[i]), int(kernels.duration[i]),
-             int(total[i]), pid_of(thread), tid_of(thread), int(kernels.device[i]), calls.name.text(i),
-             grid_text(*(int(size[i]) for size in sizes[:3])), grid_text(*(int(size[i]) for size in sizes[3:])),
-             launches.names.text(i))
+            (
+                int(calls.start[i]),
+                int(calls.duration[i]),
+                *waiting,
+                int(kernels.start[i]),
+                int(kernels.duration[i]),
+                int(total[i]),
+                pid_of(thread),
+                tid_of(thread),
+                int(kernels.device[i]),
+                calls.name.text(i),
+                grid_text(*(int(size[i]) for size in sizes[:3])),
+                grid_text(*(int(size[i]) for size in sizes[3:])),
+                launches.names.text(i),
+            )
         )
     return Result(
-        columns("API Start (ns)", "API Dur (ns)", "Queue Start (ns)", "Queue Dur (ns)", "Kernel Start (ns)", "Kernel Dur (ns)",
-                "Total Dur (ns)", "PID", "TID", "DevId", "API Function", "GridXYZ", "BlockXYZ", "Kernel Name"),
+        columns(
+            "API Start (ns)",
+            "API Dur (ns)",
+            "Queue Start (ns)",
+            "Queue Dur (ns)",
+            "Kernel Start (ns)",
+            "Kernel Dur (ns)",
+            "Total Dur (ns)",
+            "PID",
+            "TID",
+            "DevId",
+            "API Function",
+            "GridXYZ",
+            "BlockXYZ",
+            "Kernel Name",
+        ),
         rows,
     )
 
 
 REPORTS = [
-    Report("cuda_kern_exec_sum", "launch, wait and run of kernels by API call and kernel", cuda_kern_exec_sum, ("kernexecsum",),
-           KERNEL_OPTIONS),
-    Report("cuda_kern_exec_trace", "launch, wait and run of kernels one by one", cuda_kern_exec_trace, ("kernexectrace",),
-           KERNEL_OPTIONS),
+    Report(
+        "cuda_kern_exec_sum",
+        "launch, wait and run of kernels by API call and kernel",
+        cuda_kern_exec_sum,
+        ("kernexecsum",),
+        KERNEL_OPTIONS,
+    ),
+    Report(
+        "cuda_kern_exec_trace",
+        "launch, wait and run of kernels one by one",
+        cuda_kern_exec_trace,
+        ("kernexectrace",),
+        KERNEL_OPTIONS,
+    ),
 ]

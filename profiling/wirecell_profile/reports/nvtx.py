@@ -13,7 +13,16 @@ from ..output import Result, columns
 from ..selection import Scope
 from . import Report
 
-TIMES = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
+TIMES = (
+    "Time (%)",
+    "Total Time (ns)",
+    "Instances",
+    "Avg (ns)",
+    "Med (ns)",
+    "Min (ns)",
+    "Max (ns)",
+    "StdDev (ns)",
+)
 
 
 def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
@@ -37,7 +46,14 @@ def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
         style = (STYLES[ranges.style[first]],) if with_style else ()
         total = int(summary.total[i])
         rows.append(
-            (percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *style, ranges.name.text(first))
+            (
+                percent(total, whole),
+                total,
+                int(summary.count[i]),
+                *summary.cells(i),
+                *style,
+                ranges.name.text(first),
+            )
         )
     return Result(columns(*TIMES, *(("Style",) if with_style else ()), "Range"), rows)
 
@@ -76,14 +92,40 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
         exclusive = int(nesting.exclusive[i])
         duration, thread = int(ranges.duration[i]), int(ranges.thread[i])
         table.append(
-            (int(ranges.start[i]), int(ranges.end[i]), duration, duration - exclusive, exclusive, name, pid_of(thread),
-             tid_of(thread), int(nesting.level[i]), int(nesting.children[i]), number,
-             int(ranges.row[parent]) if parent >= 0 else None, *stacks[i])
+            (
+                int(ranges.start[i]),
+                int(ranges.end[i]),
+                duration,
+                duration - exclusive,
+                exclusive,
+                name,
+                pid_of(thread),
+                tid_of(thread),
+                int(nesting.level[i]),
+                int(nesting.children[i]),
+                number,
+                int(ranges.row[parent]) if parent >= 0 else None,
+                *stacks[i],
+            )
         )
     numbers = set(ranges.row[shown].tolist())
     return Result(
-        columns("Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "Name", "PID", "TID", "Lvl",
-                "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"),
+        columns(
+            "Start (ns)",
+            "End (ns)",
+            "Duration (ns)",
+            "DurChild (ns)",
+            "DurNonChild (ns)",
+            "Name",
+            "PID",
+            "TID",
+            "Lvl",
+            "NumChild",
+            "RangeId",
+            "ParentId",
+            "RangeStack",
+            "NameTree",
+        ),
         [row for row in table if row[10] in numbers],
     )
 
@@ -92,5 +134,7 @@ REPORTS = [
     Report("nvtx_sum", "NVTX ranges by name and style", nvtx_sum, ("nvtxsum",)),
     Report("nvtx_pushpop_sum", "NVTX push/pop ranges by name", nvtx_pushpop_sum, ("nvtxppsum",)),
     Report("nvtx_pushpop_trace", "NVTX push/pop ranges one by one", nvtx_pushpop_trace, ("nvtxpptrace",)),
-    Report("nvtx_startend_sum", "NVTX start/end ranges by name", nvtx_startend_sum, ("nvtxsesum", "nvtxsssum")),
+    Report(
+        "nvtx_startend_sum", "NVTX start/end ranges by name", nvtx_startend_sum, ("nvtxsesum", "nvtxsssum")
+    ),
 ]

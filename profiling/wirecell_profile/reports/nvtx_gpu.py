@@ -45,14 +45,41 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     for start, end, launches, i in _by_start(projected):
         thread, parent = int(ranges.thread[i]), int(projection.parent[i])
         rows.append(
-            (ranges.name.text(i), start, end - start, int(ranges.start[i]), int(ranges.duration[i]), STYLES[ranges.style[i]],
-             pid_of(thread), tid_of(thread), launches, int(projection.level[i]), int(children[i]), int(ranges.row[i]),
-             int(ranges.row[parent]) if parent >= 0 else None, _stack(i, projection.parent, ranges.row, stacks))
+            (
+                ranges.name.text(i),
+                start,
+                end - start,
+                int(ranges.start[i]),
+                int(ranges.duration[i]),
+                STYLES[ranges.style[i]],
+                pid_of(thread),
+                tid_of(thread),
+                launches,
+                int(projection.level[i]),
+                int(children[i]),
+                int(ranges.row[i]),
+                int(ranges.row[parent]) if parent >= 0 else None,
+                _stack(i, projection.parent, ranges.row, stacks),
+            )
         )
     rows += _unnamed_row(scope)
     return Result(
-        columns("Name", "Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)", "Orig Duration (ns)", "Style",
-                "PID", "TID", "NumGPUOps", "Lvl", "NumChild", "RangeId", "ParentId", "RangeStack"),
+        columns(
+            "Name",
+            "Projected Start (ns)",
+            "Projected Duration (ns)",
+            "Orig Start (ns)",
+            "Orig Duration (ns)",
+            "Style",
+            "PID",
+            "TID",
+            "NumGPUOps",
+            "Lvl",
+            "NumChild",
+            "RangeId",
+            "ParentId",
+            "RangeStack",
+        ),
         rows,
     )
 
@@ -99,7 +126,9 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         members[owner].append(row)
     rows = []
     alphabetical = sorted(range(len(groups)), key=lambda i: (members[i][0][0], members[i][0][5] or ""))
-    for i in sorted(alphabetical, key=lambda i: -int(summary.total[i])):  # equal totals, as of nested ranges, by name
+    for i in sorted(
+        alphabetical, key=lambda i: -int(summary.total[i])
+    ):  # equal totals, as of nested ranges, by name
         name, style = members[i][0][0], members[i][0][5]
         operations = sum(row[8] for row in members[i])
         count = len(members[i])
@@ -123,9 +152,22 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
             )
         )
     return Result(
-        columns("Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances", "Proj Avg (ns)",
-                "Proj Med (ns)", "Proj Min (ns)", "Proj Max (ns)", "Proj StdDev (ns)", "Total GPU Ops", "Avg GPU Ops",
-                "Avg Range Lvl", "Avg Num Child"),
+        columns(
+            "Range",
+            "Style",
+            "Total Proj Time (ns)",
+            "Total Range Time (ns)",
+            "Range Instances",
+            "Proj Avg (ns)",
+            "Proj Med (ns)",
+            "Proj Min (ns)",
+            "Proj Max (ns)",
+            "Proj StdDev (ns)",
+            "Total GPU Ops",
+            "Avg GPU Ops",
+            "Avg Range Lvl",
+            "Avg Num Child",
+        ),
         rows,
     )
 
@@ -160,13 +202,34 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
         first = groups.first[i]
         known = style[first] >= 0
         rows.append(
-            (names.text(first), STYLES[style[first]] if known else None, pid_of(int(thread[first])), tid_of(int(thread[first])),
-             int(instances[i]) if known else None, int(different[i]), int(summary.total[i]), *summary.cells(i),
-             kernels.text(first))
+            (
+                names.text(first),
+                STYLES[style[first]] if known else None,
+                pid_of(int(thread[first])),
+                tid_of(int(thread[first])),
+                int(instances[i]) if known else None,
+                int(different[i]),
+                int(summary.total[i]),
+                *summary.cells(i),
+                kernels.text(first),
+            )
         )
     return Result(
-        columns("NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)", "Med (ns)",
-                "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"),
+        columns(
+            "NVTX Range",
+            "Style",
+            "PID",
+            "TID",
+            "NVTX Inst",
+            "Kern Inst",
+            "Total Time (ns)",
+            "Avg (ns)",
+            "Med (ns)",
+            "Min (ns)",
+            "Max (ns)",
+            "StdDev (ns)",
+            "Kernel Name",
+        ),
         rows,
     )
 
@@ -180,7 +243,10 @@ def _different(of_row: np.ndarray, values: np.ndarray, groups: int) -> np.ndarra
 
 REPORTS = [
     Report(
-        "nvtx_gpu_proj_trace", "NVTX ranges projected on the device, one by one", nvtx_gpu_proj_trace, ("nvtxgpuproj",)
+        "nvtx_gpu_proj_trace",
+        "NVTX ranges projected on the device, one by one",
+        nvtx_gpu_proj_trace,
+        ("nvtxgpuproj",),
     ),
     Report("nvtx_gpu_proj_sum", "NVTX ranges projected on the device, by name", nvtx_gpu_proj_sum),
     Report(

@@ -66,6 +66,8 @@ class Rule:
 
 def all_rules() -> dict[str, Rule]:
     """name -> rule, in order of the names."""
-    modules = (importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
+    modules = (
+        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
+    )
     found = [rule for module in modules for rule in getattr(module, "RULES", ())]
     return {rule.name: rule for rule in sorted(found, key=lambda rule: rule.name)}

@@ -29,13 +29,24 @@ def _hits(scope: Scope, rows: list[int]) -> Found:
     def memory(kind: int) -> str:
         return "" if kind == NULL else kinds.get(kind, f"kind {kind}")
 
-    return Found([
-        Hit(int(operations.start[row]), int(operations.duration[row]), operations.name.text(row),
-            int(scope.projection.range_of_operation[row]),
-            note=f"{operations.bytes[row]:,} B, " + " to ".join(
-                filter(None, (memory(int(operations.source_kind[row])), memory(int(operations.target_kind[row]))))))
-        for row in rows
-    ])
+    return Found(
+        [
+            Hit(
+                int(operations.start[row]),
+                int(operations.duration[row]),
+                operations.name.text(row),
+                int(scope.projection.range_of_operation[row]),
+                note=f"{operations.bytes[row]:,} B, "
+                + " to ".join(
+                    filter(
+                        None,
+                        (memory(int(operations.source_kind[row])), memory(int(operations.target_kind[row]))),
+                    )
+                ),
+            )
+            for row in rows
+        ]
+    )
 
 
 def _memory_kinds(scope: Scope, row: int) -> tuple[int, int]:
@@ -46,33 +57,64 @@ def _memory_kinds(scope: Scope, row: int) -> tuple[int, int]:
 def memcpy_async(scope: Scope, _: Limits) -> Found:
     """A copy by an Async call with pageable memory on one side."""
     rows, names = _named(scope, MEMCPY)
-    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
-                         if "Async" in name and PAGEABLE in _memory_kinds(scope, row)])
+    return _hits(
+        scope,
+        [
+            row
+            for row, name in zip(rows.tolist(), names)
+            if "Async" in name and PAGEABLE in _memory_kinds(scope, row)
+        ],
+    )
 
 
 def memcpy_sync(scope: Scope, _: Limits) -> Found:
     """A copy by a call without Async, unless one side is pinned (which nsys leaves out)."""
     rows, names = _named(scope, MEMCPY)
-    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
-                         if "Async" not in name and "emcpy" in name and PINNED not in _memory_kinds(scope, row)])
+    return _hits(
+        scope,
+        [
+            row
+            for row, name in zip(rows.tolist(), names)
+            if "Async" not in name and "emcpy" in name and PINNED not in _memory_kinds(scope, row)
+        ],
+    )
 
 
 def memset_sync(scope: Scope, _: Limits) -> Found:
     """A set by a call without Async of pinned or managed memory; of device memory it does not hold up the host."""
     rows, names = _named(scope, MEMSET)
-    return _hits(scope, [row for row, name in zip(rows.tolist(), names)
-                         if "Async" not in name and _memory_kinds(scope, row)[0] in (PINNED, MANAGED)])
+    return _hits(
+        scope,
+        [
+            row
+            for row, name in zip(rows.tolist(), names)
+            if "Async" not in name and _memory_kinds(scope, row)[0] in (PINNED, MANAGED)
+        ],
+    )
 
 
 RULES = [
-    Rule("cuda_memcpy_async", "asynchronous copies of pageable memory",
-         "An Async copy of pageable memory is staged and in effect synchronous. Allocate the host side pinned "
-         "(tensor.pin_memory(), at::TensorOptions().pinned_memory(true)) and keep it for all events.",
-         memcpy_async, "memory-backtrace"),
-    Rule("cuda_memcpy_sync", "synchronous copies",
-         "The host waits for the whole copy. Use cudaMemcpyAsync or tensor.copy_(..., non_blocking=True) with pinned memory "
-         "on a stream; look for hidden ones: item(), nonzero(), masked indexing, printing.",
-         memcpy_sync, "memory-backtrace"),
-    Rule("cuda_memset_sync", "synchronous sets of pinned or managed memory",
-         "Use cudaMemsetAsync, or set the memory on the host.", memset_sync, "memory-backtrace"),
+    Rule(
+        "cuda_memcpy_async",
+        "asynchronous copies of pageable memory",
+        "An Async copy of pageable memory is staged and in effect synchronous. Allocate the host side pinned "
+        "(tensor.pin_memory(), at::TensorOptions().pinned_memory(true)) and keep it for all events.",
+        memcpy_async,
+        "memory-backtrace",
+    ),
+    Rule(
+        "cuda_memcpy_sync",
+        "synchronous copies",
+        "The host waits for the whole copy. Use cudaMemcpyAsync or tensor.copy_(..., non_blocking=True) with pinned memory "
+        "on a stream; look for hidden ones: item(), nonzero(), masked indexing, printing.",
+        memcpy_sync,
+        "memory-backtrace",
+    ),
+    Rule(
+        "cuda_memset_sync",
+        "synchronous sets of pinned or managed memory",
+        "Use cudaMemsetAsync, or set the memory on the host.",
+        memset_sync,
+        "memory-backtrace",
+    ),
 ]

@@ -33,7 +33,9 @@ def gpu_gaps(scope: Scope, limits: Limits) -> Found:
                 continue
             after = int(rows[found.after[i]])
             note = f"device {device}, until {operations.short_name.text(after)}"
-            hits.append(Hit(start, end - start, "idle", int(scope.projection.range_of_operation[after]), note=note))
+            hits.append(
+                Hit(start, end - start, "idle", int(scope.projection.range_of_operation[after]), note=note)
+            )
     return Found(hits)
 
 
@@ -62,8 +64,16 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
             start, end = int(edges[first]), int(edges[last])
             share = 100 * busy[first:last].sum() / (end - start)
             range_row, inside = _most(scope, rows[(mine.end > start) & (mine.start < end)])
-            hits.append(Hit(start, end - start, f"chunks {first + 1}-{last} of {chunks}", range_row,
-                            _longest_kernel(operations, inside), f"device {device}, {share:.1f} % busy"))
+            hits.append(
+                Hit(
+                    start,
+                    end - start,
+                    f"chunks {first + 1}-{last} of {chunks}",
+                    range_row,
+                    _longest_kernel(operations, inside),
+                    f"device {device}, {share:.1f} % busy",
+                )
+            )
     return Found(hits)
 
 
@@ -74,7 +84,9 @@ def _busy_in(operations: Operations, edges: np.ndarray) -> np.ndarray:
     sums_end = np.append(0, np.cumsum(order_end))
     edges = edges - edges[0]
     begun, ended = np.searchsorted(order_start, edges, "right"), np.searchsorted(order_end, edges, "right")
-    until = begun * edges - sums_start[begun] - (ended * edges - sums_end[ended])  # device time before each edge
+    until = (
+        begun * edges - sums_start[begun] - (ended * edges - sums_end[ended])
+    )  # device time before each edge
     return np.diff(until)
 
 
@@ -121,21 +133,45 @@ def launch_storm(scope: Scope, limits: Limits) -> Found:
         start = min(int(operations.start[mine].min()), int(begun.min()) if len(begun) else 2**62)
         names = operations.short_name.codes[mine]
         usual = int(mine[np.flatnonzero(names == np.bincount(names).argmax())[0]])
-        note = (f"{len(mine):,} kernels under {limits.short_kernel / 1000:g} us, median "
-                f"{np.median(operations.duration[mine]) / 1000:.2f} us, most often {operations.short_name.text(usual)}")
-        hits.append(Hit(start, int(operations.end[mine].max()) - start, f"{len(mine)} launches",
-                        int(projection.range_of_operation[usual]), usual, note))
+        note = (
+            f"{len(mine):,} kernels under {limits.short_kernel / 1000:g} us, median "
+            f"{np.median(operations.duration[mine]) / 1000:.2f} us, most often {operations.short_name.text(usual)}"
+        )
+        hits.append(
+            Hit(
+                start,
+                int(operations.end[mine].max()) - start,
+                f"{len(mine)} launches",
+                int(projection.range_of_operation[usual]),
+                usual,
+                note,
+            )
+        )
     return Found(hits)
 
 
 RULES = [
-    Rule("gpu_gaps", "idle times of the device",
-         "The host is late with the next launch. Remove host work, waits and copies between launches, launch ahead, use a "
-         "CUDA graph, or work on several events at once.", gpu_gaps, "host-sampling"),
-    Rule("gpu_time_util", "parts of the run with low utilisation",
-         "Look at what the host does in this part; reading and writing of files can overlap with the device.",
-         gpu_time_util, "kernel"),
-    Rule("launch_storm", "many short kernels in one range",
-         "Each launch costs the host several microseconds, more than such a kernel runs. Replace the loop by operations on "
-         "whole tensors, fuse kernels, or capture the range as a CUDA graph.", launch_storm, "storm"),
+    Rule(
+        "gpu_gaps",
+        "idle times of the device",
+        "The host is late with the next launch. Remove host work, waits and copies between launches, launch ahead, use a "
+        "CUDA graph, or work on several events at once.",
+        gpu_gaps,
+        "host-sampling",
+    ),
+    Rule(
+        "gpu_time_util",
+        "parts of the run with low utilisation",
+        "Look at what the host does in this part; reading and writing of files can overlap with the device.",
+        gpu_time_util,
+        "kernel",
+    ),
+    Rule(
+        "launch_storm",
+        "many short kernels in one range",
+        "Each launch costs the host several microseconds, more than such a kernel runs. Replace the loop by operations on "
+        "whole tensors, fuse kernels, or capture the range as a CUDA graph.",
+        launch_storm,
+        "storm",
+    ),
 ]

@@ -13,11 +13,18 @@ NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the answer of a quer
 
 def _call_hits(scope: Scope, rows: np.ndarray, note) -> Found:
     calls = scope.profile.calls
-    return Found([
-        Hit(int(calls.start[row]), int(calls.duration[row]), calls.name.text(row),
-            int(scope.projection.range_of_call[row]), note=note(row))
-        for row in rows.tolist()
-    ])
+    return Found(
+        [
+            Hit(
+                int(calls.start[row]),
+                int(calls.duration[row]),
+                calls.name.text(row),
+                int(scope.projection.range_of_call[row]),
+                note=note(row),
+            )
+            for row in rows.tolist()
+        ]
+    )
 
 
 def api_sync(scope: Scope, _: Limits) -> Found:
@@ -41,20 +48,43 @@ def orphans(scope: Scope, _: Limits) -> Found:
     launch, around = projection.call_of_operation[rows], projection.range_of_operation[rows]
     has_ranges = len(projection.ranges) > 0
     lost = rows[(launch < 0) | ((around < 0) & has_ranges)]
-    return Found([
-        Hit(int(operations.start[row]), int(operations.duration[row]), operations.name.text(row),
-            note="launched outside of all ranges" if projection.call_of_operation[row] >= 0 else "launching call unknown")
-        for row in lost.tolist()
-    ])
+    return Found(
+        [
+            Hit(
+                int(operations.start[row]),
+                int(operations.duration[row]),
+                operations.name.text(row),
+                note="launched outside of all ranges"
+                if projection.call_of_operation[row] >= 0
+                else "launching call unknown",
+            )
+            for row in lost.tolist()
+        ]
+    )
 
 
 RULES = [
-    Rule("cuda_api_sync", "API calls that block the host",
-         "Every wait empties the queue of the device. Wait once per event at the end of the graph; order streams with "
-         "cudaStreamWaitEvent instead of host waits; keep results on the device.", api_sync, "sync-backtrace"),
-    Rule("api_errors", "API calls that failed", "Find the first failing call; later ones often only repeat it.",
-         api_errors, "sanitizer"),
-    Rule("orphan_operations", "device operations without range or launching call",
-         "Open a range where they are launched. Work launched before or after the graph, by a library's own thread, or by "
-         "driver calls that were not recorded ends up here.", orphans, "trace-all"),
+    Rule(
+        "cuda_api_sync",
+        "API calls that block the host",
+        "Every wait empties the queue of the device. Wait once per event at the end of the graph; order streams with "
+        "cudaStreamWaitEvent instead of host waits; keep results on the device.",
+        api_sync,
+        "sync-backtrace",
+    ),
+    Rule(
+        "api_errors",
+        "API calls that failed",
+        "Find the first failing call; later ones often only repeat it.",
+        api_errors,
+        "sanitizer",
+    ),
+    Rule(
+        "orphan_operations",
+        "device operations without range or launching call",
+        "Open a range where they are launched. Work launched before or after the graph, by a library's own thread, or by "
+        "driver calls that were not recorded ends up here.",
+        orphans,
+        "trace-all",
+    ),
 ]

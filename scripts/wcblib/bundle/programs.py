@@ -37,7 +37,9 @@ def finish(path: Path, search_path: str, facts: BuildFacts) -> None:
     is overwritten by one of the same length that means the current folder, so that nothing moves.
     """
     # The build's identity depends on the folder it was built in.
-    if subprocess.run(["strip", "--strip-unneeded", "--remove-section=.note.gnu.build-id", str(path)], check=False).returncode:
+    if subprocess.run(
+        ["strip", "--strip-unneeded", "--remove-section=.note.gnu.build-id", str(path)], check=False
+    ).returncode:
         fail(f"strip failed on {path.name}; see its message above", 1)
     set_search_path(path, search_path)
     content = path.read_bytes()

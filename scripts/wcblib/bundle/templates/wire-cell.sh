@@ -5,8 +5,8 @@ set -u
 program=$(readlink -f -- "$0")
 bundle=$(dirname -- "$(dirname -- "$program")")
 
-refuse() { # what, seen, expected, how to mend
-    printf 'error: %s\n  where:    %s\n  seen:     %s\n  expected: %s\n  mend:     %s\n' "$1" "$program" "$2" "$3" "$4" >&2
+refuse() { # what, seen, expected, how to correct
+    printf 'error: %s\n  where:    %s\n  seen:     %s\n  expected: %s\n  hint:     %s\n' "$1" "$program" "$2" "$3" "$4" >&2
     exit 2
 }
 
