@@ -157,7 +157,7 @@ TEST(FrameBadInput, events_that_are_not_complete) {
     write_archive(path, {zero[0], one[0], zero[1], one[1], zero[2], one[2]});
     EXPECT_EQ(error_of(path).seen, "channels_*_0.npy is missing");
     write_archive(path, joined(zero, zero));
-    EXPECT_EQ(error_of(path).what, "the event holds a member twice");
+    EXPECT_EQ(error_of(path).what, "the event has a member twice");
 }
 
 TEST(FrameBadInput, names_and_tags) {

@@ -110,19 +110,19 @@ TEST(JsonFile, errors_say_what_is_wrong) {
 
 TEST(JsonFile, members_are_checked) {
     const auto object = nlohmann::json::parse(R"({"n": 2.5, "i": 3, "l": [1, 4], "big": 5000000000})");
-    const JsonPlace place{.file = "f.json"};
-    EXPECT_EQ(json_number(object, "n", place), 2.5);
-    EXPECT_EQ(json_integer(object, "i", place), 3);
-    EXPECT_EQ(json_list(object, "l", place).size(), 2U);
-    EXPECT_EQ(json_index(object["l"][0], 2, "l", place), 1U);
-    EXPECT_THROW(json_number(object, "l", place), Error);
-    EXPECT_THROW(json_integer(object, "n", place), Error);
-    EXPECT_THROW(json_integer(object, "big", place), Error);
-    EXPECT_THROW(json_list(object, "i", place), Error);
-    EXPECT_THROW(json_index(object["l"][1], 2, "l", place), Error);
-    EXPECT_THROW(json_member(object["i"], "x", place), Error);
+    const JsonLocation location{.file = "f.json"};
+    EXPECT_EQ(json_number(object, "n", location), 2.5);
+    EXPECT_EQ(json_integer(object, "i", location), 3);
+    EXPECT_EQ(json_list(object, "l", location).size(), 2U);
+    EXPECT_EQ(json_index(object["l"][0], 2, "l", location), 1U);
+    EXPECT_THROW(json_number(object, "l", location), Error);
+    EXPECT_THROW(json_integer(object, "n", location), Error);
+    EXPECT_THROW(json_integer(object, "big", location), Error);
+    EXPECT_THROW(json_list(object, "i", location), Error);
+    EXPECT_THROW(json_index(object["l"][1], 2, "l", location), Error);
+    EXPECT_THROW(json_member(object["i"], "x", location), Error);
     try {
-        json_member(object, "absent", place.at("wires", 12));
+        json_member(object, "absent", location.at("wires", 12));
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.text().where, "f.json, wires[12], key \"absent\"");

@@ -3,8 +3,8 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
+#include "spng/io/file_user.h"
 #include "spng/io/joined_frame_reader.h"
-#include "spng/io/uses_files.h"
 #include "spng/nodes/frame/frames_ahead.h"
 #include "spng/nodes/frame/readout_stream.h"
 
@@ -44,7 +44,7 @@ struct FrameFileSourceConfig {
 /// numbers, of all files together. A file without any event is an error; damaged events are errors of that
 /// event. Files other than regular ones, such as pipes, are not read ahead. Long readouts come as windows, as
 /// ReadoutStream cuts them; of those no more than one and a frame are in memory.
-class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public UsesFiles {
+class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
     bool at_end() const override { return has_given_enough() || (m_stream->empty() && m_reader->at_end()); }

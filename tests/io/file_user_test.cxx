@@ -1,6 +1,6 @@
 // One file under two names.
 
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include "spng/core/error.h"
 #include "tests/support/paths.h"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 class Files : public testing::Test {
 protected:
     void SetUp() override {
-        m_folder = temporary_folder("uses_files");
+        m_folder = temporary_folder("file_user");
         std::ofstream(m_folder / "adc.npz") << "raw";
         fs::create_hard_link(m_folder / "adc.npz", m_folder / "hard.npz");
         fs::create_symlink("adc.npz", m_folder / "soft.npz");
@@ -36,9 +36,8 @@ protected:
 };
 
 TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
-    for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../uses_files/adc.npz"}) {
-        EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name),
-                  "an output would take the place of an input")
+    for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../file_user/adc.npz"}) {
+        EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name), "an output would overwrite an input")
             << name;
     }
     EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / "signal.npz"), "");
