@@ -1,4 +1,4 @@
-// One file under two names.
+// Recognise one file under two names.
 
 #include "spng/io/file_user.h"
 
@@ -35,7 +35,7 @@ protected:
     fs::path m_folder;
 };
 
-TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
+TEST_F(Files, InputUnderAnyNameIsRejectedAsOutput) {
     for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../file_user/adc.npz"}) {
         EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name), "an output would overwrite an input")
             << name;
@@ -43,7 +43,7 @@ TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
     EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / "signal.npz"), "");
 }
 
-TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
+TEST_F(Files, OutputsThatDoNotExistYetAreCompared) {
     EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "here/./new.npz", true),
               "two outputs of a job are one file");
     EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "newer.npz", true), "");
@@ -51,7 +51,7 @@ TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
               "two outputs of a job are one file");
 }
 
-TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
+TEST_F(Files, LinksToOneMissingFileAreTheSame) {
     fs::create_symlink("here/new.npz", m_folder / "one.npz");
     fs::create_symlink("new.npz", m_folder / "two.npz");
     EXPECT_EQ(rejection(m_folder / "one.npz", m_folder / "two.npz", true),
@@ -60,7 +60,7 @@ TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
               "two outputs of a job are one file");
 }
 
-TEST_F(Files, NamesThatLeadNowhereAreNotTheSame) {
+TEST_F(Files, UnresolvableNamesAreNotTheSame) {
     fs::create_symlink("loop", m_folder / "loop");
     EXPECT_EQ(rejection(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");
 }
