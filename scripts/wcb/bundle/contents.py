@@ -35,7 +35,7 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
     for page in tracked("docs"):
         if page.parent == ROOT / "docs" and page.suffix == ".md":
             put(page, stage / "share" / "doc" / page.name)
-    put(ROOT / "scripts" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
+    put(ROOT / "scripts" / "wcb" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
     for command, folder in PYTHON_TOOLS.items():
         package = package_of(command)
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
