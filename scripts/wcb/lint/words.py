@@ -75,14 +75,12 @@ RULES = (
     rule(rf"{START}[Cc]omplain(t|ts|s|ed|ing)?{END}", "error, error response, report"),
     rule(rf"{START}most_[a-z]\w*|\bmost tries\b|\bmost turns\b", "max_X"),
     rule(
-        rf"{START}numbers?\b(?! of\b)(?!_)",
+        rf"{START}number\b(?! of\b)|\b(channel|wire|anode|event|frame|plane|node|thread|process|device) numbers\b",
         "index, id or count",
         # A number as a value, the type of JSON and Jsonnet, signals of POSIX, and usual compounds.
-        allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|round|finite|positive|negative|floating-point"
-        r"|version|line|issue|decimal|natural|prime|these|those|all|our|measured|two|three) numbers"
-        r"|\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one) number\b"
-        r"|\ba number\b|\| number \||\|? `?number`?,? or|'number'|\"number\"|\b[a-z]+_number_of_\w+"
-        r"|number\(|is_number\w*|json_number\w*",
+        allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one) "
+        r"number\b|\ba number\b|\| number \||'number'|\"number\"|`number`|\b[a-z]+_number_of_\w+"
+        r"|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b",
     ),
     rule(
         rf"{START}[Pp]laces?{END}",
