@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/waf_tools")]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "waf")]
 from compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
 from spng_cuda import find_nvcc  # noqa: E402
 
