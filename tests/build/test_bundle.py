@@ -26,7 +26,7 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
     for name in ("bin/wire-cell", "bin/wirecell-profile", "bin/wirecell-campaign", "bin/spng-demo", "libexec/wire-cell",
                  "lib/libWireCellSpng.so", "python/wirecell_campaign/cli.py",
                  "share/wirecell/cfg/pipeline.jsonnet", "share/wirecell/data/dnnroi.ts",
-                 "share/wirecell/data/tracks10-adc.tar.bz2", "share/doc/user-guide.md", "README.md", "MANIFEST.json",
+                 "share/wirecell/data/tracks10-adc.tar.bz2", "share/doc/user-guide.md", "README.md", "MANIFEST.json", "LICENSE", "NOTICE",
                  "python/wirecell_profile/html_page.js"):
         assert (bundle / name).is_file(), name
     assert sum(path.stat().st_size for path in bundle.rglob("*")) < LARGEST
