@@ -35,6 +35,8 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
     for page in tracked("docs"):
         if page.parent == ROOT / "docs" and page.suffix == ".md":
             put(page, stage / "share" / "doc" / page.name)
+    for terms in ("LICENSE", "NOTICE"):
+        put(ROOT / terms, stage / terms)
     put(ROOT / "scripts" / "wcb" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
     for command, folder in PYTHON_TOOLS.items():
         package = package_of(command)
