@@ -27,7 +27,7 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
                  "lib/libWireCellSpng.so", "python/wirecell_campaign/cli.py",
                  "share/wirecell/cfg/pipeline.jsonnet", "share/wirecell/data/dnnroi.ts",
                  "share/wirecell/data/tracks10-adc.tar.bz2", "share/doc/user-guide.md", "README.md", "MANIFEST.json",
-                 "python/wirecell_profile/html_page.js"):
+                 "python/wirecell_profile/html/templates/page.js"):
         assert (bundle / name).is_file(), name
     assert sum(path.stat().st_size for path in bundle.rglob("*")) < LARGEST
     assert not [path for path in bundle.rglob("*") if path.is_symlink() or "__pycache__" in path.parts]
