@@ -4,4 +4,6 @@
 `model.selection.Scope` narrows both to a selection. All reports and commands use these three.
 """
 
-__version__ = "1.0"
+from pathlib import Path
+
+__version__ = Path(__file__).with_name("VERSION").read_text(encoding="utf-8").strip()
