@@ -61,7 +61,9 @@ def rule(pattern: str, instead: str, allowed: str = "", only: str = "", exempt: 
 START = r"(?<![A-Za-z])"  # a word may follow an underscore: refuse_foreign, my_place
 END = r"(?![a-z])"
 COMMENT = r"^\s*(?:///?<?|#|\*|\"\"\"|[-*])?\s*"  # before the first word of a comment, docstring or list item
-SIMD_FILES = r"spng/kernels/|tests/kernels/|lane_sum|multiversion|cuda-kernels\.md|instruction_sets|glossary\.md"
+SIMD_FILES = (
+    r"spng/kernels/|tests/kernels/|lane_sum|multiversion|cuda-kernels\.md|instruction_sets|glossary\.md"
+)
 CUDA_FILES = r"spng/kernels/|spng/device/|tests/kernels/|tests/device/|compile_kernels|spng_cuda|cuda-\w+\.md"
 
 RULES = (
@@ -132,7 +134,9 @@ RULES = (
 )
 
 # "What ...", "Where ...", "That which ...", "Those that ..." as the opening of a comment, docstring, item or sentence.
-HEADLESS = re.compile(COMMENT + r"(What|Where|That which|Those (that|which|who))\b|[a-z)`][.:] (What|That which|Those that)\b")
+HEADLESS = re.compile(
+    COMMENT + r"(What|Where|That which|Those (that|which|who))\b|[a-z)`][.:] (What|That which|Those that)\b"
+)
 QUESTION = re.compile(r"\?|^\s*#+ |^\s*\|")  # a question, a heading or a row of a table in Markdown
 
 

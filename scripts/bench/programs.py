@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wcblib.checkout import ROOT, build, fail
+from scripts.wcb.checkout import ROOT, build, fail
 
 MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 YARDSTICK = "fft_yardstick_bench"

@@ -52,7 +52,7 @@ def ensure(mode: str | None, no_system: bool = False, quiet: bool = False) -> No
 def enter(mode: str | None, no_system: bool) -> None:
     """Do what is not done yet, and go on in the environment, whose packages can be imported after this.
 
-    Replaces this process by the environment's Python with the same script and arguments, unless that Python runs already
+    Replaces this process by the environment's Python with the same module and arguments, unless that Python runs already
     and found a complete environment: packages of ours that are linked into it after its start are not on its path.
     """
     # Not sys.prefix, which PYTHONHOME changes: the new process would not know that it is one, and replace itself for ever.
@@ -61,7 +61,7 @@ def enter(mode: str | None, no_system: bool) -> None:
     if not is_inside:
         python = str(VENV / "bin" / "python")
         sys.stdout.flush()
-        os.execv(python, [python, *sys.argv])
+        os.execv(python, [python, *sys.orig_argv[1:]])
 
 
 def run_in_environment(module: str, options: argparse.Namespace) -> int:

@@ -12,16 +12,21 @@ from . import setup, waf
 from .checkout import ROOT, VENV, build_folder, fail, run
 from .help_text import help_text
 
-# Commands that a script of their own does, with the virtual environment's Python after the set-up.
-SCRIPTS = {"demo": "demo.py", "test": "run_tests.py", "bench": "benchmark.py", "physics": "physics.py"}
-OWN = ("setup", "env", "shell", "bundle", *SCRIPTS)
+# Commands that run a module of their own, with the virtual environment's Python after the set-up.
+MODULES = {
+    "demo": "scripts.wcb.demo",
+    "test": "scripts.wcb.run_tests",
+    "bench": "scripts.bench",
+    "physics": "scripts.physics",
+}
+OWN = ("setup", "env", "shell", "bundle", *MODULES)
 
 
 def main(arguments: list[str]) -> int:
     """Run one command of ours, or hand everything to waf."""
     first = arguments[0] if arguments else ""
-    if first in SCRIPTS:
-        return run_script(SCRIPTS[first], arguments[1:])
+    if first in MODULES:
+        return run_module(MODULES[first], arguments[1:])
     if first == "bundle":
         from .bundle import command  # only here: the others run with an older Python too
 
@@ -51,10 +56,10 @@ def refuse_unknown_command(arguments: list[str]) -> None:
             fail(f"unknown command {word}. " + (f"Did you mean {near[0]}?" if near else "See ./wcb --help."))
 
 
-def run_script(name: str, arguments: list[str]) -> int:
-    """Run scripts/NAME with the environment's Python, or with the present one before the set-up is done."""
+def run_module(name: str, arguments: list[str]) -> int:
+    """Run a module with the environment's Python, or with the present one before the set-up is done."""
     python = VENV / "bin" / "python"
-    return run([str(python) if python.exists() else sys.executable, str(ROOT / "scripts" / name), *arguments])
+    return run([str(python) if python.exists() else sys.executable, "-m", name, *arguments])
 
 
 def environment() -> dict[str, str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from soaklib.readout import Readout
 from tests.support import wire_cell
+
+from .readout import Readout
 
 MB = 2**20  # bytes
 

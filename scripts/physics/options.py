@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from wcblib import setup
-from wcblib.checkout import OUT
+from scripts.wcb import setup
+from scripts.wcb.checkout import OUT
 
 from .sizes import FIRST_SEED, FULL
 

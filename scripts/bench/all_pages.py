@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from scripts.wcb.checkout import say
+
 from . import cold, machine_load
 from .page import write_page
 from .plots import picture, plot_all
 from .points import SeriesFigures, Setting, measure
 from .scaling_page import line_through, table_of, write_scaling_page
 from .sweeps import all_series
-from wcblib.checkout import say
 
 SCHEMA = "spng-bench-scaling-1"
 

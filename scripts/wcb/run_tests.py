@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wcblib import setup
-from wcblib.checkout import OUT, ROOT, VENV, build, say
+from . import setup
+from .checkout import OUT, ROOT, VENV, build, say
 
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("tests", "profiling", "campaign")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compiles spng/kernels/all.cu for one kind of device: with nvcc, or with NVRTC alone, which needs no toolkit.
 
 The build calls it once for each image (waf/spng_cuda.py), the tests to look at what comes out.
@@ -14,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path("spng/kernels/all.cu")
 
 # No contraction to fused operations that the source does not name: a device must give the bits of the CPU's emulation.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
 
-from wcblib.checkout import OUT, ROOT, fail, say
+from scripts.wcb.checkout import OUT, ROOT, fail, say
 
 from . import all_pages, cold, machine_load, programs, regression, roofline
 from .frames import copies_of_frame

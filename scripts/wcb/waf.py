@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from . import virtual_environment
-from .child import wait_for
 from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
+from .child import wait_for
 from .help_text import spng_options
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")

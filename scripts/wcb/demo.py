@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from wcblib import setup
-from wcblib.checkout import OUT, ROOT, VENV, build, run, say
+from . import setup
+from .checkout import OUT, ROOT, VENV, build, run, say
 
 ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
 TRUTH = ROOT / "data" / "tracks10-truth.npz"
@@ -64,7 +64,7 @@ def main() -> int:
     status = run(
         [
             str(VENV / "bin" / "python"),
-            str(ROOT / "scripts" / "demo_plots.py"),
+            str(ROOT / "scripts" / "wcb" / "demo_plots.py"),
             "--adc",
             str(ADC),
             "--signal",

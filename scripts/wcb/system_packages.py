@@ -13,9 +13,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .checkout import ROOT, fail, run, say
+from .checkout import fail, run, say
 
-LIST = ROOT / "scripts" / "system-packages.txt"
+LIST = Path(__file__).with_name("system-packages.txt")
 
 
 @dataclass(frozen=True)

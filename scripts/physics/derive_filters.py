@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Derive Wiener-like low and high passes of a detector from simulated signal and noise.
 
-    .venv/bin/python scripts/derive_filters.py --plot filters.png
+    .venv/bin/python -m scripts.physics.derive_filters --plot filters.png
 
 Simulates tracks without noise and noise without tracks, deconvolves both with the main job (tap `decon`) and compares
 their mean power at each frequency,
@@ -23,11 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from scripts.wcb.checkout import ROOT
 
-from physicslib.frame_files import FrameFile  # noqa: E402
-from physicslib.program import JobFailed, Program, Variant  # noqa: E402
-from wcblib.checkout import ROOT  # noqa: E402
+from .frame_files import FrameFile
+from .program import JobFailed, Program, Variant
 
 TICK_US = 0.5
 TRUE_CHARGE = 100.0  # electrons: a tick with more carries signal

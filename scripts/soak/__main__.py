@@ -2,8 +2,8 @@
 channels, as frames that follow each other, through a pipe. Checks the charge of every simulated event in it, and that neither
 memory nor time per window grow; the exit status says so. Nothing of the input is stored.
 
-    .venv/bin/python scripts/soak.py
-    .venv/bin/python scripts/soak.py --ticks 200000
+    .venv/bin/python -m scripts.soak
+    .venv/bin/python -m scripts.soak --ticks 200000
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import numpy as np
 
-from soaklib import check, run
-from soaklib.readout import Readout, simulated
 from tests.support.small_detector import small_detector, write_description
+
+from . import check, run
+from .readout import Readout, simulated
 
 EVENTS, SEED = 8, 11
 # A growth is one when it is beyond these, in units of the mean, and four standard errors from none.
@@ -36,7 +35,9 @@ def has_grown(growth: tuple[float, float], limit: float) -> bool:
 def main() -> int:
     """Run, print, judge."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m scripts.soak",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--ticks", type=int, default=20_000_000, help="length of the readout (default 20 million, 10 s)"

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from wcblib.checkout import ROOT, say
+from scripts.wcb.checkout import ROOT, say
 
 from . import programs
 from .frames import made_input

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Train the network of SPNGDNNROI on simulated events and write it as a TorchScript file.
 
-    .venv/bin/python scripts/train_dnnroi.py [--setting small] [--output FILE.ts]
+    .venv/bin/python -m scripts.dnnroi [--setting small] [--output FILE.ts]
 
 Simulates the events that the data folder lacks, trains (a run that was stopped goes on at its last checkpoint), measures
 the network on events that it never saw, draws the figures and writes the file. docs/dnnroi.md says what comes out.
@@ -10,11 +9,8 @@ the network on events that it never saw, draws the figures and writes the file. 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-# pylint: disable=wrong-import-position
-from dnnroi.command import main  # noqa: E402
+from .command import main
 
 if __name__ == "__main__":
     raise SystemExit(main(sys.argv[1:], __doc__))

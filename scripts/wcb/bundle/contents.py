@@ -37,7 +37,7 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
             put(page, stage / "share" / "doc" / page.name)
     for terms in ("LICENSE", "NOTICE"):
         put(ROOT / terms, stage / terms)
-    put(ROOT / "scripts" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
+    put(ROOT / "scripts" / "wcb" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
     for command, folder in PYTHON_TOOLS.items():
         package = package_of(command)
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchlib.statistics_of_calls import chain_figures
-from wcblib.checkout import ROOT
+from scripts.bench.statistics_of_calls import chain_figures
+from scripts.wcb.checkout import ROOT
 
 PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"
 SIMULATION = ROOT / "cfg" / "simulate.jsonnet"

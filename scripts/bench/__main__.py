@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import sys
 
-from benchlib import options as options_of
-from wcblib import setup
+from scripts.wcb import setup
+
+from . import options as options_of
 
 
 def main() -> int:
     """The command: its options, the set-up, and then what needs the packages of the environment."""
-    return setup.run_in_environment("benchlib.command", options_of.command_line(__doc__))
+    return setup.run_in_environment("scripts.bench.command", options_of.command_line(__doc__))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchlib import machine_load
-from benchlib.frames import copies_of_frame
-from benchlib.programs import ready_build, use_cores
-from wcblib.checkout import ROOT, fail, say
 from wirecell_profile.output_file import output_file
+
+from scripts.bench import machine_load
+from scripts.bench.frames import copies_of_frame
+from scripts.bench.programs import ready_build, use_cores
+from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from wcblib import setup
-from wcblib.checkout import ROOT
+from scripts.wcb import setup
+from scripts.wcb.checkout import ROOT
 
 REFERENCE = ROOT / "docs" / "benchmarks" / "reference.json"
 PAGES = ROOT / "docs" / "benchmarks"

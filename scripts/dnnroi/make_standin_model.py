@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write data/dnnroi-standin.ts, a network with the interface of a trained one and weights chosen by hand.
 
 It lets tests and `model=standin` run the whole chain of a network where no trained model can be shipped. It is a smooth
@@ -7,7 +6,7 @@ is not trained, and says so: metadata.json in the file carries "stand_in": true.
 
 The bytes depend on the version of torch only, not on the place or time of the run.
 
-Run from the repository root: .venv/bin/python scripts/make_standin_model.py [FILE]
+Run from the repository root: .venv/bin/python -m scripts.dnnroi.make_standin_model [FILE]
 """
 
 from __future__ import annotations

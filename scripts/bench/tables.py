@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wcblib.checkout import say
+from scripts.wcb.checkout import say
 
 from .result import PASSING_ON_MS, WORDS
 from .statistics_of_calls import FILE_NODES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soaklib.readout import TICK_NS, Readout
+from .readout import TICK_NS, Readout
 
 MARGIN_TICKS = 900  # of an event on either side: what regions reach beyond its charge
 
