@@ -1,6 +1,6 @@
 """The build: what is configured, built and installed. Run it through ./wcb (see ./wcb --help).
 
-The helpers are in scripts/waf_tools: one file per idea.
+The helpers are in waf: one file per idea.
 """
 
 import os
@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 top = "."
 out = "build"
 
-TOOLS = "scripts/waf_tools"
+TOOLS = "waf"
 
 # After a pull that changes the build, configure runs again by itself with the options it had.
 Configure.autoconfig = "clobber"

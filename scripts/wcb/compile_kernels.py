@@ -1,6 +1,6 @@
 """Compiles spng/kernels/all.cu for one kind of device: with nvcc, or with NVRTC alone, which needs no toolkit.
 
-The build calls it once for each image (scripts/waf_tools/spng_cuda.py), the tests to look at what comes out.
+The build calls it once for each image (waf/spng_cuda.py), the tests to look at what comes out.
 Neither needs a GPU.
 """
 

@@ -7,7 +7,7 @@ import textwrap
 
 from .checkout import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_options  # noqa: E402  (the declarations that configure uses)
 
 HEAD = """\

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.wcb.checkout import ROOT, build_folder
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_install  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 

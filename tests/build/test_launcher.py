@@ -16,7 +16,7 @@ import pytest
 
 from scripts.wcb.checkout import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_compiler  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 LIBRARY = 'extern "C" int spng_run_program(int, const char* const*) { return 42; }\n'

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/waf_tools"))
+sys.path.insert(0, str(ROOT / "waf"))
 from spng_cuda import find_nvcc  # noqa: E402
 
 from scripts.wcb.compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
