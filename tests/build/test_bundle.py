@@ -52,6 +52,8 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
         "share/doc/user-guide.md",
         "README.md",
         "MANIFEST.json",
+        "LICENSE",
+        "NOTICE",
         "python/wirecell_profile/html_page.js",
     ):
         assert (bundle / name).is_file(), name

@@ -43,6 +43,8 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
     for page in tracked("docs"):
         if page.parent == ROOT / "docs" and page.suffix == ".md":
             put(page, stage / "share" / "doc" / page.name)
+    for terms in ("LICENSE", "NOTICE"):
+        put(ROOT / terms, stage / terms)
     for name in DEMO_PLOTS:
         put(ROOT / name, stage / "libexec" / name)
     for command, folder in PYTHON_TOOLS.items():
