@@ -2,7 +2,7 @@
 // The rule for every file that the programs write: a regular file is replaced as a whole, anything else that
 // exists is written in place or rejected, and never replaced or removed.
 //
-// Depends on nothing, since the recorder, a library of its own, compiles it too.
+// Depends only on the standard library: the recorder, a library of its own, compiles it too.
 
 #include <filesystem>
 #include <string>

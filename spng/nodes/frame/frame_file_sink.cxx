@@ -49,8 +49,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
 }
 
 void FrameFileSink::prepare_node(Environment&) {
-    // Opened before the first event, so that a folder that cannot be written to is known before any work is
-    // done.
+    // Open the file before the first event, so that an unwritable folder is reported before any work is done.
     m_writer = std::make_unique<FramesBehind>(
         config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),
         config().write_behind);

@@ -74,7 +74,7 @@ void FrameFileSource::configured() {
     for (const auto& [key, ticks] : {std::pair{"core", grid.core}, std::pair{"before", grid.before}}) {
         if (ticks % grid.align != 0) {
             reject("window." + std::string(key), std::to_string(ticks) + " ticks",
-                   "a multiple of " + std::to_string(grid.align) + " ticks, a sample of the images");
+                   "a multiple of " + std::to_string(grid.align) + " ticks, one sample of the ROI images");
         }
     }
     if (grid.core > 0 && grid.after > grid.core) {
@@ -103,8 +103,8 @@ void FrameFileSource::prepare_node(Environment&) {
 }
 
 Ports FrameFileSource::process(const Ports&) {
-    ++m_asked;
-    while (!has_given_enough()) {
+    ++m_calls;
+    while (!is_limit_reached()) {
         if (auto event = m_stream->pop()) {
             return {set_from(std::move(event->frame), m_events++, event->window)};
         }
@@ -113,7 +113,8 @@ Ports FrameFileSource::process(const Ports&) {
             m_stream->push(std::move(*frame));
         } else if (!m_stream->empty()) {
             m_stream->end();
-        } else if (m_reader->frames_read() == 0 && m_asked == 1) {
+        } else if (m_reader->frames_read() == 0 && m_calls == 1) {
+            // After the first call, no frame means that the events were present but failed.
             reject_empty_file();
         } else {
             break;
@@ -122,8 +123,6 @@ Ports FrameFileSource::process(const Ports&) {
     return {nullptr};
 }
 
-/// Only the first question may find the file empty; later ones come after events that were there but could
-/// not be used.
 void FrameFileSource::reject_empty_file() const {
     throw Error(
         ErrorKind::Input,

@@ -33,10 +33,10 @@ const Registration<TorchTensorSetToFrameFanin> registration{
      .kind = "frame",
      .inputs = {"*"},
      .outputs = {"*"},
-     .text = "gathers the tensors of all groups into a frame, or into one for each anode",
+     .text = "gathers the tensors of all view groups into a frame, or into one frame per anode",
      .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory})}};
 
-bool holds(const std::vector<int>& channels, int channel) {
+bool contains(const std::vector<int>& channels, int channel) {
     return std::binary_search(channels.begin(), channels.end(), channel);
 }
 
@@ -46,7 +46,7 @@ void TorchTensorSetToFrameFanin::configured() {
     const auto& tags = config().tags;
     for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
         if (std::find(tags.begin(), tag, *tag) != tag) {
-            reject("tags", "'" + *tag + "' twice", "each tag once");
+            reject("tags", "'" + *tag + "' twice", "unique tags");
         }
     }
 }
@@ -88,11 +88,11 @@ std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
     if (!is_split()) {
         return {tensor};
     }
-    // A view is of one anode, so that its first channel stands for all of them.
+    // All channels of a view belong to one anode, so testing the first one is enough.
     std::vector<NamedTensor> parts;
     for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
-        if (holds(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
+        if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
             NamedTensor part = tensor;
             part.data = tensor.data.narrow(0, view, 1);
             part.summary = tensor.summary.defined() ? tensor.summary.narrow(0, view, 1) : at::Tensor{};
@@ -114,7 +114,7 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
     own->masks.clear();
     for (const auto& [mask, ranges] : event->masks) {
         for (const auto& range : ranges) {
-            if (holds(rows.channels, range.channel)) {
+            if (contains(rows.channels, range.channel)) {
                 own->masks[mask].push_back(range);
             }
         }
@@ -175,8 +175,8 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
         throw Error(ErrorKind::Internal, {.what = "no input has a tensor for the tag '" + tag + "'",
                                           .where = {},
                                           .seen = "sets without it",
-                                          .expected = "a tensor called '" + tag + "' in one of them",
-                                          .hint = "connect the node that makes it, or leave the tag out"});
+                                          .expected = "a tensor named '" + tag + "' in one of them",
+                                          .hint = "connect the node that makes it, or remove the tag"});
     }
     out.data = frame_of(blocks, rows, event.ticks);
     out.summary = summary_of(summaries, rows);
