@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/frame/channel_ranges.h"
 
 #include <ATen/Dispatch_v2.h>
@@ -20,7 +21,8 @@ const Registration<StitchWindows> registration{
      .inputs = {"frame"},
      .outputs = {"frame"},
      .concurrency = Concurrency::serial,
-     .text = "joins the readout windows of a long readout into frames without overlap"}};
+     .text = "joins the readout windows of a long readout into frames without overlap",
+     .memory = passing_memory_rule()}};
 
 /// Copy the first ticks(channel) ticks of each row of `carried` over those of `rows`, both (channel, tick).
 void overwrite_heads(at::Tensor& rows, const at::Tensor& carried, const at::Tensor& ticks) {
