@@ -1,6 +1,6 @@
 """The build: what is configured, built and installed. Run it through ./wcb (see ./wcb --help).
 
-The helpers are in scripts/waf_tools: one file per idea.
+The helpers are in waf: one file per idea.
 """
 
 import os
@@ -8,11 +8,12 @@ import os
 from waflib import Configure, Utils
 
 APPNAME = "spng"
-VERSION = "0.1.0"
+with open("spng/VERSION", encoding="utf-8") as stream:
+    VERSION = stream.read().strip()
 top = "."
 out = "build"
 
-TOOLS = "scripts/waf_tools"
+TOOLS = "waf"
 
 # After a pull that changes the build, configure runs again by itself with the options it had.
 Configure.autoconfig = "clobber"
@@ -109,7 +110,7 @@ def build(bld):
 
 
 def install_files(bld):
-    """Headers, configuration and data; the program finds the latter two from its own place."""
+    """Install headers, licence, configuration and data. The program finds the last two relative to its own path."""
     include_folder = "${PREFIX}/include"
     bld.install_files(f"{include_folder}/WireCellSpng", bld.path.ant_glob("spng/include/WireCellSpng/*.h"))
     bld.install_files(
@@ -117,6 +118,7 @@ def install_files(bld):
         bld.path.ant_glob("spng/**/*.h profiling/recorder/recorder_abi.h", excl="spng/include/**"),
         relative_trick=True,
     )
+    bld.install_files("${PREFIX}/share/doc/spng", "LICENSE NOTICE")
     for folder in ("cfg", "data"):
         bld.install_files(
             "${PREFIX}/share/wirecell", bld.path.ant_glob(f"{folder}/**/*"), relative_trick=True

@@ -4,4 +4,6 @@
 narrows both to what was asked for, and everything in `reports` and `commands` is built on these three.
 """
 
-__version__ = "1.0"
+from pathlib import Path
+
+__version__ = Path(__file__).with_name("VERSION").read_text(encoding="utf-8").strip()

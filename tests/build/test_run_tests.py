@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import run_tests
+
+from scripts.wcb import run_tests
 
 GOOGLE = """<?xml version="1.0"?><testsuites tests="4" failures="1" disabled="1">
 <testsuite name="Roi"><testcase name="passes" status="run" result="completed" classname="Roi"/>

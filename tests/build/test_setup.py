@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from wcblib import setup, system_packages, virtual_environment, waf
+
+from scripts.wcb import setup, system_packages, virtual_environment, waf
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,14 +45,24 @@ def test_options_are_read_before_there_is_numpy(command, tmp_path):
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "numpy.py").write_text("raise ImportError")
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "none"), "PYTHONDONTWRITEBYTECODE": "1"}
-    for word, status, text in (("--help", 0, "--build FOLDER"), ("--nonsense", 2, "unrecognized arguments: --nonsense")):
-        done = subprocess.run([sys.executable, tmp_path / "wcb", command, word], env=environment, capture_output=True, text=True, check=False)
+    for word, status, text in (
+        ("--help", 0, "--build FOLDER"),
+        ("--nonsense", 2, "unrecognized arguments: --nonsense"),
+    ):
+        done = subprocess.run(
+            [sys.executable, tmp_path / "wcb", command, word],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == status and text in done.stdout + done.stderr, done.stderr
     assert not (tmp_path / ".venv").exists()
 
 
 @pytest.mark.parametrize(
-    ("place", "was_ready", "is_replaced"), [("bin", True, False), ("bin", False, True), ("elsewhere", True, True)]
+    ("place", "was_ready", "is_replaced"),
+    [("bin", True, False), ("bin", False, True), ("elsewhere", True, True)],
 )
 def test_a_script_goes_on_in_the_environment(place, was_ready, is_replaced, monkeypatch, tmp_path):
     """By its Python, and by a new one where packages were linked into it only now; never twice."""
@@ -60,11 +71,11 @@ def test_a_script_goes_on_in_the_environment(place, was_ready, is_replaced, monk
     monkeypatch.setattr(virtual_environment, "is_ready", lambda mode: ready[0])
     monkeypatch.setattr(virtual_environment, "ensure", lambda mode: ready.__setitem__(0, True))
     monkeypatch.setattr(sys, "executable", str(tmp_path / place / "python3"))
-    monkeypatch.setattr(sys, "argv", ["scripts/benchmark.py", "--cores", "1"])
+    monkeypatch.setattr(sys, "orig_argv", ["python3", "-m", "scripts.bench", "--cores", "1"])
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")  # it changes sys.prefix
     monkeypatch.setattr(os, "execv", lambda *words: calls.append(words))
     setup.enter(None, no_system=True)
-    assert calls == [(python, [python, "scripts/benchmark.py", "--cores", "1"])] * is_replaced
+    assert calls == [(python, [python, "-m", "scripts.bench", "--cores", "1"])] * is_replaced
     monkeypatch.setattr(sys, "executable", python)
     setup.enter(None, no_system=True)
     assert len(calls) == is_replaced
@@ -213,7 +224,9 @@ def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path
 def test_the_commands_run_from_any_folder(command, tmp_path):
     """Through a link too."""
     (tmp_path / "linked").symlink_to(virtual_environment.launcher(command))
-    shown = subprocess.run([tmp_path / "linked", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [tmp_path / "linked", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert shown.stdout.startswith(f"{command} ")
 
 

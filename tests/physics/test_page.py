@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physicslib import bars, compare, linescan, metrics, page, roc, settings, sizes, study, summary, tables
-from physicslib.sections import sections_of
+from scripts.physics import (
+    bars,
+    compare,
+    linescan,
+    metrics,
+    page,
+    roc,
+    settings,
+    sizes,
+    study,
+    summary,
+    tables,
+)
+from scripts.physics.sections import sections_of
 from tests.support.wire_cell import DATA
 
 CHARGE = {0: 0.97, 1: 0.92, 2: 1.01}  # of every view

@@ -43,7 +43,7 @@ DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
 # Makes copies of an event with the checkout's own tool: more than one event is needed, the first one is warm-up.
 COPY_EVENTS = (
-    "import sys; from pathlib import Path; from benchlib.frames import copies_of_frame; "
+    "import sys; from pathlib import Path; from scripts.bench.frames import copies_of_frame; "
     "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
 )
 LONGEST_PADDING = (
@@ -183,7 +183,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     done = subprocess.run(
         [sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
         text=True,
-        env=os.environ | {"PYTHONPATH": str(repository / "scripts")},
+        env=os.environ | {"PYTHONPATH": str(repository)},
         capture_output=True,
         check=False,
     )
