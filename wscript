@@ -66,7 +66,8 @@ def build(bld):
         bld.shlib(
             target="lib/SpngRecorder",
             source=bld.path.ant_glob(
-                "profiling/recorder/**/*.cxx spng/core/files/output_path.cxx",
+                "profiling/recorder/**/*.cxx spng/core/error.cxx"
+                " spng/core/files/output_path.cxx spng/core/files/temporary_files.cxx",
                 excl=[] if bld.env.CUPTI_INCLUDE else ["profiling/recorder/device/cupti_*.cxx"],
             ),
             includes=["."],

@@ -28,7 +28,7 @@ def test_help_names_every_documented_option(run_wcb):
 
 def test_help_needs_no_virtual_environment(tmp_path):
     """A fresh clone has only Debian's python3."""
-    for name in ("wcb", "scripts"):
+    for name in ("wcb", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
@@ -39,7 +39,7 @@ def test_help_needs_no_virtual_environment(tmp_path):
 @pytest.mark.parametrize("command", ["bench", "physics"])
 def test_options_are_read_before_there_is_numpy(command, tmp_path):
     """Help and refusals on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
-    for name in ("wcb", "scripts"):
+    for name in ("wcb", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     (tmp_path / "none").mkdir()
