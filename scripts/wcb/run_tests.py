@@ -181,7 +181,7 @@ def main() -> int:
     setup.add_options(parser)
     options = parser.parse_args()
 
-    setup.ensure(options.mode, options.no_system, quiet=True)
+    setup.ensure(options.mode, options.no_system, for_tests=True)
     folder = build()
     REPORTS.mkdir(parents=True, exist_ok=True)
 
