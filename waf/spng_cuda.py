@@ -138,7 +138,7 @@ def build(bld):
     if not env.CUDA_COMPILER:
         return
     sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [
-        bld.path.find_node("scripts/compile_kernels.py")
+        bld.path.find_node("scripts/wcb/compile_kernels.py")
     ]
     images = []
     for architecture in ARCHITECTURES:

@@ -14,6 +14,8 @@
 
 namespace spng {
 
+struct MemoryRule; // spng/graph/memory_rule.h
+
 /// Whether a node may process several events at once.
 enum class Concurrency { unlimited, serial };
 
@@ -27,6 +29,8 @@ struct ComponentType {
     std::vector<std::string> outputs;
     Concurrency concurrency = Concurrency::unlimited;
     std::string text; ///< one line of meaning
+    /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not counted.
+    std::shared_ptr<const MemoryRule> memory{};
 };
 
 class Registry {

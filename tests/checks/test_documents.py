@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts.wcb import command_line, help_text, waf
 from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program, run
-from wcblib import command_line, help_text, waf
 
 sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)

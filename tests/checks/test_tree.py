@@ -173,6 +173,7 @@ def test_taboos(taboo: str, allowed: dict[str, str]) -> None:
         searched += files(
             "cfg",
             "scripts",
+            "waf",
             "profiling",
             "campaign",
             ".ci",
