@@ -28,9 +28,9 @@ local make_spng = import 'spng.jsonnet';
 /// nevents    stop after so many events; -1: all
 /// window     ticks that a window of a long readout answers for, on which the result depends; 0: the detector's; -1: never cut
 /// series     true: frames that follow each other in time are one readout
-/// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
+/// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
 /// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
-/// cuda_graph  off; on, auto: record the work of an event on CUDA once for each shape, and launch it as one
+/// cuda_graph  off; on, auto: capture the work of an event on CUDA once for each shape, and launch it as one
 /// dtype      float32 or float64
 /// tags       what to write, of: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (with coincidence, what a network gets), images,
