@@ -1,7 +1,7 @@
 """./wcb test: set-up and build if needed, then all tests.
 
-Runs the GoogleTest program and pytest, names what failed and what was skipped and why, and ends with the line
-"N passed, N failed, N skipped". Exit status 0 only if something passed and nothing failed.
+Runs the GoogleTest program and pytest, lists failed and skipped tests with their reasons, and ends with the line
+"N passed, N failed, N skipped". The exit status is 0 only if at least one test passed and none failed.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ REASON_WIDTH = 200
 
 @dataclass
 class Outcome:
-    """What a set of tests came to: names, with the reason where there is one."""
+    """Result of a set of tests: names, with the reasons of failures and skips."""
 
     passed: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: "Outcome") -> None:
-        """Join another set."""
+        """Add another set."""
         self.passed += other.passed
         self.failed |= other.failed
         self.skipped |= other.skipped
 
 
 def read_junit(path: Path) -> Outcome:
-    """Read the XML report which both GoogleTest and pytest write. Raises on an absent or unfinished file."""
+    """Read the JUnit XML report of GoogleTest or pytest. Raise OSError or ParseError for an absent or unfinished file."""
     outcome = Outcome()
     for case in xml.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname', '')}.{case.get('name')}"
@@ -55,7 +55,7 @@ def read_junit(path: Path) -> Outcome:
 
 
 def reason(element: xml.Element) -> str:
-    """What a failure's or skip's message says, in one line. GoogleTest puts a line with the place before it."""
+    """Return the message of a failure or skip as one line, without the source position that GoogleTest puts before it."""
     lines = [line.strip() for line in (element.get("message") or element.text or "").splitlines()]
     lines = [line for line in lines if line and line not in ("Skipped", "Failed", "unknown file")]
     if len(lines) > 1 and lines[0].rsplit(":", 1)[-1].isdigit():
@@ -65,7 +65,7 @@ def reason(element: xml.Element) -> str:
 
 
 def run_google_tests(program: Path, only: str) -> Outcome:
-    """Run the C++ tests; a crash is one failed test, named after the test that was running."""
+    """Run the C++ tests. Count a crash as one failed test, the one that was running."""
     report = REPORTS / "googletest.xml"
     report.unlink(missing_ok=True)
     command = [str(program), f"--gtest_output=xml:{report}"] + ([f"--gtest_filter=*{only}*"] if only else [])
@@ -90,7 +90,7 @@ def run_google_tests(program: Path, only: str) -> Outcome:
 
 
 def follow(line: str, running: str, kept: list[str], finished: list[str]) -> tuple[str, list[str]]:
-    """Show a line per suite and all output of a test that fails. Returns (running test, its output)."""
+    """Print a line per suite and all output of a failing test. Return (running test, its output)."""
     mark, text = line[:12], line[13:]
     if mark == "[ RUN      ]":
         return text, []
@@ -141,7 +141,7 @@ def run_pytest(only: str) -> Outcome:
 
 
 def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
-    """Files with tests, below folders of the checkout, of which the report names none."""
+    """Return the test files below `folders` of which the report has no test."""
     ran = {*outcome.passed, *outcome.failed, *outcome.skipped}
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -152,7 +152,7 @@ def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         prog="wcb test",
         description=__doc__,

@@ -164,7 +164,7 @@ def test_an_optional_package_is_done_without(monkeypatch, capsys):
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
     system_packages.ensure()
-    assert "never is not there and was not installed (optional: a test)" in capsys.readouterr().out
+    assert "never is missing and was not installed (optional: a test)" in capsys.readouterr().out
 
 
 def test_package_list_is_well_formed():
