@@ -1,4 +1,4 @@
-"""The page of physics figures: one HTML file with its pictures inside, and its tables as Markdown for docs/."""
+"""The page of physics figures: one HTML file with embedded pictures, and its tables as Markdown for docs/."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFINITIONS = "\n".join(
 
 
 def about_lines(result: dict[str, Any]) -> list[str]:
-    """Where the figures come from."""
+    """Return the origin of the figures: time, commit, machine, command, model, events."""
     events = "; ".join(
         f"{sample['label']}: {sample['events']} (seeds {sample['seeds'][0]} to {sample['seeds'][1]})"
         for sample in result["samples"]
@@ -55,7 +55,7 @@ def about_lines(result: dict[str, Any]) -> list[str]:
 
 
 def to_html(result: dict[str, Any], sections: list[Section]) -> str:
-    """The whole page, without anything from outside."""
+    """Return the page as one self-contained HTML file."""
     parts = [
         f"<!doctype html><html lang=en><head><meta charset=utf-8><title>SPNG physics</title><style>{STYLE}</style></head>"
         "<body><main><h1>SPNG: physics figures</h1>"
