@@ -20,7 +20,7 @@ std::vector<double> noise(double rms) {
     return samples;
 }
 
-/// Add a Gaussian of 2.5 ticks.
+/// Add a Gaussian with a sigma of 2.5 ticks.
 void add_pulse(std::vector<double>& samples, std::int64_t tick, double height) {
     for (std::int64_t i = tick - 12; i <= tick + 12; ++i) {
         const double distance = static_cast<double>(i - tick) / 2.5;
@@ -63,7 +63,7 @@ TEST(ChannelPulses, PolarityAndOrderOfLobes) {
     add_pulse(samples, 3000, 100);
     add_pulse(samples, 3010, -100);
     add_pulse(samples, 4000, 12); // too small
-    add_pulse(samples, 20, 100);  // may be cut
+    add_pulse(samples, 20, 100);  // may be cut off by the begin of the readout
     const auto pulses = find_pulses(samples.data(), ticks, 0, 1);
     ASSERT_EQ(pulses.size(), 3u);
     EXPECT_NEAR(pulses[0].polarity, 1, 1e-9);

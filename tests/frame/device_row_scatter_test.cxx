@@ -1,4 +1,4 @@
-// Frames put together by operations of a device equal those put together on the host.
+// Frames assembled by device operations equal those assembled on the host.
 
 #include "spng/nodes/frame/device_row_scatter.h"
 
@@ -28,7 +28,7 @@ TEST(DeviceRowScatter, EqualsTheHostsForReals) {
     for (const std::int64_t ticks : {5, 8, 20}) {
         const at::Tensor seen = scatter_rows_on_device(input, positions, ticks, at::kFloat);
         EXPECT_TRUE(seen.equal(scatter_rows(input, channels, ticks))) << ticks;
-        EXPECT_TRUE(seen[3].eq(0).all().item<bool>()); // channel 13, which no block has
+        EXPECT_TRUE(seen[3].eq(0).all().item<bool>()); // channel 13 is in no block
     }
 }
 

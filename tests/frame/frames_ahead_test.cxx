@@ -1,4 +1,4 @@
-// Frame files read ahead and written behind: the same frames, errors and bytes as without, in order.
+// Read-ahead and write-behind of frame files give the same frames, errors and bytes, in the same order.
 
 #include "spng/core/error.h"
 #include "spng/instrument/background_thread.h"
@@ -20,23 +20,23 @@
 namespace spng {
 namespace {
 
-Frame numbered(int ident) {
+Frame make_frame(int ident) {
     Frame frame;
     frame.ident = ident;
     frame.traces.push_back({"adc", at::full({3, 50}, ident, at::kShort), {1, 2, 3}, 0.0, 500.0, 0, {}});
     return frame;
 }
 
-/// Gives frames 0, 1, ...; number 2 is damaged. Says how far it is.
+/// Return frames 0, 1, ...; frame 2 is damaged. Count the calls.
 struct CountingReader {
     explicit CountingReader(std::atomic<int>& the_calls, int the_frames = 5)
         : calls(the_calls), frames(the_frames) {}
     std::optional<Frame> next() {
-        const int number = calls++;
-        if (number == 2) {
+        const int index = calls++;
+        if (index == 2) {
             throw std::runtime_error("damaged");
         }
-        return number < frames ? std::optional(numbered(number)) : std::nullopt;
+        return index < frames ? std::optional(make_frame(index)) : std::nullopt;
     }
     bool at_end() const { return calls >= frames; }
     std::vector<std::string> other_members() const { return {}; }
@@ -44,10 +44,10 @@ struct CountingReader {
     int frames;
 };
 
-/// Idents in the order in which they come; -1 for a damaged event.
-std::vector<int> all_of(FramesAhead<CountingReader>& source, int most = 100) {
+/// Return the idents of the events in order; -1 for a damaged event.
+std::vector<int> all_of(FramesAhead<CountingReader>& source, int max_events = 100) {
     std::vector<int> seen;
-    while (!source.at_end() && most-- > 0) {
+    while (!source.at_end() && max_events-- > 0) {
         try {
             const auto frame = source.next();
             if (!frame) {
@@ -61,9 +61,9 @@ std::vector<int> all_of(FramesAhead<CountingReader>& source, int most = 100) {
     return seen;
 }
 
-void wait_for(const std::atomic<int>& calls, int number) {
+void wait_for(const std::atomic<int>& calls, int count) {
     const instrument::Stopwatch watch;
-    while (calls < number && watch.seconds() < 30) {
+    while (calls < count && watch.seconds() < 30) {
         std::this_thread::yield();
     }
 }
@@ -83,7 +83,7 @@ TEST(FramesAhead, FramesAndErrorsComeInOrder) {
     }
 }
 
-TEST(FramesAhead, OneEventIsReadBeforeItIsAskedForAndNotMore) {
+TEST(FramesAhead, ReadsExactlyOneEventAhead) {
     std::atomic<int> calls{0};
     FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), true);
     wait_for(calls, 1);
@@ -91,11 +91,11 @@ TEST(FramesAhead, OneEventIsReadBeforeItIsAskedForAndNotMore) {
     EXPECT_EQ(source.next()->ident, 0);
     wait_for(calls, 2);
     EXPECT_EQ(calls, 2);
-    EXPECT_FALSE(source.at_end()) << "the reader is ahead of what was asked for";
+    EXPECT_FALSE(source.at_end()) << "the reader is ahead of the caller";
     EXPECT_EQ(source.frames_read(), 1u);
 }
 
-TEST(FramesAhead, NothingIsReadAheadWithoutIt) {
+TEST(FramesAhead, ReadAheadCanBeSwitchedOff) {
     std::atomic<int> calls{0};
     FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), false);
     source.next();
@@ -111,7 +111,7 @@ TEST(FramesAhead, NothingIsReadBeyondTheWantedEvents) {
     EXPECT_EQ(calls, 2);
 }
 
-TEST(FramesAhead, TheEndIsFoundByAskingWhereItIsNotKnown) {
+TEST(FramesAhead, ReturnsNothingAtAnUnknownEnd) {
     std::atomic<int> calls{0};
     FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls, 0), true);
     EXPECT_FALSE(source.next());
@@ -123,7 +123,7 @@ TEST(FramesBehind, TheSameBytesAsWithout) {
     for (const bool behind : {false, true}) {
         FramesBehind sink(folder / (behind ? "behind.npz" : "now.npz"), {}, behind);
         for (int ident = 0; ident < 4; ++ident) {
-            sink.write(numbered(ident), static_cast<std::uint64_t>(ident));
+            sink.write(make_frame(ident), static_cast<std::uint64_t>(ident));
         }
         sink.close();
     }
@@ -135,8 +135,8 @@ TEST(FramesBehind, AFailureNamesItsEventAndStays) {
     for (const bool behind : {false, true}) {
         const auto folder = test::temporary_folder("frames-behind");
         FramesBehind sink(folder / "out.npz", {}, behind);
-        sink.write(numbered(0), 0);
-        Frame wrong = numbered(1);
+        sink.write(make_frame(0), 0);
+        Frame wrong = make_frame(1);
         wrong.traces[0].channels.pop_back(); // FrameWriter rejects it
         const auto message_of = [&](auto call) -> std::string {
             try {
@@ -149,11 +149,11 @@ TEST(FramesBehind, AFailureNamesItsEventAndStays) {
         };
         std::string first = message_of([&] { sink.write(std::move(wrong), 1); });
         if (behind) {
-            EXPECT_EQ(first, "no error") << "the event is still on its way";
-            first = message_of([&] { sink.write(numbered(2), 2); });
+            EXPECT_EQ(first, "no error") << "the event is still pending";
+            first = message_of([&] { sink.write(make_frame(2), 2); });
         }
         EXPECT_NE(first.find("writing event 1"), std::string::npos) << first;
-        EXPECT_EQ(message_of([&] { sink.write(numbered(3), 3); }), first) << "the same, and nothing added";
+        EXPECT_EQ(message_of([&] { sink.write(make_frame(3), 3); }), first) << "the same error, unchanged";
         EXPECT_EQ(message_of([&] { sink.close(); }), first);
         EXPECT_FALSE(std::filesystem::exists(folder / "out.npz"));
     }
@@ -181,7 +181,7 @@ TEST(BackgroundWorker, TasksRunInOrderAndItsTimeIsNotThatOfNodes) {
     worker.submit([&] { order.push_back(2); }).get();
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
     EXPECT_EQ(worker.submit([] { return at::get_num_threads(); }).get(), 1)
-        << "an operation in a task starts no helpers";
+        << "an operation in a task starts no OpenMP threads";
 
     const std::int64_t beside = instrument::background_cpu_nanoseconds();
     const std::int64_t nodes = instrument::cpu_nanoseconds(instrument::CpuClock::Process);

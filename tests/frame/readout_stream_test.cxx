@@ -16,7 +16,7 @@ using test::error_of;
 constexpr WindowGrid grid{.core = 12, .before = 4, .after = 8, .align = 4};
 constexpr double tick_ns = 500;
 
-/// Ticks [begin, end) of a readout of two channels, whose samples are tick and 1000 + tick.
+/// Return ticks [begin, end) of a readout of two channels with the samples tick and 1000 + tick.
 Frame frame_of(int ident, std::int64_t begin, std::int64_t end, double start_ns = 0) {
     const at::Tensor row = at::arange(begin, end, at::kShort).unsqueeze(0);
     Frame frame;
@@ -48,7 +48,7 @@ std::vector<ReadoutEvent> events_of(std::vector<Frame> frames, bool series = tru
     return events_of(stream, std::move(frames));
 }
 
-/// A readout of 50 ticks in frames that end at these ticks.
+/// Return a readout of 50 ticks in frames that end at `ends`.
 std::vector<Frame> split(std::vector<std::int64_t> ends) {
     std::vector<Frame> frames;
     std::int64_t begin = 0;
@@ -60,7 +60,7 @@ std::vector<Frame> split(std::vector<std::int64_t> ends) {
     return frames;
 }
 
-TEST(ReadoutStream, ShortReadoutsLeaveAsTheyCame) {
+TEST(ReadoutStream, ShortReadoutsPassUnchanged) {
     Frame frame = frame_of(5, 0, 24);
     frame.channel_masks = {{"bad", {{7, 0, 99}, {7, 3, 5}}}, {"none", {}}};
     frame.traces[0].summary = at::arange(2, at::kDouble);
@@ -95,7 +95,7 @@ TEST(ReadoutStream, WindowsOfALongFrame) {
     EXPECT_EQ(events[3].frame.channel_masks, (ChannelMasks{{"bad", {{9, 0, 12}}}}));
 }
 
-TEST(ReadoutStream, HowAReadoutIsCutIntoFramesDoesNotMatter) {
+TEST(ReadoutStream, ResultDoesNotDependOnTheFramesOfAReadout) {
     const auto expected = events_of(split({50}));
     for (const auto& ends : std::vector<std::vector<std::int64_t>>{
              {25, 50}, {1, 2, 49, 50}, {24, 25, 48, 50}, {10, 20, 30, 40, 50}, {7, 50}}) {
@@ -112,7 +112,7 @@ TEST(ReadoutStream, HowAReadoutIsCutIntoFramesDoesNotMatter) {
     }
 }
 
-TEST(ReadoutStream, WhatTheWindowsNeedNoMoreIsForgotten) {
+TEST(ReadoutStream, DropsTicksThatNoWindowNeeds) {
     ReadoutStream stream("test", grid, true);
     std::vector<at::Tensor> given;
     for (int i = 0; i < 40; ++i) {
@@ -126,7 +126,7 @@ TEST(ReadoutStream, WhatTheWindowsNeedNoMoreIsForgotten) {
         for (const auto& samples : given) {
             held += samples.use_count() > 1;
         }
-        EXPECT_LE(held, 5) << i; // a window of 24 ticks, 12 to the next one, and a frame
+        EXPECT_LE(held, 5) << i; // a window of 24 ticks, 12 ticks to the next one, and one frame
     }
 }
 
@@ -157,7 +157,7 @@ TEST(ReadoutStream, HalfATickIsARounding) {
     EXPECT_EQ(events_of(begin(0.6 * tick_ns)).size(), 2u);
 }
 
-TEST(ReadoutStream, AFrameTwiceIsRejectedAndTheReadoutGoesOn) {
+TEST(ReadoutStream, RejectsARepeatedFrameAndContinues) {
     ReadoutStream stream("test", grid, true);
     stream.push(frame_of(0, 0, 10));
     EXPECT_FALSE(stream.pop());
@@ -178,7 +178,7 @@ TEST(ReadoutStream, TagsThatDifferInTicksCannotBeCut) {
     EXPECT_NE(error.text().seen.find("40 ticks"), std::string::npos);
 }
 
-TEST(ReadoutStream, NoTwoEventsShareANumber) {
+TEST(ReadoutStream, IdentsAreUnique) {
     std::vector<int> idents;
     for (const auto& event :
          events_of({frame_of(3, 0, 50), frame_of(4, 0, 50), frame_of(5, 0, 10), frame_of(20, 0, 5)}, false)) {

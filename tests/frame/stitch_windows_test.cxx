@@ -15,7 +15,7 @@ namespace {
 using test::Components;
 using test::error_of;
 
-/// '#' is 1 and all else 0, one row.
+/// Return one row: 1 for '#', 0 for any other character.
 at::Tensor mask_of(const std::string& pattern) {
     at::Tensor mask = at::zeros({1, static_cast<std::int64_t>(pattern.size())}, at::kShort);
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -43,20 +43,21 @@ protected:
         m_node.prepare(m_components.environment());
     }
 
-    /// Window `number` sees these regions; its signal inside them is 1 + number, its gauss everywhere.
-    TensorSetPtr window(std::int64_t number, const std::string& regions, std::int64_t core_begin,
+    /// Return readout window `index` with the ROIs `rois`. Its signal is 1 + index inside them, its gauss
+    /// everywhere.
+    TensorSetPtr window(std::int64_t index, const std::string& rois, std::int64_t core_begin,
                         std::int64_t core_end, std::int64_t begin) const {
         auto event = std::make_shared<EventInfo>();
-        event->ident = static_cast<int>(number);
+        event->ident = static_cast<int>(index);
         event->start = 1000 + 500.0 * static_cast<double>(begin);
         event->tick = 500;
-        event->ticks = static_cast<std::int64_t>(regions.size());
-        event->window = ReadoutWindow{0, number, core_begin, core_end};
+        event->ticks = static_cast<std::int64_t>(rois.size());
+        event->window = ReadoutWindow{0, index, core_begin, core_end};
         event->masks = {{"bad", {{7, core_begin - 1, core_begin + 2}}}};
-        const at::Tensor roi = mask_of(regions);
+        const at::Tensor roi = mask_of(rois);
         return std::make_shared<const TensorSet>(
-            event, std::vector{tensor("signal", (roi * (1 + number)).to(at::kFloat)), tensor("roi", roi),
-                               tensor("gauss", at::full(roi.sizes(), static_cast<float>(1 + number)))});
+            event, std::vector{tensor("signal", (roi * (1 + index)).to(at::kFloat)), tensor("roi", roi),
+                               tensor("gauss", at::full(roi.sizes(), static_cast<float>(1 + index)))});
     }
     static NamedTensor tensor(const std::string& name, const at::Tensor& data) {
         NamedTensor named;
@@ -77,7 +78,7 @@ TEST(TicksBeyond, CountsTheRunThatCrosses) {
     };
     EXPECT_EQ(count(".##.##", 2), 1);
     EXPECT_EQ(count(".##.##", 3), 0);
-    EXPECT_EQ(count(".##.##", 4), 0); // begins there
+    EXPECT_EQ(count(".##.##", 4), 0); // the run begins at tick 4
     EXPECT_EQ(count(".##.##", 5), 1);
     EXPECT_EQ(count("######", 1), 5);
     EXPECT_EQ(count("######", 6), 0);
@@ -85,31 +86,32 @@ TEST(TicksBeyond, CountsTheRunThatCrosses) {
     EXPECT_THROW(ticks_beyond(mask_of("##"), 3), Error);
 }
 
-TEST_F(StitchWindowsTest, OtherEventsPassAsTheyAre) {
+TEST_F(StitchWindowsTest, OtherEventsPassUnchanged) {
     const auto set = std::make_shared<const TensorSet>(std::make_shared<const EventInfo>(),
                                                        std::vector{tensor("any", mask_of("#"))});
     EXPECT_EQ(stitched(set), set);
 }
 
-// Core of the first window: ticks 0 to 5 of the readout, it sees 0 to 9; the second sees 4 to 13, core 6
-// to 13.
-TEST_F(StitchWindowsTest, ARegionIsThatOfTheWindowInWhichItBegins) {
+// The first window covers ticks 0 to 9 of the readout, with core 0 to 5; the second covers 4 to 13, with core
+// 6 to 13.
+TEST_F(StitchWindowsTest, RoiComesFromTheWindowInWhichItBegins) {
     const auto first = stitched(window(0, ".##.####..", 0, 6, 0));
     EXPECT_EQ(to_string(first->at("signal").data), ".11.11");
     const auto second = stitched(window(1, "#####..##.", 2, 10, 4));
-    // Ticks 6 and 7 are the first window's; that the second one sees a tick more is not lost.
+    // Ticks 6 and 7 come from the first window. The additional tick 8 of the second window is kept.
     EXPECT_EQ(to_string(second->at("signal").data), "112..22.");
     EXPECT_EQ(to_string(second->at("roi").data), "111..11.");
     EXPECT_EQ(to_string(second->at("gauss").data), "22222222");
 }
 
-TEST_F(StitchWindowsTest, RegionsThatBeginAtTheSeamAreTheNextWindows) {
+TEST_F(StitchWindowsTest, RoiThatBeginsAtTheSeamComesFromTheNextWindow) {
     EXPECT_EQ(to_string(stitched(window(0, "......####", 0, 6, 0))->at("signal").data), "......");
     EXPECT_EQ(to_string(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "2222....");
 }
 
-TEST_F(StitchWindowsTest, WindowsMayDisagreeAboutWhereARegionBegins) {
-    // The first sees it begin at the seam, the second a tick earlier: nothing is lost, nothing counted twice.
+TEST_F(StitchWindowsTest, WindowsMayDisagreeAboutTheBeginOfAnRoi) {
+    // The ROI begins at the seam in the first window and one tick earlier in the second: no tick is lost or
+    // doubled.
     stitched(window(0, "......####", 0, 6, 0));
     EXPECT_EQ(to_string(stitched(window(1, ".#####....", 2, 10, 4))->at("signal").data), "2222....");
 }
@@ -119,7 +121,7 @@ TEST_F(StitchWindowsTest, WindowsMayDisagreeTheOtherWayRound) {
     EXPECT_EQ(to_string(stitched(window(1, "..####....", 2, 10, 4))->at("signal").data), "1112....");
 }
 
-TEST_F(StitchWindowsTest, BeyondWhatAWindowSeesTheNextOneGoesOn) {
+TEST_F(StitchWindowsTest, NextWindowContinuesAfterTheEndOfThePrevious) {
     stitched(window(0, ".....#####", 0, 6, 0));
     EXPECT_EQ(to_string(stitched(window(1, "##########", 2, 8, 4))->at("signal").data), "111122");
     EXPECT_EQ(to_string(stitched(window(2, "###.......", 2, 10, 10))->at("signal").data), "22......");
@@ -135,17 +137,17 @@ TEST_F(StitchWindowsTest, TimesAndMasksAreThoseOfTheCore) {
     EXPECT_EQ(second->at("signal").axes[1].start, 1000 + 2 * 500);
 }
 
-TEST_F(StitchWindowsTest, WithoutItsPredecessorAWindowKeepsWhatItSees) {
+TEST_F(StitchWindowsTest, WindowAfterAFailedOneKeepsItsOwnRois) {
     testing::internal::CaptureStderr();
     stitched(window(0, ".....####.", 0, 6, 0));
     EXPECT_EQ(to_string(stitched(window(2, "####....##", 2, 10, 10))->at("signal").data), "33....33");
     const std::string log = testing::internal::GetCapturedStderr();
-    EXPECT_NE(log.find("from 4000.000000 ns to 7000.000000 ns, where 1 of its windows failed"),
+    EXPECT_NE(log.find("from 4000.000000 ns to 7000.000000 ns, because 1 of its readout windows failed"),
               std::string::npos)
         << log;
 }
 
-TEST_F(StitchWindowsTest, AnotherReadoutTakesNothingOver) {
+TEST_F(StitchWindowsTest, RoisDoNotCrossReadouts) {
     stitched(window(0, ".....#####", 0, 6, 0));
     auto event = std::make_shared<EventInfo>(window(0, "..........", 0, 6, 0)->event());
     event->window->readout = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// The components of a small job on the CPU.
+// Components of a small job on the CPU.
 
 #include "spng/core/error.h"
 #include "spng/core/registry.h"
@@ -26,7 +26,7 @@ private:
     Environment m_environment;
 };
 
-/// The Error that `work` throws; a failure of the test when it throws none.
+/// Return the Error that `work` throws. Fail the test if it throws none.
 template <class Work>
 Error error_of(Work work) {
     try {

@@ -1,5 +1,5 @@
 #pragma once
-// Where tests find the repository and the shared data, and where they may write.
+// Paths of the repository and of the shared data, and temporary folders.
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace spng::test {
 
-/// Root of the source tree: the define SPNG_SOURCE_DIR when the build gives it, else found from this file's
-/// path.
+/// Return the root of the source tree: the define SPNG_SOURCE_DIR of the build, otherwise derived from the
+/// path of this file.
 inline std::filesystem::path repo_root() {
 #ifdef SPNG_SOURCE_DIR
     return SPNG_SOURCE_DIR;
@@ -20,9 +20,9 @@ inline std::filesystem::path repo_root() {
 #endif
 }
 
-/// The folder of shared documents and data: the environment variable SPNG_SHARED, else the nearest folder
-/// `shared` with a `data` in it beside the source tree, beside the current folder, or beside a folder above
-/// them. Nothing when there is none: skip the test.
+/// Return the folder of shared data: the environment variable SPNG_SHARED, otherwise the nearest folder
+/// `shared` that holds a folder `data`, beside the source tree, the current folder, or a parent of them.
+/// Nothing if there is none: skip the test.
 inline std::optional<std::filesystem::path> shared_folder() {
     if (const char* given = std::getenv("SPNG_SHARED"); given != nullptr) {
         return std::filesystem::is_directory(given) ? std::optional<std::filesystem::path>(given)
@@ -39,7 +39,8 @@ inline std::optional<std::filesystem::path> shared_folder() {
     return std::nullopt;
 }
 
-/// A file of the shared data, such as "pdhd/tracks10-adc.npz"; nothing when it is absent: skip the test.
+/// Return the path of a shared data file, for example "pdhd/tracks10-adc.npz". Nothing if it is absent: skip
+/// the test.
 inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
     const auto shared = shared_folder();
     if (!shared || !std::filesystem::exists(*shared / "data" / name)) {
@@ -48,7 +49,7 @@ inline std::optional<std::filesystem::path> shared_data(const std::string& name)
     return *shared / "data" / name;
 }
 
-/// A fresh, empty folder for this name, removed when the test program ends.
+/// Create an empty folder with this name. It is removed when the test program ends.
 inline std::filesystem::path temporary_folder(const std::string& name) {
     struct Root {
         std::filesystem::path path =
@@ -56,7 +57,7 @@ inline std::filesystem::path temporary_folder(const std::string& name) {
         pid_t owner = ::getpid();
         ~Root() {
             std::error_code ignored;
-            if (owner == ::getpid()) { // not in a child that a test forked
+            if (owner == ::getpid()) { // not in a forked child process
                 std::filesystem::remove_all(path, ignored);
             }
         }

@@ -10,7 +10,8 @@
 namespace spng {
 
 BackgroundWorker::BackgroundWorker(std::string name) : m_name(std::move(name)) {
-    // A thread inherits what is blocked; handlers then run where they did without it.
+    // A new thread inherits the signal mask. With all signals blocked, handlers keep running on the other
+    // threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -38,8 +39,10 @@ void BackgroundWorker::add(std::function<void()> task) {
 
 void BackgroundWorker::work() {
     const instrument::BackgroundThread background(m_name);
-    at::get_num_threads();  // the first use in a thread sets it to the program's number,
-    omp_set_num_threads(1); // so that this stays
+    // The first call in a thread applies the program's thread count. Call it now, so that it cannot overwrite
+    // the 1 later.
+    at::get_num_threads();
+    omp_set_num_threads(1);
     for (;;) {
         std::function<void()> task;
         {

@@ -1,5 +1,5 @@
 #pragma once
-// File work beside the computation.
+// Background thread for file input and output.
 
 #include <condition_variable>
 #include <deque>
@@ -14,22 +14,23 @@
 
 namespace spng {
 
-/// A thread that does what it is given, one task after the other, in the order in which they came. Signals
-/// are left to the other threads; operations of LibTorch inside a task use this thread alone, so that they do
-/// not start a second team of helpers. Its processor time is not counted as that of nodes
-/// (instrument::BackgroundThread).
+/// Single-threaded FIFO task executor. The thread blocks all signals. LibTorch operations inside a task run
+/// on this thread only, so they do not start a second team of OpenMP threads. The thread's CPU time is not
+/// attributed to nodes (instrument::BackgroundThread).
 class BackgroundWorker {
 public:
-    /// @param name  of the thread, at most 15 characters
+    /// @param name  thread name, at most 15 characters
     explicit BackgroundWorker(std::string name);
 
-    /// Waits for the task that runs; those that wait are dropped, their futures broken.
+    /// Wait for the running task and drop the queued ones; their futures report
+    /// std::future_errc::broken_promise.
     ~BackgroundWorker();
     BackgroundWorker(const BackgroundWorker&) = delete;
     BackgroundWorker& operator=(const BackgroundWorker&) = delete;
 
-    /// The future has what `task` returns or throws. What the task refers to must live until then or longer
-    /// than the worker.
+    /// Queue a task.
+    /// @param task  objects that it refers to must live until the future is ready, or outlive the worker
+    /// @return the result or exception of `task`
     template <class Task>
     std::future<std::invoke_result_t<Task>> submit(Task task) {
         auto packaged = std::make_shared<std::packaged_task<std::invoke_result_t<Task>()>>(std::move(task));

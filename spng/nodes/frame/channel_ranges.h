@@ -1,5 +1,5 @@
 #pragma once
-// Marked ticks of channels (ChannelRange), as frames, windows of long readouts and cleaning need them.
+// Operations on tick ranges of channels (ChannelRange) and on channel masks.
 
 #include "spng/core/tensor_set.h"
 
@@ -9,15 +9,15 @@
 
 namespace spng {
 
-/// Ranges of each channel, sorted and merged where they touch or overlap; empty ones are left out.
+/// Group ranges by channel, sort them, merge those that touch or overlap, and drop empty ones.
 std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRange> ranges);
 
-/// What of the masks lies in ticks [begin, end), counted from `begin`: sorted by channel and tick, merged
-/// where ranges touch, so that the result does not depend on how the ranges were cut before. Masks of which
-/// nothing is left are left out.
+/// Clip masks to ticks [begin, end) and count ticks from `begin`. Ranges are sorted by channel and tick, and
+/// touching ranges are merged, so the result does not depend on how the ranges were cut before. Masks that
+/// become empty are dropped.
 ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::int64_t end);
 
-/// Add `masks`, counted from tick `offset`, to `all`.
+/// Append `masks` to `all`, shifted by `offset` ticks.
 void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset);
 
 } // namespace spng

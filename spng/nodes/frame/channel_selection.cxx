@@ -15,7 +15,7 @@
 namespace spng {
 namespace {
 
-/// Whether all magnitudes are at most `largest`, which NaN is not. No branch in the loop.
+/// Return whether all magnitudes are at most `largest`; false for NaN. The floating-point loop has no branch.
 template <class T>
 bool all_within(const T* samples, std::int64_t count, double largest) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -39,7 +39,7 @@ bool all_finite(const T* samples, std::int64_t count) {
            });
 }
 
-/// Ends at the first sample that differs, which is the second one of a channel that is alive.
+/// Stop at the first sample that differs from sample 0, which is usually the second one of a live channel.
 template <class T>
 bool is_constant(const T* samples, std::int64_t count) {
     return count > 1 &&
@@ -67,7 +67,7 @@ std::vector<ChannelRange> ranges_at_rails(const T* samples, std::int64_t count, 
     return ranges;
 }
 
-/// Replace [begin, end) by the line between its neighbours, or by the one neighbour there is.
+/// Replace [begin, end) by the straight line between its neighbours, or by the only neighbour.
 template <class T>
 void bridge(T* samples, std::int64_t count, std::int64_t begin, std::int64_t end) {
     const bool has_left = begin > 0;
@@ -108,7 +108,7 @@ Verdict fill_row(T* out, const T* in, std::int64_t ticks, const std::vector<Chan
     return verdict;
 }
 
-/// What is counted of one row.
+/// Findings of one row, input of count().
 struct RowFindings {
     Verdict verdict = Verdict::good;
     bool constant = false;
@@ -124,7 +124,7 @@ void count(instrument::ChannelCounts& counts, const RowFindings& row) {
     counts.masked += row.verdict == Verdict::dead ? 1 : 0;
     counts.constant += row.constant ? 1 : 0;
     counts.partly_masked += row.partly_masked ? 1 : 0;
-    if (!row.constant && !row.saturated.empty()) { // a channel that is dead may be so at a rail
+    if (!row.constant && !row.saturated.empty()) { // a dead channel may be constant at a rail
         ++counts.saturated;
         for (const auto& range : row.saturated) {
             counts.saturated_samples += static_cast<std::uint64_t>(range.end - range.begin);
@@ -152,7 +152,7 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
     SelectedChannels selected;
     selected.waveforms = host_tensor({rows.size(0), rows.size(1), ticks}, samples.scalar_type(), pinned);
     selected.good = host_tensor(rows.sizes(), at::kBool, pinned);
-    // Merged, so that ranges that touch may cover the readout together.
+    // Merged, because touching ranges may cover the readout together.
     const auto bad_by_channel = merged_by_channel(bad);
     static const std::vector<ChannelRange> none;
 

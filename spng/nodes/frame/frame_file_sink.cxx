@@ -1,16 +1,24 @@
 #include "spng/nodes/frame/frame_file_sink.h"
 
 #include "spng/core/notes.h"
+#include "spng/graph/memory_rule.h"
 
 namespace spng {
 namespace {
+
+/// The last frame is written while the next event is worked on.
+std::vector<PlannedSet> plan_memory(const FrameFileSinkConfig&, PlannedCall& call) {
+    call.stage(call.inputs.at(0));
+    return {};
+}
 
 const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .kind = "sink",
                                                 .inputs = {"frame"},
                                                 .outputs = {},
                                                 .concurrency = Concurrency::serial,
-                                                .text = "writes events to a frame file"}};
+                                                .text = "writes events to a frame file",
+                                                .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};
 
 } // namespace
 
@@ -41,8 +49,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
 }
 
 void FrameFileSink::prepare_node(Environment&) {
-    // Opened before the first event, so that a folder that cannot be written to is known before any work is
-    // done.
+    // Open the file before the first event, so that an unwritable folder is reported before any work is done.
     m_writer = std::make_unique<FramesBehind>(
         config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),
         config().write_behind);

@@ -1,5 +1,5 @@
 #pragma once
-// FrameFileSink: events to a frame file.
+// FrameFileSink: write events to a frame file.
 
 #include "spng/graph/node.h"
 #include "spng/io/uses_files.h"
@@ -20,16 +20,16 @@ struct FrameFileSinkConfig {
         return std::make_tuple(
             field(&C::outname, "outname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
             field(&C::level, "level", "", between(-1, 9),
-                  "compression, 0 none to 9 smallest; -1: chosen for time"),
+                  "compression level, 0 (none) to 9 (smallest); -1: a fast level for the format"),
             field(&C::masks, "masks", "", any(), "write the event's channel masks"),
             field(&C::write_behind, "write_behind", "", any(),
-                  "compress and write an event while the next one is worked on"));
+                  "compress and write an event on a background thread while the next one is processed"));
     }
 };
 
-/// The file appears under its name when the job ends; a job that stops early keeps the events that were
-/// complete. When writing fails, the file is gone and the job ends with an error, also where failed events
-/// are skipped.
+/// In: sets of (channel, tick) tensors on the host, see frame_from().
+/// The file appears under its name when the job ends. A job that stops early keeps the complete events. If
+/// writing fails, the file is removed and the job ends with an error, even if failed events are skipped.
 class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public UsesFiles {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
@@ -43,7 +43,8 @@ private:
     std::unique_ptr<FramesBehind> m_writer;
 };
 
-/// The frame that a set of (channel, tick) tensors is.
+/// Convert a set of (channel, tick) tensors to a frame; inverse of set_from().
+/// @param with_masks  copy the channel masks of the event
 Frame frame_from(const TensorSet& set, bool with_masks);
 
 } // namespace spng

@@ -1,5 +1,6 @@
 #include "spng/nodes/frame/frame_file_source.h"
 
+#include "spng/graph/memory_rule.h"
 #include "spng/io/data_path.h"
 
 #include <ATen/ops/ones.h>
@@ -11,12 +12,32 @@
 namespace spng {
 namespace {
 
-const Registration<FrameFileSource> registration{{.type = "FrameFileSource",
-                                                  .kind = "source",
-                                                  .inputs = {},
-                                                  .outputs = {"frame"},
-                                                  .concurrency = Concurrency::serial,
-                                                  .text = "reads the events of a frame file"}};
+/// ADC samples of all channels, two bytes each; the next frame is read while an event is worked on.
+std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig&, PlannedCall& call) {
+    std::int64_t samples = 0;
+    for (const auto& group : call.groups) {
+        samples += group.samples();
+    }
+    const PlannedSet frame{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)};
+    for (std::size_t port = 0; port < call.outputs; ++port) {
+        call.stage(frame);
+    }
+    return std::vector<PlannedSet>(call.outputs, frame);
+}
+
+std::int64_t window_ticks(const FrameFileSourceConfig& config) {
+    const WindowGrid& window = config.window;
+    return window.core > 0 ? window.before + window.core + window.after : 0;
+}
+
+const Registration<FrameFileSource> registration{
+    {.type = "FrameFileSource",
+     .kind = "source",
+     .inputs = {},
+     .outputs = {"frame"},
+     .concurrency = Concurrency::serial,
+     .text = "reads the events of a frame file",
+     .memory = memory_rule<FrameFileSource>({.call = plan_memory, .window_ticks = window_ticks})}};
 
 } // namespace
 
@@ -53,7 +74,7 @@ void FrameFileSource::configured() {
     for (const auto& [key, ticks] : {std::pair{"core", grid.core}, std::pair{"before", grid.before}}) {
         if (ticks % grid.align != 0) {
             reject("window." + std::string(key), std::to_string(ticks) + " ticks",
-                   "a multiple of " + std::to_string(grid.align) + " ticks, a sample of the images");
+                   "a multiple of " + std::to_string(grid.align) + " ticks, one sample of the ROI images");
         }
     }
     if (grid.core > 0 && grid.after > grid.core) {
@@ -82,8 +103,8 @@ void FrameFileSource::prepare_node(Environment&) {
 }
 
 Ports FrameFileSource::process(const Ports&) {
-    ++m_asked;
-    while (!has_given_enough()) {
+    ++m_calls;
+    while (!is_limit_reached()) {
         if (auto event = m_stream->pop()) {
             return {set_from(std::move(event->frame), m_events++, event->window)};
         }
@@ -92,7 +113,8 @@ Ports FrameFileSource::process(const Ports&) {
             m_stream->push(std::move(*frame));
         } else if (!m_stream->empty()) {
             m_stream->end();
-        } else if (m_reader->frames_read() == 0 && m_asked == 1) {
+        } else if (m_reader->frames_read() == 0 && m_calls == 1) {
+            // After the first call, no frame means that the events were present but failed.
             reject_empty_file();
         } else {
             break;
@@ -101,8 +123,6 @@ Ports FrameFileSource::process(const Ports&) {
     return {nullptr};
 }
 
-/// Only the first question may find the file empty; later ones come after events that were there but could
-/// not be used.
 void FrameFileSource::reject_empty_file() const {
     throw Error(
         ErrorKind::Input,

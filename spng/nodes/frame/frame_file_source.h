@@ -1,5 +1,5 @@
 #pragma once
-// FrameFileSource: events of a frame file, one set for each.
+// FrameFileSource: read the events of a frame file, one set per event.
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
@@ -27,27 +27,27 @@ struct FrameFileSourceConfig {
         return std::make_tuple(
             field(&C::inname, "inname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
             field(&C::further_files, "further_files", "", any(),
-                  "files with other channels of the same events, such as those of other anodes"),
+                  "files with other channels of the same events, for example of other anodes"),
             field(&C::tags, "tags", "", any(), "tags to read; \"*\" reads all"),
-            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"),
+            field(&C::nevents, "nevents", "events", at_least(-1), "maximum number of events; -1: all"),
             field(&C::read_ahead, "read_ahead", "", any(),
-                  "read and decompress the next event while the one before is worked on"),
+                  "read and decompress the next event on a background thread while the current one is "
+                  "processed"),
             field(&C::window, "window", "", any(),
-                  "how readouts longer than core, before and after together are cut into windows, each an "
-                  "event"),
+                  "cut readouts longer than before + core + after into readout windows, one event each"),
             field(&C::series, "series", "", any(),
-                  "frames that follow each other in time, with the same channels, are one readout"));
+                  "join consecutive frames in time with the same channels into one readout"));
     }
 };
 
-/// Each set holds one tensor per tag, named by the tag: (channel, tick) on the host with the frame's channel
-/// numbers, of all files together. A file without any event is an error; damaged events are errors of that
-/// event. Files other than regular ones, such as pipes, are not read ahead. Long readouts come as windows, as
-/// ReadoutStream cuts them; of those no more than one and a frame are in memory.
+/// Out: one tensor (channel, tick) per tag on the host, named by the tag, with the channel ids of all files.
+/// A file without any event is an error. A damaged event is an error of that event. Only regular files are
+/// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them and
+/// one frame are in memory.
 class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public UsesFiles {
 public:
     std::vector<std::filesystem::path> files_read() const override;
-    bool at_end() const override { return has_given_enough() || (m_stream->empty() && m_reader->at_end()); }
+    bool at_end() const override { return is_limit_reached() || (m_stream->empty() && m_reader->at_end()); }
 
 protected:
     void configured() override;
@@ -55,7 +55,7 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    bool has_given_enough() const {
+    bool is_limit_reached() const {
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
     }
 
@@ -63,11 +63,13 @@ private:
 
     std::unique_ptr<FramesAhead<JoinedFrameReader>> m_reader;
     std::unique_ptr<ReadoutStream> m_stream;
-    std::uint64_t m_asked = 0;
+    std::uint64_t m_calls = 0;
     std::uint64_t m_events = 0;
 };
 
-/// A frame as a set: the inverse is frame_from().
+/// Convert a frame to a set; inverse of frame_from().
+/// @param index   of the event in the job
+/// @param window  set if the frame is a readout window of a long readout
 TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWindow> window = std::nullopt);
 
 } // namespace spng

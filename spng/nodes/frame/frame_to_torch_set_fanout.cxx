@@ -5,6 +5,7 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/memory/page_locked.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fill.h>
@@ -15,12 +16,26 @@
 namespace spng {
 namespace {
 
+constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
+
+/// ADC samples of each group, two bytes each.
+std::vector<PlannedSet> plan_memory(const FrameToTorchSetFanoutConfig&, PlannedCall& call) {
+    call.keep(table_bytes);
+    std::vector<PlannedSet> outputs;
+    for (const auto& group : call.groups) {
+        outputs.push_back({call.make(group, MemoryUse::input, 2)});
+    }
+    outputs.resize(call.outputs);
+    return outputs;
+}
+
 const Registration<FrameToTorchSetFanout> registration{
     {.type = "SPNGFrameToTorchSetFanout",
      .kind = "frame",
      .inputs = {"frame"},
      .outputs = {"*"},
-     .text = "splits a frame into groups of views, cleans and uploads them"}};
+     .text = "splits a frame into view groups, cleans and uploads them",
+     .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true})}};
 
 void append(ChannelMasks& masks, const std::string& name, const std::vector<ChannelRange>& ranges) {
     if (!ranges.empty()) {
@@ -51,7 +66,7 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
 }
 
-const NamedTensor& FrameToTorchSetFanout::chosen(const TensorSet& frame) const {
+const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) const {
     const bool is_only = config().intag.empty() && frame.tensors().size() == 1;
     const NamedTensor* tensor = is_only ? &frame.tensors().front() : frame.find(config().intag);
     if (tensor == nullptr) {
@@ -71,7 +86,7 @@ const NamedTensor& FrameToTorchSetFanout::chosen(const TensorSet& frame) const {
     return *tensor;
 }
 
-void FrameToTorchSetFanout::require_no_others(const std::map<int, std::int64_t>& row_of_channel) const {
+void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const {
     const auto& own = m_view_groups->channels();
     std::size_t foreign = 0;
     int example = 0;
@@ -92,8 +107,8 @@ void FrameToTorchSetFanout::require_no_others(const std::map<int, std::int64_t>&
              .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
                          (is_one ? " of anode " : " of anodes ") + idents_of(m_view_groups->anodes()),
              .hint =
-                 "choose the anode with -A tpcid=N, or several with commas; -A other_anodes=ignore leaves "
-                 "the channels of all others out"});
+                 "select the anode with -A tpcid=N, or several separated by commas; -A other_anodes=ignore "
+                 "skips the channels of all others"});
     }
 }
 
@@ -115,7 +130,7 @@ void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t
                      .expected = "channels of every anode of the job; those of anode " +
                                  std::to_string(absent.front()->config().ident) + " are " +
                                  std::to_string(first.front()) + " to " + std::to_string(first.back()),
-                     .hint = "choose the anodes that the file has with -A tpcid=N or a list of them"});
+                     .hint = "select the anodes of the file with -A tpcid=N or a comma-separated list"});
     }
 }
 
@@ -158,7 +173,8 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         return {};
     }
     auto event = std::make_shared<EventInfo>();
-    event->start = 1; // few readouts begin at 0, which recorded graphs tell apart (section_ports.h)
+    event->start =
+        1; // captured graphs treat a start of 0 as a different input (section_ports.h); few readouts have it
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const bool is_copied = !context().device().is_cpu();
@@ -176,14 +192,14 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
 }
 
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
-    const NamedTensor& frame = chosen(*inputs[0]);
+    const NamedTensor& frame = select_input(*inputs[0]);
     const auto* channel = frame.channels->ids.const_data_ptr<std::int32_t>();
     std::map<int, std::int64_t> row_of_channel;
     for (std::int64_t row = 0; row < frame.channels->ids.numel(); ++row) {
         row_of_channel.emplace(channel[row], row);
     }
     if (config().other_channels == "reject") {
-        require_no_others(row_of_channel);
+        reject_other_channels(row_of_channel);
     }
     require_every_anode(row_of_channel);
 

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGFrameToTorchSetFanout: from a frame to one tensor for each group of views, cleaned and on the device.
+// SPNGFrameToTorchSetFanout: split a frame into one tensor per view group, cleaned and on the device.
 
 #include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
@@ -32,35 +32,36 @@ struct FrameToTorchSetFanoutConfig {
         return std::make_tuple(
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::output_groups, "output_groups", "", required(),
-                  "names of the groups, one for each output port"),
-            field(&C::intag, "intag", "", any(), "tag of the waveforms; empty: the only one of the frame"),
+                  "names of the view groups, one per output port"),
+            field(&C::intag, "intag", "", any(), "tag of the waveforms; empty: the only tag of the frame"),
             field(&C::bad_masks, "bad_masks", "", any(),
                   "channel masks of the frame that mark dead channels and bad ticks"),
             field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
-                  "integer samples at 0 or 2^bits - 1 are listed as saturated; 0: not looked for"),
+                  "resolution of the digitiser; integer samples at 0 or 2^bits - 1 are listed as saturated; "
+                  "0: do not look for saturation"),
             field(&C::other_channels, "other_channels", "", one_of("reject", "ignore"),
-                  "what to do with channels of other anodes than those of the groups"),
+                  "treatment of channels that belong to none of the groups' anodes"),
             field(&C::default_nticks, "default_nticks", "ticks", at_least(0),
-                  "expected length of a readout, with which the chain is tried on a device before the first "
-                  "event; 0: it is not tried"),
+                  "expected readout length; a device is warmed up with readouts of this length before the "
+                  "first event; 0: no warm-up"),
             field(&C::readout_period, "readout_period", "ns", above(0), "expected sampling period"),
             field(&C::check, "check", "", any(),
-                  "name of the SPNGInputCheck component; empty: noise, polarity and pulse shape of the input "
-                  "are not compared"),
-            field(&C::max_bad_share, "max_bad_share", "", between(0, 1),
-                  "share of an anode's channels that may be absent, NaN, out of range, dead or masked, or "
-                  "saturated, without a warning"));
+                  "name of the SPNGInputCheck component; empty: do not check noise, polarity and pulse shape "
+                  "of the input"),
+            field(
+                &C::max_bad_share, "max_bad_share", "", between(0, 1),
+                "warn if a larger share of an anode's channels is unusable (absent, NaN, out of range, dead "
+                "or masked), or saturated"));
     }
 };
 
-/// Output port g holds the tensor of group g, named as the group: (view, channel, tick), int16 as it was read
-/// (it becomes a real number on the device) or real. The masks "nan", "missing", "outofrange" and "saturated"
-/// are added to the event. Counts of such channels go to the report of the run. The groups may be those of
-/// several anodes, whose channels are then all in the frame; an anode without a single channel in it is an
-/// error of the event.
+/// In: a frame (channel, tick) on the host. Out: port g gives the tensor of group g, with the name of the
+/// group: (view, channel, tick) [ADC]. int16 input stays int16 and is converted to real numbers on the
+/// device. The masks "nan", "missing", "outofrange" and "saturated" are added to the event. The counts of
+/// such channels go to the run report. The groups may belong to several anodes; the frame then holds the
+/// channels of all of them. An anode without any channel in the frame is an error of the event.
 ///
-/// On a device, samples are gathered straight into page-locked memory, and copied to the device without
-/// waiting.
+/// For a device, samples are gathered directly into page-locked memory and uploaded asynchronously.
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
                               public DeviceWorkStarter,
                               public instrument::ReportsInput {
@@ -74,14 +75,15 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    const NamedTensor& chosen(const TensorSet& frame) const;
+    /// Return the tensor with the tag `intag`, or the only one.
+    const NamedTensor& select_input(const TensorSet& frame) const;
     /// @param waveforms  (view, channel, tick) on the host
     /// @param good       (view, channel) bool on the host
     NamedTensor uploaded(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good,
                          const Axis& ticks) const;
-    /// For each row of the group, the row of the frame with its channel or -1.
+    /// Return for each channel of the group its row in the frame, or -1.
     at::Tensor rows_of(const ViewGroup& group, const std::map<int, std::int64_t>& row_of_channel) const;
-    void require_no_others(const std::map<int, std::int64_t>& row_of_channel) const;
+    void reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const;
     void require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const;
 
     const ViewGroups* m_view_groups = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// The events of a frame file, read ahead of being asked for.
+// Read-ahead of the events of a frame file.
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/io/frame.h"
@@ -17,27 +17,27 @@
 
 namespace spng {
 
-/// What a reader of frames (FrameReader, JoinedFrameReader) gives, in the same order and with the same
-/// errors; but the next event is read and decompressed on a thread of its own while the caller works on the
-/// one before. One event more is then in memory.
+/// Wrapper of a frame reader (FrameReader, JoinedFrameReader) that reads and decompresses the next event on a
+/// background thread while the caller processes the current one. Frames come in the same order and errors are
+/// the same as without it. One additional event is in memory.
 template <class Reader>
 class FramesAhead {
 public:
     static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-    /// Begins to read.
-    /// @param ahead  false: each event is read when next() asks for it. So it has to be for what can keep a
-    ///               reader waiting for ever (a FIFO, /dev/stdin), since the destructor waits for it.
-    /// @param most   events that will be asked for; none beyond is read
-    FramesAhead(std::unique_ptr<Reader> reader, bool ahead, std::uint64_t most = no_limit)
-        : m_reader(std::move(reader)), m_most(most) {
+    /// Start reading.
+    /// @param ahead       false: read each event inside next(). Required for inputs that may block for ever
+    ///                    (a FIFO, /dev/stdin), because the destructor waits for a pending read.
+    /// @param max_frames  do not read more frames than this ahead of time
+    FramesAhead(std::unique_ptr<Reader> reader, bool ahead, std::uint64_t max_frames = no_limit)
+        : m_reader(std::move(reader)), m_max_frames(max_frames) {
         if (ahead) {
             m_worker = std::make_unique<BackgroundWorker>("read-ahead");
             ask_ahead();
         }
     }
 
-    /// As the reader's next(). Waits for an event that is still being read.
+    /// Return the reader's next frame; wait if it is still being read.
     std::optional<Frame> next() {
         Answer answer = m_pending.valid() ? m_pending.get() : ask();
         m_at_end = answer.at_end;
@@ -52,13 +52,14 @@ public:
         return std::move(answer.frame);
     }
 
-    /// As those of the reader, for what next() has returned.
+    /// State of the reader after the last frame that next() has returned.
     bool at_end() const { return m_at_end; }
     std::size_t frames_read() const { return m_frames_read; }
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
 private:
-    /// What the reader said, and how it stood then: it may be further when next() is asked.
+    /// Result of one read, with the state of the reader after it. The reader may be ahead of it when next()
+    /// is called.
     struct Answer {
         std::optional<Frame> frame;
         std::exception_ptr failure;
@@ -80,18 +81,20 @@ private:
     }
 
     void ask_ahead() {
-        if (m_worker && m_frames_read < m_most) {
+        if (m_worker && m_frames_read < m_max_frames) {
             m_pending = m_worker->submit([this] { return ask(); });
         }
     }
 
-    std::unique_ptr<Reader> m_reader; ///< used by the worker while an answer is pending, else by the caller
-    std::uint64_t m_most;
+    /// Used by the worker while a read is pending, otherwise by the caller.
+    std::unique_ptr<Reader> m_reader;
+    std::uint64_t m_max_frames;
     std::size_t m_frames_read = 0;
     bool m_at_end = false;
     std::vector<std::string> m_other_members;
     std::future<Answer> m_pending;
-    std::unique_ptr<BackgroundWorker> m_worker; ///< null: nothing is read ahead. Last: it uses the others
+    /// Null: no read-ahead. Last member, because its thread uses the others until it is destroyed.
+    std::unique_ptr<BackgroundWorker> m_worker;
 };
 
 } // namespace spng

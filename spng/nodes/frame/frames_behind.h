@@ -1,5 +1,5 @@
 #pragma once
-// Events on their way into a frame file.
+// Write-behind of events into a frame file.
 
 #include "spng/io/frame_writer.h"
 #include "spng/nodes/frame/background_worker.h"
@@ -13,34 +13,36 @@
 
 namespace spng {
 
-/// A FrameWriter whose events are compressed and written on a thread of their own while the caller works on
-/// the next one. At most one event is on its way, so that one event more is in memory; equal events give
-/// equal files, written behind or not.
+/// Wrapper of FrameWriter that compresses and writes an event on a background thread while the caller
+/// processes the next one. At most one event is pending, so one additional event is in memory. The file has
+/// the same bytes as without write-behind.
 ///
-/// A failure comes out of the first call after it, names the event that it belongs to, and comes out of every
-/// later call too: the file is gone, and no event is in it.
+/// The first call after a failure throws an error that names the failed event. Every later call throws it
+/// again: the file was removed, with all its events.
 class FramesBehind {
 public:
-    /// See FrameWriter.
-    /// @param behind  false: write() returns when the event is written
+    /// @param path, level  see FrameWriter
+    /// @param behind       false: write() returns after the event is written
     FramesBehind(const std::filesystem::path& path, std::optional<int> level, bool behind);
 
-    /// Waits until the event before is written, then hands this one over.
-    /// @param event  its index, for messages
+    /// Wait until the previous event is written, then queue this one.
+    /// @param event  index of the event, for error messages
     void write(Frame frame, std::uint64_t event);
 
-    /// Waits for the last event and completes the file. With no event written nothing is left.
+    /// Wait for the last event and complete the file. Leave no file if no event was written.
     void close();
 
 private:
     void write_now(const Frame& frame, std::uint64_t event);
     void wait();
 
-    FrameWriter m_writer; ///< used by the worker while an event is pending, else by the caller
+    /// Used by the worker while an event is pending, otherwise by the caller.
+    FrameWriter m_writer;
     bool m_wrote_an_event = false;
     std::exception_ptr m_failure;
     std::future<void> m_pending;
-    std::unique_ptr<BackgroundWorker> m_worker; ///< null: nothing is written behind. Last: it uses the others
+    /// Null: no write-behind. Last member, because its thread uses the others until it is destroyed.
+    std::unique_ptr<BackgroundWorker> m_worker;
 };
 
 } // namespace spng

@@ -17,22 +17,22 @@ double first_sample_ns(const Frame& frame) {
     return traces.start_ns + traces.first_tick * traces.tick_ns;
 }
 
-/// Tags of one frame are cut at the same ticks.
 void require_equal_ticks(const Frame& frame) {
     const TaggedTraces& first = frame.traces.front();
     for (const auto& traces : frame.traces) {
         if (traces.samples.size(1) != first.samples.size(1) || traces.start_ns != first.start_ns ||
             traces.tick_ns != first.tick_ns || traces.first_tick != first.first_tick) {
-            const auto text = [](const TaggedTraces& tag) {
+            const auto summary = [](const TaggedTraces& tag) {
                 return std::to_string(tag.samples.size(1)) + " ticks from " + std::to_string(tag.start_ns) +
                        " ns in tag '" + tag.tag + "'";
             };
-            throw Error(ErrorKind::Input,
-                        {.what = "the tags of a long readout differ in their ticks",
-                         .where = "event " + std::to_string(frame.ident),
-                         .seen = text(first) + ", " + text(traces),
-                         .expected = "all tags with the same ticks, since they are cut into windows together",
-                         .hint = "give a file with the tag to process only"});
+            throw Error(
+                ErrorKind::Input,
+                {.what = "the tags of a long readout differ in their ticks",
+                 .where = "event " + std::to_string(frame.ident),
+                 .seen = summary(first) + ", " + summary(traces),
+                 .expected = "the same ticks in all tags, which are cut into readout windows together",
+                 .hint = "use a file that holds only the tag to process"});
         }
     }
 }
@@ -56,8 +56,8 @@ std::string ReadoutStream::difference(const Readout& readout, const Frame& frame
             {.what = "frames of a series overlap or are out of order",
              .where = "event " + std::to_string(frame.ident),
              .seen = "first sample at " + std::to_string(first_sample_ns(frame)) + " ns",
-             .expected = std::to_string(readout.end_ns()) + " ns, where the frame before it ended, or later",
-             .hint = "sort the frames by time; separate events are processed without -A series=true"});
+             .expected = std::to_string(readout.end_ns()) + " ns, the end of the previous frame, or later",
+             .hint = "sort the frames by time; omit -A series=true for separate events"});
     }
     if (gap > 0.5) {
         return std::to_string(std::llround(gap)) + " ticks are missing";
@@ -86,7 +86,7 @@ void ReadoutStream::begin_readout(Frame frame) {
     readout.add(frame);
     readout.head = std::move(frame);
     for (auto& traces : readout.head.traces) {
-        // Of no ticks: the type of the samples stays known, the samples do not stay in memory.
+        // Keep a tensor of 0 ticks: it has the sample type but no samples.
         traces.samples = traces.samples.narrow(1, 0, 0).clone();
     }
 }
@@ -100,7 +100,7 @@ void ReadoutStream::Readout::add(const Frame& frame) {
 }
 
 void ReadoutStream::append(Readout& readout, const Frame& frame) const {
-    // A mask of a frame may reach beyond the frame, but says nothing about the next one.
+    // A mask may reach beyond its frame. Clip it, because it does not apply to the next frame.
     ChannelMasks& masks = readout.head.channel_masks;
     if (readout.is_one_frame) {
         masks = masks_within(masks, 0, readout.ticks);
@@ -188,29 +188,30 @@ std::optional<ReadoutEvent> ReadoutStream::pop() {
 }
 
 std::optional<ReadoutEvent> ReadoutStream::next_window(Readout& readout) {
-    const auto place = window_at(m_grid, readout.next_window, readout.ticks, readout.is_complete);
-    if (!place) {
+    const auto window = window_at(m_grid, readout.next_window, readout.ticks, readout.is_complete);
+    if (!window) {
         return std::nullopt;
     }
     ReadoutEvent event;
-    event.frame = cut(readout, place->begin, place->end);
+    event.frame = cut(readout, window->begin, window->end);
     if (m_last_window_ident) {
         event.frame.ident = std::max(event.frame.ident, *m_last_window_ident + 1);
     }
     m_last_window_ident = event.frame.ident;
     m_long_readouts += readout.next_window == 0 ? 1 : 0;
-    event.window = ReadoutWindow{m_long_readouts - 1, readout.next_window++, place->core_begin - place->begin,
-                                 place->core_end - place->begin};
-    if (place->core_end == readout.ticks) {
+    event.window = ReadoutWindow{m_long_readouts - 1, readout.next_window++,
+                                 window->core_begin - window->begin, window->core_end - window->begin};
+    if (window->core_end == readout.ticks) {
         m_readouts.pop_front();
     } else {
-        // The next window may be the last one, which is moved back, but not to before this one.
-        readout.forget_before(place->begin);
+        // Keep the ticks of this window: the next one may be the last, which is moved back, at most to its
+        // begin.
+        readout.drop_before(window->begin);
     }
     return event;
 }
 
-void ReadoutStream::Readout::forget_before(std::int64_t tick) {
+void ReadoutStream::Readout::drop_before(std::int64_t tick) {
     while (chunks.front().end() <= tick) {
         chunks.pop_front();
     }

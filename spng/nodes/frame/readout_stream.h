@@ -1,6 +1,6 @@
 #pragma once
-// The pure step behind the windows of FrameFileSource: frames in, events out. An event is a whole readout or
-// one window of a long one.
+// Step of FrameFileSource: frames in, events out. An event is a whole readout or one readout window of a long
+// readout.
 
 #include "spng/io/frame.h"
 #include "spng/nodes/frame/window_grid.h"
@@ -17,60 +17,62 @@ namespace spng {
 
 struct ReadoutEvent {
     Frame frame;
-    std::optional<ReadoutWindow> window; ///< nothing: a whole readout
+    std::optional<ReadoutWindow> window; ///< empty: a whole readout
 };
 
-/// Cuts readouts into windows and joins frames into readouts. Holds no more than one window and one frame.
+/// Join frames into readouts and cut long readouts into readout windows. Hold at most one window and one
+/// frame.
 ///
-/// A readout of at most grid.length() ticks that came as one frame leaves as it came. The windows of a longer
-/// one (window_at) have its tags and channels, the times and channel masks of their own ticks and no
-/// summaries. They are numbered on from the readout's ident, or from the last window's where that is higher,
-/// so that no two events share a number; a whole readout that follows windows gets a higher number where its
-/// own was given to one of them.
+/// A readout of one frame with at most grid.length() ticks is not changed. A longer readout becomes windows
+/// (window_at) with its tags and channels, the times and channel masks of their own ticks, and no summaries.
+/// The ident of the first window is that of the readout; each further window has the next ident. If a window
+/// has already used an ident, the next higher one is taken, also for a whole readout, so that every ident is
+/// unique.
 class ReadoutStream {
 public:
-    /// @param name    of the owner, for the log
-    /// @param series  frames that follow each other in time are one readout: start and first tick of each
-    ///                lie within half a tick of the end of the one before, with the same tags, channels,
-    ///                period and type of samples. Otherwise a new readout begins, which the log says.
+    /// @param name    name of the owner, for the log
+    /// @param series  join consecutive frames into one readout. A frame continues the readout if its first
+    ///                sample lies within half a tick of the end of the previous frame, and tags, channels,
+    ///                sampling period and sample type are equal. Otherwise it begins a new readout, with a
+    ///                warning.
     ReadoutStream(std::string name, WindowGrid grid, bool series)
         : m_name(std::move(name)), m_grid(grid), m_series(series) {}
 
-    /// The next frame of the input.
-    /// Throws Error(Input) for a frame that begins earlier than the frame before it ended (series), and for
-    /// one to be cut or joined whose tags differ in ticks. The frame is then left out.
+    /// Add the next frame of the input.
+    /// @throws Error(Input) if the frame begins before the end of the previous one (series), or if it must be
+    ///         cut or joined and its tags differ in their ticks. The frame is then dropped.
     void push(Frame frame);
-    /// No more frames will come.
+    /// Mark the end of the input.
     void end();
 
-    /// The next event that is known; nothing when a frame is needed to tell, or all have been given.
+    /// Return the next complete event; nothing if another frame is needed first, or if no event is left.
     std::optional<ReadoutEvent> pop();
 
-    /// All that was pushed has been given, and no event can come without another frame.
+    /// Return whether all pushed frames were returned as events.
     bool empty() const;
 
 private:
-    /// Samples of one frame, all tags.
+    /// Samples of one frame, for all tags.
     struct Chunk {
-        std::int64_t begin = 0; ///< tick of the readout
+        std::int64_t begin = 0; ///< tick in the readout
         std::vector<at::Tensor> samples;
         std::int64_t end() const { return begin + samples.front().size(1); }
     };
     struct Readout {
-        Frame head; ///< the first frame without its samples
+        Frame head; ///< first frame without its samples
         std::deque<Chunk> chunks;
-        std::int64_t ticks = 0; ///< that have come
+        std::int64_t ticks = 0; ///< received so far
         std::int64_t next_window = 0;
         bool is_complete = false;
         bool is_one_frame = true;
         double end_ns() const;
         void add(const Frame& frame);
-        void forget_before(std::int64_t tick);
+        void drop_before(std::int64_t tick);
     };
 
     void begin_readout(Frame frame);
     void append(Readout& readout, const Frame& frame) const;
-    /// Why a frame does not go on with the readout; empty when it does.
+    /// Return why the frame does not continue the readout; empty if it does.
     std::string difference(const Readout& readout, const Frame& frame) const;
     Frame cut(const Readout& readout, std::int64_t begin, std::int64_t end) const;
     ReadoutEvent whole(Readout& readout);
@@ -79,7 +81,8 @@ private:
     std::string m_name;
     WindowGrid m_grid;
     bool m_series;
-    std::deque<Readout> m_readouts; ///< the one that events are made of, and the one after it
+    std::deque<Readout>
+        m_readouts; ///< the readout that gives the next events, then at most one later readout
     std::int64_t m_long_readouts = 0;
     std::optional<int> m_last_window_ident;
 };

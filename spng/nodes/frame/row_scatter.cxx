@@ -27,7 +27,7 @@ void fill_row(const In* in, std::int64_t samples, std::int64_t repeat, Out* out,
     std::fill(out + used, out + ticks, Out{0});
 }
 
-/// Where each row of the result comes from.
+/// Source of one row of the result.
 struct Origin {
     std::int64_t block = -1, row = 0;
 };

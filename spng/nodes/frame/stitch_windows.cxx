@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/frame/channel_ranges.h"
 
 #include <ATen/Dispatch_v2.h>
@@ -20,9 +21,10 @@ const Registration<StitchWindows> registration{
      .inputs = {"frame"},
      .outputs = {"frame"},
      .concurrency = Concurrency::serial,
-     .text = "joins the windows of a long readout to frames without overlap"}};
+     .text = "joins the readout windows of a long readout into frames without overlap",
+     .memory = passing_memory_rule()}};
 
-/// Put the first ticks(channel) ticks of each row of `carried` over those of `rows`, both (channel, tick).
+/// Copy the first ticks(channel) ticks of each row of `carried` over those of `rows`, both (channel, tick).
 void overwrite_heads(at::Tensor& rows, const at::Tensor& carried, const at::Tensor& ticks) {
     const auto* count = ticks.const_data_ptr<std::int64_t>();
     AT_DISPATCH_V2(rows.scalar_type(), "overwrite_heads", AT_WRAP([&] {
@@ -60,7 +62,7 @@ at::Tensor ticks_beyond(const at::Tensor& mask, std::int64_t tick) {
 void StitchWindows::configured() {
     for (const auto& tag : config().region_tags) {
         if (std::find(config().tags.begin(), config().tags.end(), tag) == config().tags.end()) {
-            reject("region_tags", tag, "some of the tags: " + joined(config().tags));
+            reject("region_tags", tag, "a subset of tags: " + joined(config().tags));
         }
     }
 }
@@ -72,16 +74,16 @@ bool StitchWindows::is_region_tag(const std::string& tag) const {
 
 bool StitchWindows::is_next(const ReadoutWindow& window, double core_start_ns) const {
     const bool is_same_readout = m_carry && m_carry->window.readout == window.readout;
-    const std::int64_t expected = is_same_readout ? m_carry->window.number + 1 : 0;
-    if (window.number != expected) {
+    const std::int64_t expected = is_same_readout ? m_carry->window.index + 1 : 0;
+    if (window.index != expected) {
         log::warn(name().text(), [&] {
-            return "long readout " + std::to_string(window.readout) + ": the output has nothing " +
+            return "long readout " + std::to_string(window.readout) + ": the output lacks the ticks " +
                    (is_same_readout ? "from " + std::to_string(m_carry->end_ns) + " ns " : std::string()) +
-                   "to " + std::to_string(core_start_ns) + " ns, where " +
-                   std::to_string(window.number - expected) + " of its windows failed";
+                   "to " + std::to_string(core_start_ns) + " ns, because " +
+                   std::to_string(window.index - expected) + " of its readout windows failed";
         });
     }
-    return is_same_readout && window.number == expected;
+    return is_same_readout && window.index == expected;
 }
 
 StitchWindows::Carry StitchWindows::carry_of(const TensorSet& set, double end_ns) const {
@@ -93,7 +95,7 @@ StitchWindows::Carry StitchWindows::carry_of(const TensorSet& set, double end_ns
         const std::int64_t longest =
             carry.ticks.numel() == 0 ? 0 : *std::max_element(ticks, ticks + carry.ticks.numel());
         for (const auto& tag : config().region_tags) {
-            carry.regions[tag] = set.at(tag).data.narrow(1, core_end, longest).clone();
+            carry.rois[tag] = set.at(tag).data.narrow(1, core_end, longest).clone();
         }
     }
     return carry;
@@ -120,10 +122,11 @@ Ports StitchWindows::process(const Ports& inputs) {
         tensor.data = tensor.data.narrow(1, window.core_begin, event->ticks).clone();
         tensor.axes.back().start += static_cast<double>(window.core_begin) * event->tick;
         if (has_carry && is_region_tag(tag)) {
-            const at::Tensor& carried = m_carry->regions.at(tag);
+            const at::Tensor& carried = m_carry->rois.at(tag);
             require_tensor(carried.size(0) == tensor.data.size(0) && carried.size(1) <= event->ticks &&
                                carried.scalar_type() == tensor.data.scalar_type(),
-                           "StitchWindows", "window", tensor.data, "what fits the one before it");
+                           "StitchWindows", "readout window", tensor.data,
+                           "channels and type of the previous readout window");
             overwrite_heads(tensor.data, carried, m_carry->ticks);
         }
         tensors.push_back(std::move(tensor));

@@ -4,6 +4,7 @@
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -15,14 +16,27 @@
 namespace spng {
 namespace {
 
+/// float32 at the readout's rate, one frame for each kind of input.
+std::vector<PlannedSet> plan_memory(const TorchTensorSetToFrameFaninConfig&, PlannedCall& call) {
+    PlannedSet frame;
+    for (const auto& set : call.inputs) {
+        for (PlannedTensor tensor : set) {
+            tensor.ticks = call.ticks;
+            frame.push_back(call.make(tensor, MemoryUse::images, 4));
+        }
+    }
+    return std::vector<PlannedSet>(call.outputs, frame);
+}
+
 const Registration<TorchTensorSetToFrameFanin> registration{
     {.type = "SPNGTorchTensorSetToFrameFanin",
      .kind = "frame",
      .inputs = {"*"},
      .outputs = {"*"},
-     .text = "gathers the tensors of all groups into a frame, or into one for each anode"}};
+     .text = "gathers the tensors of all view groups into a frame, or into one frame per anode",
+     .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory})}};
 
-bool holds(const std::vector<int>& channels, int channel) {
+bool contains(const std::vector<int>& channels, int channel) {
     return std::binary_search(channels.begin(), channels.end(), channel);
 }
 
@@ -32,7 +46,7 @@ void TorchTensorSetToFrameFanin::configured() {
     const auto& tags = config().tags;
     for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
         if (std::find(tags.begin(), tag, *tag) != tag) {
-            reject("tags", "'" + *tag + "' twice", "each tag once");
+            reject("tags", "'" + *tag + "' twice", "unique tags");
         }
     }
 }
@@ -74,11 +88,11 @@ std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
     if (!is_split()) {
         return {tensor};
     }
-    // A view is of one anode, so that its first channel stands for all of them.
+    // All channels of a view belong to one anode, so testing the first one is enough.
     std::vector<NamedTensor> parts;
     for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
-        if (holds(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
+        if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
             NamedTensor part = tensor;
             part.data = tensor.data.narrow(0, view, 1);
             part.summary = tensor.summary.defined() ? tensor.summary.narrow(0, view, 1) : at::Tensor{};
@@ -100,7 +114,7 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
     own->masks.clear();
     for (const auto& [mask, ranges] : event->masks) {
         for (const auto& range : ranges) {
-            if (holds(rows.channels, range.channel)) {
+            if (contains(rows.channels, range.channel)) {
                 own->masks[mask].push_back(range);
             }
         }
@@ -161,8 +175,8 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
         throw Error(ErrorKind::Internal, {.what = "no input has a tensor for the tag '" + tag + "'",
                                           .where = {},
                                           .seen = "sets without it",
-                                          .expected = "a tensor called '" + tag + "' in one of them",
-                                          .hint = "connect the node that makes it, or leave the tag out"});
+                                          .expected = "a tensor named '" + tag + "' in one of them",
+                                          .hint = "connect the node that makes it, or remove the tag"});
     }
     out.data = frame_of(blocks, rows, event.ticks);
     out.summary = summary_of(summaries, rows);

@@ -1,6 +1,6 @@
 #pragma once
-// SPNGTorchTensorSetToFrameFanin: from the tensors of all groups back to a frame, or to one frame for each
-// anode, by channel number.
+// SPNGTorchTensorSetToFrameFanin: gather the tensors of all view groups into one frame, or one frame per
+// anode.
 
 #include "spng/graph/asynchronous_output.h"
 #include "spng/graph/node.h"
@@ -25,21 +25,22 @@ struct TorchTensorSetToFrameFaninConfig {
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::multiplicity, "multiplicity", "ports", at_least(1), "number of inputs"),
             field(&C::tags, "tags", "", not_empty(),
-                  "tags of the frame: the tensors of that name from all inputs"),
+                  "tags of the frame, gathered from the tensors of these names of all inputs"),
             field(&C::window_tags, "window_tags", "", any(),
-                  "further tags of events that are windows of a long readout"),
+                  "additional tags for the readout windows of a long readout"),
             field(&C::anodes, "anodes", "", any(),
-                  "names of AnodePlane components: a frame of its own, at an output port each, for each of "
-                  "them; empty: one frame with the channels of all anodes of the groups"));
+                  "names of AnodePlane components: one frame and one output port for each; empty: one frame "
+                  "with the channels of all anodes of the groups"));
     }
 };
 
-/// For each tag one tensor (channel, tick) on the host, rows in ascending channel number, all channels of the
-/// anodes; those that no input has are zero. Tensors at a coarser sampling are repeated to ticks. Masks
-/// become int16 0 and 1, all else float32. Summaries are gathered the same way. The frame of one of several
-/// anodes has the channel masks and notes of that anode only.
+/// In: sets of (view, channel, sample) tensors of all groups. Out: per tag one tensor (channel, tick) on the
+/// host with all channels of the anodes, in ascending channel id. Rows of channels that no input has are
+/// zero. Samples at a coarser period are repeated to ticks. Masks become int16 0 and 1, all other tensors
+/// float32. Summaries are gathered in the same way. With `anodes`, each frame has the channel masks and notes
+/// of its anode only.
 ///
-/// On a device, frames are put together there and copied back without waiting.
+/// On a device, frames are assembled there and copied back asynchronously.
 class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig>,
                                    public AsynchronousOutput {
 public:
@@ -52,18 +53,18 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// The rows of an output frame.
+    /// Rows of an output frame.
     struct Rows {
         std::vector<int> channels; ///< ascending
         std::shared_ptr<const ChannelTable> table;
         std::shared_ptr<const RowPositions> positions;
     };
-    /// On the host, perhaps still arriving.
+    /// @return on the host; from a device the copy may still be running
     static at::Tensor frame_of(const std::vector<RowBlock>& blocks, const Rows& rows, std::int64_t ticks);
-    /// The same for one value per channel; undefined when there is none.
+    /// Gather one value per channel; undefined without blocks.
     static at::Tensor summary_of(const std::vector<RowBlock>& blocks, const Rows& rows);
     bool is_split() const { return !config().anodes.empty(); }
-    /// The parts of a tensor that belong to the frame.
+    /// Return the views of a tensor that belong to the frame.
     std::vector<NamedTensor> parts_in(const Rows& rows, const NamedTensor& tensor) const;
     NamedTensor gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
     std::shared_ptr<const EventInfo> event_for(const Rows& rows,

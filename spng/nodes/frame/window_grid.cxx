@@ -2,20 +2,19 @@
 
 namespace spng {
 
-std::optional<WindowPlace> window_at(const WindowGrid& grid, std::int64_t number, std::int64_t ticks,
-                                     bool is_complete) {
-    const std::int64_t begin = number * grid.core;
-    const std::int64_t core_begin = number == 0 ? 0 : begin + grid.before;
+std::optional<WindowPosition> window_at(const WindowGrid& grid, std::int64_t index, std::int64_t ticks,
+                                        bool is_complete) {
+    const std::int64_t begin = index * grid.core;
+    const std::int64_t core_begin = index == 0 ? 0 : begin + grid.before;
     if (begin + grid.length() < ticks) {
-        return WindowPlace{begin, begin + grid.length(), core_begin, begin + grid.before + grid.core};
+        return WindowPosition{begin, begin + grid.length(), core_begin, begin + grid.before + grid.core};
     }
-    // The window before this one was the last when nothing lies beyond it.
-    const std::int64_t seen = begin - grid.core + grid.length();
-    if (!is_complete || seen >= ticks) {
+    const std::int64_t previous_end = begin - grid.core + grid.length();
+    if (!is_complete || previous_end >= ticks) {
         return std::nullopt;
     }
     const std::int64_t latest = ticks - grid.length();
-    return WindowPlace{(latest + grid.align - 1) / grid.align * grid.align, ticks, core_begin, ticks};
+    return WindowPosition{(latest + grid.align - 1) / grid.align * grid.align, ticks, core_begin, ticks};
 }
 
 } // namespace spng

@@ -1,4 +1,4 @@
-// No partial file gets a final name, and none stays behind.
+// A partial file never gets a final name and never remains.
 
 #include "spng/core/files/temporary_files.h"
 
@@ -37,7 +37,7 @@ TEST(TemporaryFile, CommitGivesTheFinalName) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
-TEST(TemporaryFile, WithoutCommitNothingStays) {
+TEST(TemporaryFile, UncommittedFileIsRemoved) {
     const fs::path folder = spng::test::temporary_folder("temporary_dropped");
     {
         const TemporaryFile file(folder / "out.npz");
@@ -47,7 +47,7 @@ TEST(TemporaryFile, WithoutCommitNothingStays) {
     EXPECT_EQ(files_in(folder), 0U);
 }
 
-TEST(TemporaryFile, SignalHandlerRemovesTheUncommitted) {
+TEST(TemporaryFile, SignalHandlerRemovesUncommittedFiles) {
     const fs::path folder = spng::test::temporary_folder("temporary_signal");
     TemporaryFile done(folder / "done"), pending(folder / "pending");
     std::ofstream(done.path()) << "x";
@@ -58,7 +58,7 @@ TEST(TemporaryFile, SignalHandlerRemovesTheUncommitted) {
     EXPECT_FALSE(fs::exists(pending.path()));
 }
 
-TEST(TemporaryFile, WorthKeepingUntilItIsGone) {
+TEST(TemporaryFile, WorthKeepingUntilCommitOrRemoval) {
     const fs::path folder = spng::test::temporary_folder("temporary_worth");
     EXPECT_FALSE(spng::temporary_files_worth_keeping());
     {
@@ -70,7 +70,7 @@ TEST(TemporaryFile, WorthKeepingUntilItIsGone) {
     EXPECT_FALSE(spng::temporary_files_worth_keeping());
 }
 
-TEST(TemporaryFile, MoreThanTheListHoldsStillWork) {
+TEST(TemporaryFile, FilesBeyondTheFullListStillWork) {
     const fs::path folder = spng::test::temporary_folder("temporary_many");
     std::vector<std::unique_ptr<TemporaryFile>> files;
     for (int i = 0; i < 100; ++i) {
@@ -82,7 +82,7 @@ TEST(TemporaryFile, MoreThanTheListHoldsStillWork) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
-TEST(TemporaryFile, LinkStaysAndItsTargetIsReplaced) {
+TEST(TemporaryFile, LinkRemainsAndItsTargetIsReplaced) {
     const fs::path folder = spng::test::temporary_folder("temporary_link");
     fs::create_directory(folder / "there");
     std::ofstream(folder / "there" / "target") << "old";
@@ -99,7 +99,7 @@ TEST(TemporaryFile, LinkStaysAndItsTargetIsReplaced) {
     EXPECT_EQ(files_in(folder / "there"), 2U);
 }
 
-TEST(TemporaryFile, PipeIsOpenedItselfAndStays) {
+TEST(TemporaryFile, PipeIsWrittenInPlace) {
     const fs::path folder = spng::test::temporary_folder("temporary_pipe");
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
     {
@@ -118,7 +118,7 @@ TEST(TemporaryFile, PipeIsOpenedItselfAndStays) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
-TEST(TemporaryFile, WhatComesMeanwhileIsNotReplaced) {
+TEST(TemporaryFile, DeviceThatAppearsMeanwhileIsNotReplaced) {
     const fs::path folder = spng::test::temporary_folder("temporary_meanwhile");
     {
         TemporaryFile file(folder / "out");
@@ -130,7 +130,7 @@ TEST(TemporaryFile, WhatComesMeanwhileIsNotReplaced) {
     EXPECT_EQ(files_in(folder), 1U);
 }
 
-TEST(TemporaryFile, RejectsWhatCannotBeWritten) {
+TEST(TemporaryFile, RejectsFoldersAndSockets) {
     const fs::path folder = spng::test::temporary_folder("temporary_rejected");
     fs::create_symlink("circle", folder / "circle");
     for (const fs::path& path : {folder, folder / "none" / "out", folder / "circle"}) {
