@@ -30,6 +30,7 @@ Set-up:
   shell       start your shell with that environment
   bench       measure every step and the chain (--all: all pages; --check: against the reference; bench --help)
   physics     simulate events, compare what the chain makes of them with the truth: JSON and one HTML page
+  lint        run all checks on the files that you changed  (--all: on all; --fix: correct them; lint --help)
   bundle DIR  a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
                 --no-build       take what is built
 
