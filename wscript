@@ -1,6 +1,6 @@
 """The build: what is configured, built and installed. Run it through ./wcb (see ./wcb --help).
 
-The helpers are in scripts/waf_tools: one file per idea.
+The helpers are in waf: one file per idea.
 """
 
 import os
@@ -8,11 +8,12 @@ import os
 from waflib import Configure, Utils
 
 APPNAME = "spng"
-VERSION = "0.1.0"
+with open("spng/VERSION", encoding="utf-8") as stream:
+    VERSION = stream.read().strip()
 top = "."
 out = "build"
 
-TOOLS = "scripts/waf_tools"
+TOOLS = "waf"
 
 # After a pull that changes the build, configure runs again by itself with the options it had.
 Configure.autoconfig = "clobber"
@@ -33,10 +34,11 @@ def configure(cfg):
 
 
 def watch_tools(cfg):
-    """Count our tools among the files whose change lets configure run again."""
-    for tool in cfg.path.ant_glob(f"{TOOLS}/*.py"):
-        cfg.hash = Utils.h_list((cfg.hash, tool.read("rb")))
-        cfg.files.append(tool.abspath())
+    """Run configure again when our tools change, or when the set-up brings another set of LibTorch's packages."""
+    set_up = cfg.path.find_node(".venv/spng-setup.json")
+    for file in [*cfg.path.ant_glob(f"{TOOLS}/*.py"), *([set_up] if set_up else [])]:
+        cfg.hash = Utils.h_list((cfg.hash, file.read("rb")))
+        cfg.files.append(file.abspath())
 
 
 def build(bld):
@@ -65,7 +67,8 @@ def build(bld):
         bld.shlib(
             target="lib/SpngRecorder",
             source=bld.path.ant_glob(
-                "profiling/recorder/**/*.cxx spng/core/files/output_path.cxx",
+                "profiling/recorder/**/*.cxx spng/core/error.cxx"
+                " spng/core/files/output_path.cxx spng/core/files/temporary_files.cxx",
                 excl=[] if bld.env.CUPTI_INCLUDE else ["profiling/recorder/device/cupti_*.cxx"],
             ),
             includes=["."],
@@ -92,8 +95,14 @@ def build(bld):
             )
 
     # A launcher that loads the library itself, and must not load OpenMP before it: see main.cxx.
-    bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath=bld.env.RPATH_PROGRAM,
-                linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER, install_path="${BINDIR}")
+    bld.program(
+        target="bin/wire-cell",
+        source="spng/app/main.cxx",
+        use="SYSTEM",
+        rpath=bld.env.RPATH_PROGRAM,
+        linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER,
+        install_path="${BINDIR}",
+    )
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)
         program(
@@ -109,7 +118,7 @@ def build(bld):
 
 
 def install_files(bld):
-    """Headers, configuration and data; the program finds the latter two from its own place."""
+    """Install headers, licence, configuration and data. The program finds the last two relative to its own path."""
     include_folder = "${PREFIX}/include"
     bld.install_files(f"{include_folder}/WireCellSpng", bld.path.ant_glob("spng/include/WireCellSpng/*.h"))
     bld.install_files(
@@ -117,6 +126,7 @@ def install_files(bld):
         bld.path.ant_glob("spng/**/*.h profiling/recorder/recorder_abi.h", excl="spng/include/**"),
         relative_trick=True,
     )
+    bld.install_files("${PREFIX}/share/doc/spng", "LICENSE NOTICE")
     for folder in ("cfg", "data"):
         bld.install_files(
             "${PREFIX}/share/wirecell", bld.path.ant_glob(f"{folder}/**/*"), relative_trick=True

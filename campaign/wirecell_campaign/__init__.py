@@ -1,3 +1,5 @@
 """Campaigns: wire-cell over a list of files, on one machine or many, with every output made exactly once."""
 
-__version__ = "1.0"
+from pathlib import Path
+
+__version__ = Path(__file__).with_name("VERSION").read_text(encoding="utf-8").strip()

@@ -17,7 +17,7 @@ local high_pass(tau) = tau * wc.megahertz;
         pdhd_badAPA1: [low_pass(0.203451, 5.78093), low_pass(0.160191, 3.54835), low_pass(0.125448, 5.27080)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
         // Signal over signal and noise of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
-        // scripts/derive_filters.py --events 2.
+        // scripts/physics/derive_filters.py --events 2.
         simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
     },
 

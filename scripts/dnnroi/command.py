@@ -1,4 +1,4 @@
-"""The command scripts/train_dnnroi.py."""
+"""The command python -m scripts.dnnroi."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from wcblib.checkout import ROOT, build_folder, fail, say
+from scripts.wcb.checkout import ROOT, build_folder, fail, say
 
 from . import evaluation, export, figures, noise, package
 from .dataset import EventSet, make_events
@@ -50,7 +50,7 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
     """Parse the command line."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spng" / "dnnroi"
     parser = argparse.ArgumentParser(
-        prog="train_dnnroi.py",
+        prog="python -m scripts.dnnroi",
         description=description,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -151,7 +151,7 @@ def run(options: argparse.Namespace) -> None:
     figures.draw(options.work / "figures.png", counts, training.losses)
 
     about = {
-        "command": f"scripts/train_dnnroi.py --setting {options.setting}",
+        "command": f"python -m scripts.dnnroi --setting {options.setting}",
         "commit": commit,
         "rule": dataclasses.asdict(setting.training),
         "events": setting.events,

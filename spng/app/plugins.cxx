@@ -3,9 +3,9 @@
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
+#include "spng/core/shared_library.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <vector>
 
 namespace spng::app {
@@ -32,19 +32,19 @@ void load_plugin(const std::string& plugin) {
     if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
         return;
     }
-    const std::string library = library_of(plugin);
-    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-        const char* reason = dlerror();
+    const std::string file = library_of(plugin);
+    const SharedLibrary library(file, SharedLibrary::Symbols::global);
+    if (!library.is_open()) {
         const std::string near = nearest_name(name, built_in);
         throw Error(ErrorKind::Usage,
                     {.what = "plugin '" + plugin + "' cannot be loaded",
                      .where = "-p, or plugins of the configuration",
-                     .seen = reason == nullptr ? library : reason,
+                     .seen = library.problem(),
                      .expected = "a shared library, or one of the built in " + joined(built_in),
                      .hint = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
                                           : "did you mean '" + near + "'?"});
     }
-    log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + library; });
+    log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + file; });
 }
 
 } // namespace spng::app

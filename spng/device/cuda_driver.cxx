@@ -1,6 +1,6 @@
 #include "spng/device/cuda_driver.h"
 
-#include <dlfcn.h>
+#include "spng/core/shared_library.h"
 
 #include <array>
 #include <cstdio>
@@ -18,18 +18,11 @@ constexpr int driver_mismatch = 803;
 constexpr int compatibility_not_supported = 804;
 constexpr int unknown = 999;
 
-void* open_driver() {
-    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-}
+constexpr const char* driver_library = "libcuda.so.1";
 
-template <class Function>
-Function find(void* library, const char* name) {
-    return reinterpret_cast<Function>(dlsym(library, name));
-}
-
-std::string words_for(void* library, int error) {
+std::string words_for(const SharedLibrary& library, int error) {
     const auto error_text = [&](const char* function) {
-        const auto words = find<int (*)(int, const char**)>(library, function);
+        const auto words = library.find<int (*)(int, const char**)>(function);
         const char* text = nullptr;
         return words != nullptr && words(error, &text) == success && text != nullptr ? std::string(text)
                                                                                      : std::string();
@@ -47,9 +40,9 @@ bool ask(const char* function, int device, Arguments... arguments) {
     if (ask_cuda_driver().devices <= device) {
         return false;
     }
-    void* const library = open_driver();
-    const auto get_device = find<int (*)(int*, int)>(library, "cuDeviceGet");
-    const auto asked = find<int (*)(Arguments..., int)>(library, function);
+    const SharedLibrary library(driver_library);
+    const auto get_device = library.find<int (*)(int*, int)>("cuDeviceGet");
+    const auto asked = library.find<int (*)(Arguments..., int)>(function);
     int handle = 0;
     return get_device != nullptr && asked != nullptr && get_device(&handle, device) == success &&
            asked(arguments..., handle) == success;
@@ -63,16 +56,15 @@ bool CudaDriver::has_no_device() const {
 
 CudaDriver ask_cuda_driver() {
     CudaDriver driver;
-    void* const library = open_driver();
-    if (library == nullptr) {
-        const char* reason = dlerror();
-        driver.library = reason == nullptr ? "" : reason;
+    const SharedLibrary library(driver_library);
+    if (!library.is_open()) {
+        driver.library = library.problem();
         return driver;
     }
     driver.present = true;
-    const auto initialise = find<int (*)(unsigned)>(library, "cuInit");
-    const auto count_devices = find<int (*)(int*)>(library, "cuDeviceGetCount");
-    const auto get_version = find<int (*)(int*)>(library, "cuDriverGetVersion");
+    const auto initialise = library.find<int (*)(unsigned)>("cuInit");
+    const auto count_devices = library.find<int (*)(int*)>("cuDeviceGetCount");
+    const auto get_version = library.find<int (*)(int*)>("cuDriverGetVersion");
     if (initialise == nullptr || count_devices == nullptr) {
         driver.error = stub_library;
         driver.said = "libcuda.so.1 has no cuInit or no cuDeviceGetCount";

@@ -2,13 +2,12 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/core/shared_library.h"
 #include "spng/device/cuda_driver.h"
 #include "spng/device/kernel_library.h"
 
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
-
-#include <dlfcn.h>
 
 #include <mutex>
 
@@ -17,10 +16,9 @@ namespace {
 
 /// Programs for one major version of CUDA run with every driver of that version or a newer one; the minor
 /// version does not matter.
-void require_driver_for_runtime() {
-    // Comes along with libtorch_cuda, and answers without a device.
-    const auto runtime_version =
-        reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
+void require_driver_for_runtime(const SharedLibrary& torch_cuda) {
+    // A function of the CUDA runtime that libtorch_cuda links; it answers without a device.
+    const auto runtime_version = torch_cuda.find<int (*)(int*)>("cudaRuntimeGetVersion");
     int needed = 0;
     const int present = ask_cuda_driver().version;
     if (runtime_version == nullptr || runtime_version(&needed) != 0 || present == 0) {
@@ -47,17 +45,17 @@ int cuda_device_count() {
 void load_cuda_plugin() {
     static std::once_flag once;
     std::call_once(once, [] {
-        if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-            const char* reason = dlerror();
+        const SharedLibrary torch_cuda("libtorch_cuda.so", SharedLibrary::Symbols::global);
+        if (!torch_cuda.is_open()) {
             throw Error(
                 ErrorKind::Device,
                 {.what = "the CUDA libraries of LibTorch do not load",
                  .where = "libtorch_cuda.so",
-                 .seen = reason == nullptr ? "" : reason,
+                 .seen = torch_cuda.problem(),
                  .expected = "a LibTorch with CUDA beside libtorch_cpu.so",
                  .hint = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
         }
-        require_driver_for_runtime();
+        require_driver_for_runtime(torch_cuda);
         load_kernel_library();
     });
 }

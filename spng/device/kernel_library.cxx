@@ -1,8 +1,7 @@
 #include "spng/device/kernel_library.h"
 
 #include "spng/core/log/log.h"
-
-#include <dlfcn.h>
+#include "spng/core/shared_library.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,20 +17,19 @@ void load_kernel_library() {
         log::info("device", "own CUDA kernels are switched off by SPNG_CUDA_KERNELS=no" + instead);
         return;
     }
-    Dl_info own{};
-    if (dladdr(reinterpret_cast<const void*>(&load_kernel_library), &own) == 0 || own.dli_fname == nullptr) {
+    const std::string own_file = SharedLibrary::file_of(&load_kernel_library);
+    if (own_file.empty()) {
         log::warn("device",
                   "own CUDA kernels are not looked for, since this library does not know its file" + instead);
         return;
     }
-    const auto library = std::filesystem::path(own.dli_fname).parent_path() / "libWireCellSpngCuda.so";
-    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-        const char* reason = dlerror();
-        log::warn("device", "own CUDA kernels do not load: " +
-                                std::string(reason == nullptr ? library.c_str() : reason) + instead);
+    const auto file = std::filesystem::path(own_file).parent_path() / "libWireCellSpngCuda.so";
+    const SharedLibrary library(file, SharedLibrary::Symbols::global);
+    if (!library.is_open()) {
+        log::warn("device", "own CUDA kernels do not load: " + library.problem() + instead);
         return;
     }
-    log::debug("device", "own CUDA kernels: " + library.string());
+    log::debug("device", "own CUDA kernels: " + file.string());
 }
 
 } // namespace spng

@@ -1,9 +1,9 @@
 #include "spng/instrument/cuda_runtime.h"
 
+#include "spng/core/shared_library.h"
+
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-
-#include <dlfcn.h>
 
 #include <atomic>
 #include <mutex>
@@ -14,37 +14,24 @@ namespace {
 
 std::atomic<const CudaRuntime*> replacement{nullptr};
 
-/// The runtime that is loaded already, by the versions that LibTorch comes with.
-void* loaded_runtime() {
-    for (const char* name : {"libcudart.so.13", "libcudart.so.12"}) {
-        if (void* const library = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) {
-            return library; // stays open: what it gave out is kept
-        }
-    }
-    return nullptr;
-}
-
-template <class Function>
-bool take(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
-}
-
+/// Find the functions in the runtime that LibTorch has loaded; nothing if one is missing.
 std::optional<CudaRuntime> find_runtime() {
-    void* const library = loaded_runtime();
-    CudaRuntime runtime;
-    if (library == nullptr || !take(library, "cudaEventCreateWithFlags", runtime.event_create) ||
-        !take(library, "cudaEventDestroy", runtime.event_destroy) ||
-        !take(library, "cudaEventRecordWithFlags", runtime.event_record) ||
-        !take(library, "cudaEventQuery", runtime.event_query) ||
-        !take(library, "cudaEventSynchronize", runtime.event_synchronize) ||
-        !take(library, "cudaEventElapsedTime", runtime.event_elapsed) ||
-        !take(library, "cudaStreamIsCapturing", runtime.stream_is_capturing) ||
-        !take(library, "cudaProfilerStart", runtime.profiler_start) ||
-        !take(library, "cudaProfilerStop", runtime.profiler_stop)) {
+    const auto library = SharedLibrary::find_loaded({"libcudart.so.13", "libcudart.so.12"});
+    if (!library.is_open()) {
         return std::nullopt;
     }
-    return runtime;
+    CudaRuntime runtime;
+    FunctionFinder finder(library);
+    finder.find(runtime.event_create, "cudaEventCreateWithFlags");
+    finder.find(runtime.event_destroy, "cudaEventDestroy");
+    finder.find(runtime.event_record, "cudaEventRecordWithFlags");
+    finder.find(runtime.event_query, "cudaEventQuery");
+    finder.find(runtime.event_synchronize, "cudaEventSynchronize");
+    finder.find(runtime.event_elapsed, "cudaEventElapsedTime");
+    finder.find(runtime.stream_is_capturing, "cudaStreamIsCapturing");
+    finder.find(runtime.profiler_start, "cudaProfilerStart");
+    finder.find(runtime.profiler_stop, "cudaProfilerStop");
+    return finder.missing().empty() ? std::optional(runtime) : std::nullopt;
 }
 
 } // namespace

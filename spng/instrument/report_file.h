@@ -5,9 +5,9 @@
 
 namespace spng::instrument {
 
-/// Write a report to a file that appears under its name only when it is complete; devices and pipes are
-/// written in place (see core/output_path.h). Throws Error(Output), naming the option that the user gave the
-/// path with.
+/// Write a report as PartialFile does: the file appears under its name only when it is complete.
+/// @param option  the command line option that named the path, for the error
+/// @throws Error(Output) if the file cannot be written
 void write_report_file(const std::filesystem::path& path, const std::string& text, const std::string& option);
 
 } // namespace spng::instrument

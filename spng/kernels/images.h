@@ -12,7 +12,7 @@ struct Image {
     const char* data;
 };
 
-/// Those that the build embedded (scripts/waf_tools/spng_cuda.py); in libWireCellSpngCuda.so only.
+/// Those that the build embedded (waf/spng_cuda.py); in libWireCellSpngCuda.so only.
 std::span<const Image> images();
 
 /// The best one for a device: machine code of its generation that is not newer than it, else the latest PTX

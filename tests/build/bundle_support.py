@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from wcblib import virtual_environment
-from wcblib.checkout import build_folder
+
+from scripts.wcb import virtual_environment
+from scripts.wcb.checkout import build_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,8 +30,14 @@ def program() -> Path:
 
 def wcb_bundle(target: Path | str, *options: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
     """./wcb bundle of what is built."""
-    return subprocess.run([sys.executable, str(ROOT / "wcb"), "bundle", str(target), "--no-build", *options], cwd=folder,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, str(ROOT / "wcb"), "bundle", str(target), "--no-build", *options],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def made(target: Path) -> Path:
@@ -48,8 +55,13 @@ JOB = ("-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "threads=1")
 def built_output(*words: str) -> bytes:
     """The output file of JOB on the default event, by the built program."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([program(), *JOB, "-A", "output=signal.npz", *words], cwd=folder, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(
+            [program(), *JOB, "-A", "output=signal.npz", *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return (Path(folder) / "signal.npz").read_bytes()
 
@@ -74,7 +86,9 @@ def fingerprint(folder: Path) -> dict[str, tuple]:
 
 def elf_files(folder: Path) -> list[Path]:
     """Programs and libraries."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+    return [
+        path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
+    ]
 
 
 def dynamic_section(path: Path) -> dict[str, list[str]]:

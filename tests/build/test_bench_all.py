@@ -9,28 +9,63 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchlib import all_pages, frames, line_fit, points, roofline, sweeps
-from benchlib.frames import Input
 
+from scripts.bench import all_pages, frames, line_fit, points, roofline, sweeps
+from scripts.bench.frames import Input
 from tests.support.wire_cell import ADC, default_adc, read_arrays
 
-NODES = {"FrameFileSource": 1.0, "SPNGDecon:induction": 100.0, "SPNGApplyROI:u": 20.0, "FrameFileSink": 2.0}  # ms
+NODES = {
+    "FrameFileSource": 1.0,
+    "SPNGDecon:induction": 100.0,
+    "SPNGApplyROI:u": 20.0,
+    "FrameFileSink": 2.0,
+}  # ms
 
 
 def timing(events: int, factor: float = 1.0) -> dict:
     """A report; the first event takes three times as long."""
     nodes = []
     for name, wall in NODES.items():
-        calls = [{"event": event, "depth": 0, "wall_ns": int(factor * wall * 1e6 * (3 if event == 0 else 1)), "cpu_ns": int(factor * wall * 2e6),
-                  "in_bytes": 1600 * 6000 * 2, "out_bytes": 1600 * 3151 * 8} for event in range(events)]
-        nodes.append({"name": name, "type": name.split(":")[0], "leaf_operations": 5 * events, "per_call": calls})
-    return {"nodes": nodes, "run": {"events": events, "event_with_files_ns": 130e6 * factor, "background_cpu_ns": {"read-ahead": 6e6 * events},
-                                    "startup_seconds": 1.0, "process_peak_bytes": 8e8, "page_faults_per_later_event": 3.0,
-                                    "device": "cpu", "precision": "exact float32"}}
+        calls = [
+            {
+                "event": event,
+                "depth": 0,
+                "wall_ns": int(factor * wall * 1e6 * (3 if event == 0 else 1)),
+                "cpu_ns": int(factor * wall * 2e6),
+                "in_bytes": 1600 * 6000 * 2,
+                "out_bytes": 1600 * 3151 * 8,
+            }
+            for event in range(events)
+        ]
+        nodes.append(
+            {"name": name, "type": name.split(":")[0], "leaf_operations": 5 * events, "per_call": calls}
+        )
+    return {
+        "nodes": nodes,
+        "run": {
+            "events": events,
+            "event_with_files_ns": 130e6 * factor,
+            "background_cpu_ns": {"read-ahead": 6e6 * events},
+            "startup_seconds": 1.0,
+            "process_peak_bytes": 8e8,
+            "page_faults_per_later_event": 3.0,
+            "device": "cpu",
+            "precision": "exact float32",
+        },
+    }
 
 
-@pytest.mark.parametrize("wanted", [Input(2), Input(2, 1500), Input(1, 9000, anodes=2), Input(1, 200, ending=".npz"), Input(1, 200, ending=".tar.gz")],
-                         ids=lambda wanted: wanted.name)
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Input(2),
+        Input(2, 1500),
+        Input(1, 9000, anodes=2),
+        Input(1, 200, ending=".npz"),
+        Input(1, 200, ending=".tar.gz"),
+    ],
+    ids=lambda wanted: wanted.name,
+)
 def test_inputs_are_the_default_event_cut_tiled_and_copied(wanted: Input, tmp_path: Path) -> None:
     path = frames.made_input(ADC, wanted, tmp_path)
     arrays = read_arrays(path)
@@ -40,8 +75,12 @@ def test_inputs_are_the_default_event_cut_tiled_and_copied(wanted: Input, tmp_pa
     assert found.shape == (2560 * wanted.anodes, wanted.ticks) and found.dtype == np.int16
     np.testing.assert_array_equal(found[:2560, :6000], samples[:, : wanted.ticks])
     np.testing.assert_array_equal(found[-2560:, 6000:], samples[:, : max(0, wanted.ticks - 6000)])
-    np.testing.assert_array_equal(arrays["channels_*_0"], np.concatenate([channels + 2560 * anode for anode in range(wanted.anodes)]))
-    assert frames.made_input(ADC, wanted, tmp_path) == path and [each.name for each in tmp_path.iterdir()] == [wanted.name]
+    np.testing.assert_array_equal(
+        arrays["channels_*_0"], np.concatenate([channels + 2560 * anode for anode in range(wanted.anodes)])
+    )
+    assert frames.made_input(ADC, wanted, tmp_path) == path and [
+        each.name for each in tmp_path.iterdir()
+    ] == [wanted.name]
     if wanted.ending == ".npz":
         assert zipfile.ZipFile(path).infolist()[0].compress_type == zipfile.ZIP_DEFLATED
     elif wanted.ending == ".tar":
@@ -50,7 +89,11 @@ def test_inputs_are_the_default_event_cut_tiled_and_copied(wanted: Input, tmp_pa
 
 def test_a_line_is_found_and_its_farthest_point() -> None:
     exact = line_fit.fitted_line([(x, 7 + 0.03 * x) for x in (1500, 3000, 48_000)])
-    assert exact.slope == pytest.approx(0.03) and exact.intercept == pytest.approx(7) and exact.largest_residual < 1e-9
+    assert (
+        exact.slope == pytest.approx(0.03)
+        and exact.intercept == pytest.approx(7)
+        and exact.largest_residual < 1e-9
+    )
     bent = line_fit.fitted_line([(1, 1.0), (2, 2.0), (3, 3.0), (4, 8.0)])
     assert bent.largest_residual > 0.3
     for wrong in ([(1, 1.0), (1, 2.0)], [(1, 1.0), (2, 0.0)]):
@@ -60,7 +103,11 @@ def test_a_line_is_found_and_its_farthest_point() -> None:
 
 def test_a_readout_of_several_windows_is_their_sum() -> None:
     walls, cpus, first = points.readouts(timing(6), 2)  # three windows each
-    assert walls == [pytest.approx(3 * 120.0)] and first == pytest.approx(5 * 120.0) and cpus == [pytest.approx(6 * 120.0)]
+    assert (
+        walls == [pytest.approx(3 * 120.0)]
+        and first == pytest.approx(5 * 120.0)
+        and cpus == [pytest.approx(6 * 120.0)]
+    )
     walls, _, _ = points.readouts(timing(4), 4)
     assert walls == [pytest.approx(120.0)] * 3
     assert points.readouts(timing(1), 1)[0] == [pytest.approx(360.0)], "a single readout is the first one"
@@ -83,9 +130,21 @@ def test_bounds_follow_from_bytes_and_transforms() -> None:
 def test_points_are_jobs_that_differ(quick: bool) -> None:
     series = sweeps.all_series(quick, 2, "cpu")
     names = [one.name for one in series]
-    assert len(set(names)) == len(names) and {"ticks", "anodes", "batch", "threads", "in_flight", "files", "dtype", "instructions"} <= set(names)
+    assert len(set(names)) == len(names) and {
+        "ticks",
+        "anodes",
+        "batch",
+        "threads",
+        "in_flight",
+        "files",
+        "dtype",
+        "instructions",
+    } <= set(names)
     for one in series:
-        jobs = [(point.input, tuple(point.arguments.items()), point.words, point.output, point.clones) for point in one.points]
+        jobs = [
+            (point.input, tuple(point.arguments.items()), point.words, point.output, point.clones)
+            for point in one.points
+        ]
         assert len(set(jobs)) == len(jobs) > 1, one.name
         assert len({point.label for point in one.points}) == len(jobs)
     if not quick:
@@ -98,32 +157,81 @@ def figures_of(series: list[sweeps.Series]) -> list[points.SeriesFigures]:
     """As if every point had run twice, but one that failed."""
     found = []
     for one in series:
-        rows = [points.PointFigures(point.label, point.x, ["wire-cell", "-A", f"input={point.label}"], dict(point.environment)) for point in one.points]
+        rows = [
+            points.PointFigures(
+                point.label, point.x, ["wire-cell", "-A", f"input={point.label}"], dict(point.environment)
+            )
+            for point in one.points
+        ]
         for point, figures in zip(one.points, rows):
             factor = point.x / 6000 if one.name == "ticks" else 1.0
             points.fill(figures, [timing(point.input.events, factor)] * 2, point.input.events)
         found.append(points.SeriesFigures(one.name, one.title, one.axis, one.text, rows))
-    found[1].points[-1] = points.PointFigures("4, in one batch", 4, ["wire-cell"], {}, failure="error: no such argument")
+    found[1].points[-1] = points.PointFigures(
+        "4, in one batch", 4, ["wire-cell"], {}, failure="error: no such argument"
+    )
     return found
 
 
 def test_pages_and_pictures(tmp_path: Path) -> None:
     series = figures_of(sweeps.all_series(False, 2, "cpu"))
-    cold = {"start_up_s": 1.0, "first_event_ms": 300.0, "later_event_ms": 200.0, "once_ms": 100.0, "cached_bytes": 0, "first_call_extra_ms": {"SPNGDecon:u": 50.0}}
-    step = {"type": "SPNGDecon", "nodes": 2, "wall_ms": 100.0, "cpu_ms": 180.0, "operations": 16.0, "moved_mb": 120.0, "transforms_gflop": 1.0, "roofline_ms": 40.0}
-    node = {"name": "SPNGDecon:u", "first": 110.0, "wall": {"median": 100.0, "minimum": 90.0, "p90": 120.0}, "cpu": 180.0, "operations": 8.0, "peak_bytes": 1e8}
-    result = {"command": "./wcb bench --all", "time": "2026-11-21T12:00:00Z", "cores": 2, "environment": {}, "operators": {}, "chain": node, "nodes": [node],
-              "run": timing(2)["run"] | {"device_name": "", "engine": "Pgrapher", "intra_op_threads": 2}, "settings": {"events_in_flight": 1},
-              "machine": {"cpu": "a processor", "cores": 2, "system": "Linux"}, "program": {"commit": "abc", "build": "release"},
-              "versions": {"torch": "2.11.0"}, "summary": {"chain_ms": 200.0, "start_up_s": 1.0}, "bars": {"chain_ms": 400.0}, "start_up_s": {},
-              "types": [step], "runs": [200.0], "yardstick_runs": [100.0], "load_text": "nothing else ran", "peaks_text": "copy 10 GB/s"}
+    cold = {
+        "start_up_s": 1.0,
+        "first_event_ms": 300.0,
+        "later_event_ms": 200.0,
+        "once_ms": 100.0,
+        "cached_bytes": 0,
+        "first_call_extra_ms": {"SPNGDecon:u": 50.0},
+    }
+    step = {
+        "type": "SPNGDecon",
+        "nodes": 2,
+        "wall_ms": 100.0,
+        "cpu_ms": 180.0,
+        "operations": 16.0,
+        "moved_mb": 120.0,
+        "transforms_gflop": 1.0,
+        "roofline_ms": 40.0,
+    }
+    node = {
+        "name": "SPNGDecon:u",
+        "first": 110.0,
+        "wall": {"median": 100.0, "minimum": 90.0, "p90": 120.0},
+        "cpu": 180.0,
+        "operations": 8.0,
+        "peak_bytes": 1e8,
+    }
+    result = {
+        "command": "./wcb bench --all",
+        "time": "2026-11-21T12:00:00Z",
+        "cores": 2,
+        "environment": {},
+        "operators": {},
+        "chain": node,
+        "nodes": [node],
+        "run": timing(2)["run"] | {"device_name": "", "engine": "Pgrapher", "intra_op_threads": 2},
+        "settings": {"events_in_flight": 1},
+        "machine": {"cpu": "a processor", "cores": 2, "system": "Linux"},
+        "program": {"commit": "abc", "build": "release"},
+        "versions": {"torch": "2.11.0"},
+        "summary": {"chain_ms": 200.0, "start_up_s": 1.0},
+        "bars": {"chain_ms": 400.0},
+        "start_up_s": {},
+        "types": [step],
+        "runs": [200.0],
+        "yardstick_runs": [100.0],
+        "load_text": "nothing else ran",
+        "peaks_text": "copy 10 GB/s",
+    }
     folder = tmp_path / "out"
     folder.mkdir()
     scaling = {"rounds": 2, "load_text": "nothing else ran", "cold": cold}
     pages = all_pages.write_pages(result, series, scaling, tmp_path / "pages", folder)
     assert [page.name for page in pages] == ["cpu.md", "scaling-cpu.md"]
     text = pages[1].read_text(encoding="utf-8")
-    assert "| 48,000 |" in text and "failed: error: no such argument" in text and "no device was present" in text
+    assert (
+        "| 48,000 |" in text and "failed: error: no such argument" in text and "no device was present" in text
+    )
     assert "Straight line through these" in text and "0.0 ms + 20.00 ms for each 1000 ticks" in text
     assert "ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 wire-cell -A input=AVX2\n" in text
     for page in pages:

@@ -7,33 +7,75 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchlib import regression
+
+from scripts.bench import regression
 
 EVENTS, RUNS = 5, 8
 NODES = {"SPNGDecon:u": 100.0, "SPNGApplyROI:u": 20.0}  # ms
 
 
-def timing(generator: np.random.Generator, noise: float, factors: dict[str, float] | None = None, pace: float = 1.0) -> dict:
+def timing(
+    generator: np.random.Generator, noise: float, factors: dict[str, float] | None = None, pace: float = 1.0
+) -> dict:
     """A report with noisy times; `pace` is that of the whole machine."""
     nodes = []
     start = 0
     for name, wall in NODES.items():
         calls = []
         for event in range(EVENTS):
-            taken = int(wall * 1e6 * pace * (factors or {}).get(name, 1.0) * (1 + noise * generator.standard_normal()))
-            calls.append({"event": event, "depth": 0, "start_ns": event * 10**9 + start, "wall_ns": taken, "nested_wall_ns": 0, "cpu_ns": taken,
-                          "device_ns": None, "leaf_operations": 4, "in_bytes": 1000, "out_bytes": 500, "cpu_allocated_bytes": 700,
-                          "cpu_peak_bytes": 600, "device_allocated_bytes": None, "device_peak_bytes": None})
+            taken = int(
+                wall * 1e6 * pace * (factors or {}).get(name, 1.0) * (1 + noise * generator.standard_normal())
+            )
+            calls.append(
+                {
+                    "event": event,
+                    "depth": 0,
+                    "start_ns": event * 10**9 + start,
+                    "wall_ns": taken,
+                    "nested_wall_ns": 0,
+                    "cpu_ns": taken,
+                    "device_ns": None,
+                    "leaf_operations": 4,
+                    "in_bytes": 1000,
+                    "out_bytes": 500,
+                    "cpu_allocated_bytes": 700,
+                    "cpu_peak_bytes": 600,
+                    "device_allocated_bytes": None,
+                    "device_peak_bytes": None,
+                }
+            )
             start = 2 * 10**8
-        nodes.append({"name": name, "failed": 0, "operations": {"aten::mul": 3 * EVENTS, "aten::copy_": EVENTS}, "per_call": calls})
-    return {"time": "2026-11-21T12:00:00Z", "program": {"commit": "abc", "build": "release"}, "versions": {"torch": "2.11.0"},
-            "machine": {"host": "h", "cpu": "processor A", "cores": 2, "system": "Linux"},
-            "run": {"device": "cpu", "device_name": "", "engine": "Pgrapher", "precision": "exact float32", "graph_threads": 1,
-                    "intra_op_threads": 2, "synchronising": False, "cpu_clock": "process"},
-            "settings": {"arguments": {"model": "none"}}, "nodes": nodes}
+        nodes.append(
+            {
+                "name": name,
+                "failed": 0,
+                "operations": {"aten::mul": 3 * EVENTS, "aten::copy_": EVENTS},
+                "per_call": calls,
+            }
+        )
+    return {
+        "time": "2026-11-21T12:00:00Z",
+        "program": {"commit": "abc", "build": "release"},
+        "versions": {"torch": "2.11.0"},
+        "machine": {"host": "h", "cpu": "processor A", "cores": 2, "system": "Linux"},
+        "run": {
+            "device": "cpu",
+            "device_name": "",
+            "engine": "Pgrapher",
+            "precision": "exact float32",
+            "graph_threads": 1,
+            "intra_op_threads": 2,
+            "synchronising": False,
+            "cpu_clock": "process",
+        },
+        "settings": {"arguments": {"model": "none"}},
+        "nodes": nodes,
+    }
 
 
-def runs(seed: int, noise: float = 0.02, factors: dict[str, float] | None = None, change=lambda report: None) -> list:
+def runs(
+    seed: int, noise: float = 0.02, factors: dict[str, float] | None = None, change=lambda report: None
+) -> list:
     """Runs of a machine whose pace drifts by a third while it measures; the yardstick, 50 ms, drifts with it."""
     generator = np.random.default_rng(seed)
     reports, yardsticks = [], []
@@ -65,13 +107,23 @@ def test_an_added_operation_fails_and_is_named() -> None:
         report["nodes"][1]["operations"]["aten::add"] = EVENTS
 
     verdict = regression.check(runs(1), runs(2, change=add))
-    assert any("operations of SPNGApplyROI:u: 4 in the reference, 5 now" in line and "aten::add +1" in line for line in verdict.failures)
+    assert any(
+        "operations of SPNGApplyROI:u: 4 in the reference, 5 now" in line and "aten::add +1" in line
+        for line in verdict.failures
+    )
     back = regression.check(runs(1, change=add), runs(2))
     assert not back.failures and any("shrank" in line for line in back.notes)
 
 
-@pytest.mark.parametrize("key, what", [("in_bytes", "bytes in"), ("out_bytes", "bytes out"), ("cpu_peak_bytes", "peak bytes"),
-                                       ("cpu_allocated_bytes", "bytes allocated")])
+@pytest.mark.parametrize(
+    "key, what",
+    [
+        ("in_bytes", "bytes in"),
+        ("out_bytes", "bytes out"),
+        ("cpu_peak_bytes", "peak bytes"),
+        ("cpu_allocated_bytes", "bytes allocated"),
+    ],
+)
 def test_bytes_that_grow_fail(key: str, what: str) -> None:
     def grow(report: dict) -> None:
         for call in report["nodes"][0]["per_call"]:
@@ -99,9 +151,13 @@ def test_a_new_node_fails() -> None:
 
 def test_a_slower_step_fails_beyond_noise_and_margin_only() -> None:
     slow = {"SPNGDecon:u": 1.4}
-    assert any("SPNGDecon:u: 1.4" in line for line in regression.check(runs(1), runs(2, factors=slow)).failures)
+    assert any(
+        "SPNGDecon:u: 1.4" in line for line in regression.check(runs(1), runs(2, factors=slow)).failures
+    )
     assert not regression.check(runs(1), runs(2, factors={"SPNGDecon:u": 1.08})).failures, "within the margin"
-    assert not regression.check(runs(1, noise=0.4), runs(2, noise=0.4, factors={"SPNGDecon:u": 1.2})).failures, "within the noise"
+    assert not regression.check(
+        runs(1, noise=0.4), runs(2, noise=0.4, factors={"SPNGDecon:u": 1.2})
+    ).failures, "within the noise"
 
 
 def test_times_of_another_processor_are_reported_only() -> None:

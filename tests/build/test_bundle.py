@@ -10,24 +10,52 @@ import sys
 from pathlib import Path
 
 import pytest
-from wcblib.bundle import build_facts, command, contents, elf_file, icu_stub, libraries
 
-from tests.build.bundle_support import ROOT, dynamic_section, elf_files, fingerprint, program, torch_folder, wcb_bundle
+from scripts.wcb.bundle import build_facts, command, contents, elf_file, icu_stub, libraries
+from tests.build.bundle_support import (
+    ROOT,
+    dynamic_section,
+    elf_files,
+    fingerprint,
+    program,
+    torch_folder,
+    wcb_bundle,
+)
 
 LARGEST = 60e6  # bytes, without LibTorch
 
 # As on every Linux with glibc (LSB, and the processor's ABI).
-C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
-             "ld-linux-aarch64.so.1"}
+C_LIBRARY = {
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
 FROM_THE_WHEEL = {"libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so", "libcudart.so.13"}
 
 
 def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
-    for name in ("bin/wire-cell", "bin/wirecell-profile", "bin/wirecell-campaign", "bin/spng-demo", "libexec/wire-cell",
-                 "lib/libWireCellSpng.so", "python/wirecell_campaign/cli.py",
-                 "share/wirecell/cfg/pipeline.jsonnet", "share/wirecell/data/dnnroi.ts",
-                 "share/wirecell/data/tracks10-adc.tar.bz2", "share/doc/user-guide.md", "README.md", "MANIFEST.json",
-                 "python/wirecell_profile/html_page.js"):
+    for name in (
+        "bin/wire-cell",
+        "bin/wirecell-profile",
+        "bin/wirecell-campaign",
+        "bin/spng-demo",
+        "libexec/wire-cell",
+        "lib/libWireCellSpng.so",
+        "python/wirecell_campaign/cli.py",
+        "share/wirecell/cfg/pipeline.jsonnet",
+        "share/wirecell/data/dnnroi.ts",
+        "share/wirecell/data/tracks10-adc.tar.bz2",
+        "share/doc/user-guide.md",
+        "README.md",
+        "MANIFEST.json",
+        "LICENSE",
+        "NOTICE",
+        "python/wirecell_profile/html/templates/page.js",
+    ):
         assert (bundle / name).is_file(), name
     assert sum(path.stat().st_size for path in bundle.rglob("*")) < LARGEST
     assert not [path for path in bundle.rglob("*") if path.is_symlink() or "__pycache__" in path.parts]
@@ -49,9 +77,14 @@ def test_every_library_is_in_it_or_on_every_machine(bundle: Path) -> None:
         entries = dynamic_section(path)
         assert set(entries.get("NEEDED", [])) <= inside | C_LIBRARY | FROM_THE_WHEEL, path
         assert "RUNPATH" not in entries
-        assert set(entries.get("RPATH", [])) <= {"$ORIGIN/../lib" if path.parent.name == "libexec" else "$ORIGIN"}
+        assert set(entries.get("RPATH", [])) <= {
+            "$ORIGIN/../lib" if path.parent.name == "libexec" else "$ORIGIN"
+        }
     assert "RPATH" in dynamic_section(bundle / "lib" / "libWireCellSpng.so")
-    assert {path.name for path in (bundle / "lib" / "runtime").iterdir()} == {"libstdc++.so.6", "libgcc_s.so.1"}
+    assert {path.name for path in (bundle / "lib" / "runtime").iterdir()} == {
+        "libstdc++.so.6",
+        "libgcc_s.so.1",
+    }
     assert not {"libstdc++.so.6", "libgomp.so.1"} & {path.name for path in (bundle / "lib").iterdir()}
 
 
@@ -62,13 +95,17 @@ def test_nothing_of_this_machine_is_left(bundle: Path) -> None:
             content = path.read_bytes()
             assert not [place for place in places if f"{place}/".encode() in content], path
     for path in elf_files(bundle):
-        sections = subprocess.run(["readelf", "-SW", str(path)], capture_output=True, text=True, check=True).stdout
+        sections = subprocess.run(
+            ["readelf", "-SW", str(path)], capture_output=True, text=True, check=True
+        ).stdout
         assert ".debug_info" not in sections and ".symtab" not in sections, path
 
 
 def test_the_manifest_tells_the_truth(bundle: Path) -> None:
     manifest = json.loads((bundle / "MANIFEST.json").read_text())
-    files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()} - {"MANIFEST.json"}
+    files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()} - {
+        "MANIFEST.json"
+    }
     assert set(manifest["files"]) == files
     for name, checksum in manifest["files"].items():
         assert hashlib.sha256((bundle / name).read_bytes()).hexdigest() == checksum, name
@@ -82,17 +119,22 @@ def test_the_manifest_tells_the_truth(bundle: Path) -> None:
         references = text.partition("Version References:")[2]
         for kind, number in re.findall(r" (GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)$", references, re.MULTILINE):
             needed.setdefault(kind, set()).add(tuple(map(int, number.split("."))))
-    assert {kind: ".".join(map(str, max(numbers))) for kind, numbers in needed.items()}.items() <= manifest["needs"].items()
+    assert {kind: ".".join(map(str, max(numbers))) for kind, numbers in needed.items()}.items() <= manifest[
+        "needs"
+    ].items()
     assert f"glibc {manifest['needs']['GLIBC']} or newer" in (bundle / "bin" / "wire-cell").read_text()
 
     others = manifest["libraries_of_others"]
     assert set(others) == {name for name in files if name.startswith("lib/")} - {
-        f"lib/{path.name}" for path in (program().parents[1] / "lib").glob("*.so")}
+        f"lib/{path.name}" for path in (program().parents[1] / "lib").glob("*.so")
+    }
     if others["lib/libarchive.so.13"]["package"] != "unknown":
         assert (bundle / "share" / "doc" / "licences" / "libarchive13.txt").read_text()
 
 
-def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(bundle: Path, tmp_path: Path) -> None:
+def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(
+    bundle: Path, tmp_path: Path
+) -> None:
     """An untouched or damaged bundle and an empty folder are; what was added to one is not lost."""
     target = tmp_path / "folder"
     target.mkdir()
@@ -114,8 +156,9 @@ def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(bund
 
 
 @pytest.mark.parametrize("present", [[], ["bin/wire-cell"], ["bin/wire-cell", "lib/libWireCellSpng.so"]])
-def test_a_build_that_is_not_there(present: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                   capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_build_that_is_not_there(
+    present: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in present:
         (tmp_path / "build" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "build" / name).touch()
@@ -126,7 +169,9 @@ def test_a_build_that_is_not_there(present: list[str], tmp_path: Path, monkeypat
     assert not (tmp_path / "made").exists()
 
 
-def test_a_debug_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_debug_build_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('inline constexpr const char* build_mode = "asan";\n')
@@ -136,7 +181,9 @@ def test_a_debug_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert end.value.code == 2 and "a build of mode asan" in capsys.readouterr().err
 
 
-def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A full disk in the middle: one line, status 1, and neither the bundle nor a part of it."""
     program()
 
@@ -156,13 +203,20 @@ def test_a_folder_of_this_machine_is_found(tmp_path: Path, capsys: pytest.Captur
     command.refuse_places(tmp_path, ["/home/me/check"])
     with pytest.raises(SystemExit) as end:
         command.refuse_places(tmp_path, ["/home/me/checkout"])
-    assert end.value.code == 1 and "note.json of the bundle names /home/me/checkout" in capsys.readouterr().err
+    assert (
+        end.value.code == 1 and "note.json of the bundle names /home/me/checkout" in capsys.readouterr().err
+    )
 
 
 def linked(folder: Path, source: str, *options: str) -> Path:
     """A small library made by the compiler."""
     path = folder / "libsmall.so"
-    subprocess.run(["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(path), *options], input=source, text=True, check=True)
+    subprocess.run(
+        ["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(path), *options],
+        input=source,
+        text=True,
+        check=True,
+    )
     return path
 
 
@@ -173,11 +227,15 @@ def test_elf_files_are_read_as_objdump_reads_them(tmp_path: Path, capsys: pytest
     assert elf_file.needed_libraries(library) == seen["NEEDED"]
     assert elf_file.dynamic_entries(library, "RPATH|RUNPATH") == seen["RUNPATH"]
     text = subprocess.run(["objdump", "-p", str(library)], capture_output=True, text=True, check=True).stdout
-    references = re.findall(r"^    0x\w+ 0x\w+ \d+ (\S+)$", text.partition("Version References:")[2], re.MULTILINE)
+    references = re.findall(
+        r"^    0x\w+ 0x\w+ \d+ (\S+)$", text.partition("Version References:")[2], re.MULTILINE
+    )
     assert elf_file.needed_versions(library) == set(references) and "GLIBC_" in " ".join(references)
     script = tmp_path / "versions"
     script.write_text("OWN_1.0 { global: two; };")
-    assert "OWN_1.0" not in elf_file.needed_versions(linked(tmp_path, 'extern "C" int two() { return 2; }', f"-Wl,--version-script={script}"))
+    assert "OWN_1.0" not in elf_file.needed_versions(
+        linked(tmp_path, 'extern "C" int two() { return 2; }', f"-Wl,--version-script={script}")
+    )
     with pytest.raises(SystemExit):
         elf_file.needed_libraries(Path(__file__))
     assert "test_bundle.py cannot be read: readelf: Error: Not an ELF file" in capsys.readouterr().err
@@ -190,19 +248,31 @@ def test_search_paths(tmp_path: Path) -> None:
     elf_file.set_search_path(path, "$ORIGIN")
     assert dynamic_section(path)["RPATH"] == ["$ORIGIN"] and "RUNPATH" not in dynamic_section(path)
     assert b"/nowhere" not in path.read_bytes() and path.stat().st_size == size
-    for source, old in (('extern "C" int here;  int here;', "/lib"),
-                        ('extern "C" int here;  int here;', "/some/where")):  # the linker keeps "here" as the end of "/some/where"
+    for source, old in (
+        ('extern "C" int here;  int here;', "/lib"),
+        ('extern "C" int here;  int here;', "/some/where"),
+    ):  # the linker keeps "here" as the end of "/some/where"
         path = linked(tmp_path, source, f"-Wl,-rpath,{old},-O2")
         elf_file.set_search_path(path, "$ORIGIN")
         assert dynamic_section(path)["RPATH"] == ["$ORIGIN"]
-        subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[1]), 'here')", path], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import ctypes, sys; ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[1]), 'here')",
+                path,
+            ],
+            check=True,
+        )
     path = linked(tmp_path, "int one;")
     before = path.read_bytes()
     elf_file.set_search_path(path, "$ORIGIN")
     assert path.read_bytes() == before
 
 
-def test_without_patchelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_patchelf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = linked(tmp_path, "int one;", "-Wl,-rpath,/nowhere/lib")
     monkeypatch.setattr(elf_file, "VENV", tmp_path)
     monkeypatch.setattr(elf_file.shutil, "which", lambda name, path: None)
@@ -218,8 +288,12 @@ def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     folder = tmp_path / "lib"
     folder.mkdir()
     ours = folder / "libours.so"
-    subprocess.run(["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(ours), "-x", "none", str(needed)],
-                   input="int two(); int four() { return two() + two(); }", text=True, check=True)
+    subprocess.run(
+        ["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(ours), "-x", "none", str(needed)],
+        input="int two(); int four() { return two() + two(); }",
+        text=True,
+        check=True,
+    )
     with pytest.raises(SystemExit):
         libraries.libraries(folder, "g++")
     assert "libours.so needs libsmall.so, which is not found" in capsys.readouterr().err
@@ -243,6 +317,9 @@ def test_the_empty_tables_suffice_for_xml(bundle: Path) -> None:
             root = xml.xmlDocGetRootElement(ctypes.c_void_p(document))
             assert xml.xmlNodeGetContent(ctypes.c_void_p(root)).decode() == "\\u00e4\\u00f6", code
     """
-    subprocess.run([sys.executable, "-c", script, str(bundle / "lib" / "libxml2.so.2")], check=True,
-                   env={"LD_LIBRARY_PATH": str(bundle / "lib")})
+    subprocess.run(
+        [sys.executable, "-c", script, str(bundle / "lib" / "libxml2.so.2")],
+        check=True,
+        env={"LD_LIBRARY_PATH": str(bundle / "lib")},
+    )
     assert icu_stub.empty_tables()[12:16] == b"CmnD" and len(icu_stub.empty_tables()) == 56

@@ -58,10 +58,16 @@ def test_nothing_of_ours_is_there(root: CleanRoot) -> None:
         assert root.run("sh", "-c", f"command -v {name}").returncode != 0, name
     libraries = root.run("/sbin/ldconfig", "-p").stdout
     assert "libc.so.6" in libraries
-    assert not [name for name in ("jsonnet", "archive", "tbb", "spdlog", "boost", "gomp", "torch", "xml2")
-                if f"lib{name}" in libraries]
+    assert not [
+        name
+        for name in ("jsonnet", "archive", "tbb", "spdlog", "boost", "gomp", "torch", "xml2")
+        if f"lib{name}" in libraries
+    ]
     assert root.run("python3", "-c", "import numpy").returncode != 0
-    assert root.run("id", "-u").stdout == "65534\n" and root.run("sh", "-c", "echo ${HOME-none}").stdout == "none\n"
+    assert (
+        root.run("id", "-u").stdout == "65534\n"
+        and root.run("sh", "-c", "echo ${HOME-none}").stdout == "none\n"
+    )
     assert root.run("touch", f"{HOME}/file").returncode != 0
 
 
@@ -82,8 +88,11 @@ def test_with_the_network_and_a_recording(root: CleanRoot, folder: str) -> None:
     assert "pip install numpy" in without["hint"]
 
     numpy = torch_folder().parent
-    with_numpy = CleanRoot(root.folder, root.mounts | {
-        f"{SITE}/{name}": numpy / name for name in ("numpy", "numpy.libs") if (numpy / name).exists()})
+    with_numpy = CleanRoot(
+        root.folder,
+        root.mounts
+        | {f"{SITE}/{name}": numpy / name for name in ("numpy", "numpy.libs") if (numpy / name).exists()},
+    )
     summary = with_numpy.run(f"{HOME}/bin/wirecell-profile", "summary", "run.sqlite", folder=folder)
     assert summary.returncode == 0, summary.stderr
     assert "SPNGDecon:induction" in summary.stdout
@@ -93,7 +102,9 @@ def test_without_the_compilers_libraries(root: CleanRoot, tmp_path: Path) -> Non
     """An image with Python only has no libstdc++; the bundle's own is taken then."""
     kept = tmp_path / "kept"
     kept.mkdir()
-    libraries = [path for name in ("libstdc++", "libgcc_s") for path in root.folder.glob(f"usr/lib/*/{name}.so*")]
+    libraries = [
+        path for name in ("libstdc++", "libgcc_s") for path in root.folder.glob(f"usr/lib/*/{name}.so*")
+    ]
     assert len(libraries) >= 2
     for library in libraries:
         library.rename(kept / library.name)
@@ -108,15 +119,21 @@ def test_without_the_compilers_libraries(root: CleanRoot, tmp_path: Path) -> Non
 def test_without_torch(root: CleanRoot) -> None:
     bare = CleanRoot(root.folder, {HOME: root.mounts[HOME], "/opt/torch": root.mounts[f"{SITE}/torch"]})
     block = refusal(bare.run(f"{HOME}/bin/wire-cell", "--version"))
-    assert block["error"] == "LibTorch is not found" and block["seen"] == "no package torch in /usr/bin/python3"
+    assert (
+        block["error"] == "LibTorch is not found" and block["seen"] == "no package torch in /usr/bin/python3"
+    )
     given = refusal(bare.run(f"{HOME}/bin/wire-cell", "--torch", "/opt/torch", "--version"))
-    if (torch_folder().parent / "nvidia").exists():  # a wheel for CUDA, without the packages that it depends on
+    if (
+        torch_folder().parent / "nvidia"
+    ).exists():  # a wheel for CUDA, without the packages that it depends on
         assert given["error"] == "libraries are missing or too old" and "libcudart.so" in given["seen"]
 
 
 def test_the_demo(root: CleanRoot, folder: str) -> None:
     """Signals, timing and recording come without any package; the page and the pictures say what they need."""
-    done = root.run(f"{HOME}/bin/spng-demo", "shown here", "-A", "device=cpu", "-A", "model=none", folder=folder)
+    done = root.run(
+        f"{HOME}/bin/spng-demo", "shown here", "-A", "device=cpu", "-A", "model=none", folder=folder
+    )
     assert done.returncode == 0, done.stderr
     assert "SPNGCoincidenceROIs:induction" in done.stdout
     assert done.stdout.count("  none: ") == 2 and "python3 has no NumPy" in done.stdout

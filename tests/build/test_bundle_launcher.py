@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from wcblib.bundle import contents
 
+from scripts.wcb.bundle import contents
 from tests.build.bundle_support import JOB, built_output, fingerprint, refusal, torch_folder
 
 OLD_ABI = b"_ZN3c105ErrorC1ENS_14SourceLocationESs"
@@ -25,14 +25,21 @@ def echo(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("echo") / "bundle"
     shutil.copytree(bundle, folder)
     (folder / "libexec" / "wire-cell").write_text(
-        "#!/bin/sh\necho \"$$\"\necho \"$LD_LIBRARY_PATH\"\nprintf '[%s]' \"$@\"\necho\n[ \"${1:-}\" = wait ] && exec sleep 60\nexit 7\n")
+        '#!/bin/sh\necho "$$"\necho "$LD_LIBRARY_PATH"\nprintf \'[%s]\' "$@"\necho\n[ "${1:-}" = wait ] && exec sleep 60\nexit 7\n'
+    )
     return folder
 
 
 def run(bundle: Path, *words: str | Path, **variables: str) -> subprocess.CompletedProcess:
     """bin/wire-cell with few variables."""
-    return subprocess.run([bundle / "bin" / "wire-cell", *words], env=SHELL | variables, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [bundle / "bin" / "wire-cell", *words],
+        env=SHELL | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def made_up_torch(folder: Path, release: str = "2.11.0+cpu", **replaced: bytes) -> Path:
@@ -59,8 +66,12 @@ def python_with(folder: Path, site: Path) -> str:
 
 def test_arguments_status_and_process_are_passed_through(echo: Path) -> None:
     words = ["-c", "a b", "", "*", "-A", "x=--torch", "two\nlines", "$HOME", "--torch-profiler", "d"]
-    with subprocess.Popen([echo / "bin" / "wire-cell", *words, f"--torch={torch_folder()}"], env=SHELL, text=True,
-                          stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [echo / "bin" / "wire-cell", *words, f"--torch={torch_folder()}"],
+        env=SHELL,
+        text=True,
+        stdout=subprocess.PIPE,
+    ) as process:
         out = process.stdout.read()
         assert process.wait() == 7
     number, _, given = out.split("\n", 2)
@@ -69,8 +80,12 @@ def test_arguments_status_and_process_are_passed_through(echo: Path) -> None:
 
 
 def test_signals_reach_the_program(echo: Path) -> None:
-    with subprocess.Popen([echo / "bin" / "wire-cell", "wait", "--torch", torch_folder()], env=SHELL, text=True,
-                          stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [echo / "bin" / "wire-cell", "wait", "--torch", torch_folder()],
+        env=SHELL,
+        text=True,
+        stdout=subprocess.PIPE,
+    ) as process:
         assert int(process.stdout.readline()) == process.pid
         process.stdout.readline()
         assert process.stdout.readline() == "[wait]\n"
@@ -93,10 +108,15 @@ def test_where_torch_is_found(echo: Path, tmp_path: Path) -> None:
 
     assert folder_used(PATH=python) == f"{package}/lib"
     assert folder_used(PATH=python, SPNG_TORCH=str(tmp_path / "variable")) == f"{variable}/lib"
-    assert folder_used("--torch", option.parent, PATH=python, SPNG_TORCH=str(tmp_path / "variable")) == f"{option}/lib"
+    assert (
+        folder_used("--torch", option.parent, PATH=python, SPNG_TORCH=str(tmp_path / "variable"))
+        == f"{option}/lib"
+    )
     assert folder_used("--torch", option) == f"{option}/lib"
     os.symlink(echo / "bin" / "wire-cell", tmp_path / "link")
-    linked = subprocess.run([tmp_path / "link", f"--torch={option}"], env=SHELL, capture_output=True, text=True, check=False)
+    linked = subprocess.run(
+        [tmp_path / "link", f"--torch={option}"], env=SHELL, capture_output=True, text=True, check=False
+    )
     assert linked.returncode == 7, linked.stderr
 
 
@@ -122,7 +142,11 @@ def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> No
     folder = made_up_torch(tmp_path / "site" / "torch")
     (tmp_path / "site" / "nvidia" / "cu13" / "lib").mkdir(parents=True)
     paths = run(echo, "--torch", folder, LD_LIBRARY_PATH="/mine").stdout.splitlines()[1].split(":")
-    assert [os.path.normpath(path) for path in paths] == [f"{folder}/lib", f"{tmp_path}/site/nvidia/cu13/lib", "/mine"]
+    assert [os.path.normpath(path) for path in paths] == [
+        f"{folder}/lib",
+        f"{tmp_path}/site/nvidia/cu13/lib",
+        "/mine",
+    ]
     (folder / "lib" / "libgomp.so.1").unlink()
     paths = run(echo, "--torch", folder, LD_LIBRARY_PATH="/mine").stdout.splitlines()[1].split(":")
     assert paths[-2:] == [f"{echo}/lib/openmp", "/mine"]
@@ -131,9 +155,24 @@ def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> No
 def test_an_older_libstdcxx_is_not_taken(bundle: Path, echo: Path, tmp_path: Path) -> None:
     """The bundle's own one comes first then; with a system's that is new enough it does not."""
     (tmp_path / "versions").write_text("GLIBCXX_3.4.20 { *; };\n")
-    subprocess.run(["g++", "-x", "c++", "-", "-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libstdc++.so.6",
-                    f"-Wl,--version-script={tmp_path}/versions", "-o", str(tmp_path / "libstdc++.so.6")],
-                   input="int old;", text=True, check=True)
+    subprocess.run(
+        [
+            "g++",
+            "-x",
+            "c++",
+            "-",
+            "-shared",
+            "-fPIC",
+            "-nostdlib",
+            "-Wl,-soname,libstdc++.so.6",
+            f"-Wl,--version-script={tmp_path}/versions",
+            "-o",
+            str(tmp_path / "libstdc++.so.6"),
+        ],
+        input="int old;",
+        text=True,
+        check=True,
+    )
     done = run(echo, "--torch", torch_folder(), LD_LIBRARY_PATH=str(tmp_path))
     assert done.returncode == 7, done.stderr
     assert done.stdout.splitlines()[1].split(":")[0] == f"{echo}/lib/runtime"
@@ -146,7 +185,14 @@ def test_no_torch(bundle: Path, tmp_path: Path) -> None:
 
     python = python_with(tmp_path / "python", tmp_path / "site")
     (tmp_path / "torch").mkdir()  # in the current folder: no package
-    done = subprocess.run([bundle / "bin" / "wire-cell"], env={"PATH": python}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bundle / "bin" / "wire-cell"],
+        env={"PATH": python},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     block = refusal(done)
     assert block["error"] == "LibTorch is not found"
     assert block["seen"] == f"no package torch in {tmp_path}/python/python3"
@@ -159,10 +205,15 @@ def test_no_torch(bundle: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_torch(bundle: Path, tmp_path: Path) -> None:
     """What was asked for is never replaced by something else."""
-    for words, variables, source in (((f"--torch={tmp_path}",), {}, "the option --torch"),
-                                     ((), {"SPNG_TORCH": str(tmp_path)}, "the variable SPNG_TORCH")):
+    for words, variables, source in (
+        ((f"--torch={tmp_path}",), {}, "the option --torch"),
+        ((), {"SPNG_TORCH": str(tmp_path)}, "the variable SPNG_TORCH"),
+    ):
         block = refusal(run(bundle, *words, **variables))
-        assert block["error"] == f"{source} names no LibTorch" and block["seen"] == f"no lib/libtorch_cpu.so in {tmp_path}"
+        assert (
+            block["error"] == f"{source} names no LibTorch"
+            and block["seen"] == f"no lib/libtorch_cpu.so in {tmp_path}"
+        )
     assert refusal(run(bundle, "-c", "x", "--torch"))["error"] == "the option --torch needs a folder"
 
 
@@ -171,12 +222,19 @@ def test_another_release(bundle: Path, tmp_path: Path, release: str) -> None:
     folder = made_up_torch(tmp_path / "torch", release)
     block = refusal(run(bundle, "--torch", folder))
     assert block["error"] == "LibTorch is of another release"
-    assert block["seen"] == f"{release or 'no version.py'} in {folder}" and block["expected"].startswith("torch 2.11.0")
+    assert block["seen"] == f"{release or 'no version.py'} in {folder}" and block["expected"].startswith(
+        "torch 2.11.0"
+    )
 
 
 def test_another_abi(bundle: Path, tmp_path: Path) -> None:
-    block = refusal(run(bundle, "--torch", made_up_torch(tmp_path / "torch", libc10=b"\x7fELF\0" + OLD_ABI + b"\0")))
-    assert block["error"] == "LibTorch was built for another C++ ABI" and "_GLIBCXX_USE_CXX11_ABI=1" in block["expected"]
+    block = refusal(
+        run(bundle, "--torch", made_up_torch(tmp_path / "torch", libc10=b"\x7fELF\0" + OLD_ABI + b"\0"))
+    )
+    assert (
+        block["error"] == "LibTorch was built for another C++ ABI"
+        and "_GLIBCXX_USE_CXX11_ABI=1" in block["expected"]
+    )
 
 
 def test_an_incomplete_torch(bundle: Path, tmp_path: Path) -> None:
@@ -190,13 +248,19 @@ def test_a_broken_torch(bundle: Path, tmp_path: Path) -> None:
     """A download that was cut off; the program itself says it then."""
     done = run(bundle, "--torch", made_up_torch(tmp_path / "torch", libtorch_cpu=b"\x7fELF"))
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("error: the library of wire-cell does not load\n") and "libtorch_cpu.so" in done.stderr
+    assert (
+        done.stderr.startswith("error: the library of wire-cell does not load\n")
+        and "libtorch_cpu.so" in done.stderr
+    )
 
 
-@pytest.mark.parametrize(("name", "answer", "error", "seen"), [
-    ("getconf", "glibc 2.17", "the C library of this system is too old", "glibc 2.17"),
-    ("uname", "riscv64", "this bundle is for other processors", "riscv64"),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "error", "seen"),
+    [
+        ("getconf", "glibc 2.17", "the C library of this system is too old", "glibc 2.17"),
+        ("uname", "riscv64", "this bundle is for other processors", "riscv64"),
+    ],
+)
 def test_another_machine(bundle: Path, tmp_path: Path, name: str, answer: str, error: str, seen: str) -> None:
     """As the system's own commands tell it."""
     (tmp_path / name).write_text(f"#!/bin/sh\necho {answer}\n")
@@ -228,8 +292,14 @@ def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, t
         if library.name != "libacl.so.1":  # of the system's own commands
             (others / library.name).write_bytes(b"")
     words = [*JOB, "-A", "output=signal.npz", "-A", "model=none", "--torch", torch_folder()]
-    done = subprocess.run([moved / "bin" / "wire-cell", *words], cwd=tmp_path, env=SHELL | {"LD_LIBRARY_PATH": str(others)},
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [moved / "bin" / "wire-cell", *words],
+        cwd=tmp_path,
+        env=SHELL | {"LD_LIBRARY_PATH": str(others)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "signal.npz").read_bytes() == built_output("-A", "model=none")
     assert fingerprint(moved) == before
@@ -239,40 +309,84 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
     """They run with an environment that has what they need, write nothing into the bundle, and else say what is missing."""
     before = fingerprint(bundle)
     tool = bundle / "bin" / "wirecell-profile"
-    done = subprocess.run([tool, "--help"], env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}, cwd=tmp_path,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [tool, "--help"],
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0 and "usage: wirecell-profile" in done.stdout, done.stderr
     assert fingerprint(bundle) == before
 
     (tmp_path / "numpy").mkdir()  # an empty folder is not the package
     bare = python_with(tmp_path / "python", tmp_path / "site")
-    block = refusal(subprocess.run([tool, "--help"], env={"PATH": bare}, cwd=tmp_path, capture_output=True, text=True, check=False))
-    assert block["error"] == "wirecell-profile cannot run with this Python" and "no package numpy in" in block["seen"]
-    assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["hint"].startswith("python3 -m pip install numpy")
+    block = refusal(
+        subprocess.run(
+            [tool, "--help"], env={"PATH": bare}, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+    )
+    assert (
+        block["error"] == "wirecell-profile cannot run with this Python"
+        and "no package numpy in" in block["seen"]
+    )
+    assert block["expected"] == "python3, 3.11 or newer, with numpy" and block["hint"].startswith(
+        "python3 -m pip install numpy"
+    )
 
-    contents.put_filled("python-tool.sh", tmp_path / "bin" / "tool",
-                        {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"})
+    contents.put_filled(
+        "python-tool.sh",
+        tmp_path / "bin" / "tool",
+        {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"},
+    )
     (tmp_path / "bin" / "tool").chmod(0o755)
-    block = refusal(subprocess.run([tmp_path / "bin" / "tool"], env={"PATH": bare}, capture_output=True, text=True, check=False))
-    assert block["seen"].startswith(f"Python {sys.version.split()[0]} in") and "99.0 or newer" in block["expected"]
+    block = refusal(
+        subprocess.run(
+            [tmp_path / "bin" / "tool"], env={"PATH": bare}, capture_output=True, text=True, check=False
+        )
+    )
+    assert (
+        block["seen"].startswith(f"Python {sys.version.split()[0]} in")
+        and "99.0 or newer" in block["expected"]
+    )
 
 
 def test_the_demo_with_matplotlib(bundle: Path, tmp_path: Path) -> None:
     """Pictures and page too, with an environment that can make them."""
-    done = subprocess.run([bundle / "bin" / "spng-demo", "shown", "-A", "model=none", "-A", "device=cpu", "-A", "threads=1"],
-                          env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}, cwd=tmp_path, capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [bundle / "bin" / "spng-demo", "shown", "-A", "model=none", "-A", "device=cpu", "-A", "threads=1"],
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert re.search(r"W: signal .* ([01]\.\d+) of the true charge", done.stdout)
     recording = ["report.html", "run.sqlite"] if (bundle / "lib" / "libSpngRecorder.so").exists() else []
     pictures = ["plane-u.png", "plane-v.png", "plane-w.png", "waveforms.png"]
     assert sorted(path.name for path in (tmp_path / "shown").iterdir()) == sorted(
-        [*pictures, *recording, "timing.json", "tracks10-signal.npz"])
+        [*pictures, *recording, "timing.json", "tracks10-signal.npz"]
+    )
 
 
 def test_the_demo_says_what_it_does(bundle: Path, tmp_path: Path) -> None:
-    done = subprocess.run([bundle / "bin" / "spng-demo", "--help"], env=SHELL, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bundle / "bin" / "spng-demo", "--help"],
+        env=SHELL,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0 and done.stdout.startswith("spng-demo [DIR]") and not list(tmp_path.iterdir())
-    refused = subprocess.run([bundle / "bin" / "spng-demo", "out", "--torch", "/nowhere"], env=SHELL, cwd=tmp_path,
-                             capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [bundle / "bin" / "spng-demo", "out", "--torch", "/nowhere"],
+        env=SHELL,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert refused.returncode == 2 and "error: the option --torch names no LibTorch" in refused.stderr

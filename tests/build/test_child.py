@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.wire_cell import default_signals
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-PARENT = "import sys; from wcblib.child import wait_for; sys.exit(wait_for(sys.argv[1:]))"
+ROOT = Path(__file__).resolve().parents[2]
+PARENT = "import sys; from scripts.wcb.child import wait_for; sys.exit(wait_for(sys.argv[1:]))"
 # Says what it received, as wire-cell does, and ends with 128 + signal.
 CHILD = """
 import os, signal, sys
@@ -30,7 +30,7 @@ signal.pause()
 def start(*handled: int, prepare=default_signals) -> tuple[subprocess.Popen, int]:
     """A process that waits for CHILD, and the number of CHILD's process."""
     command = [sys.executable, "-c", PARENT, sys.executable, "-c", CHILD, *map(str, handled)]
-    process = subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
     return process, int(process.stdout.readline())
 
 

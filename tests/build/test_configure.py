@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from wcblib import waf
-from wcblib.help_text import spng_options
+
+from scripts.wcb import waf
+from scripts.wcb.help_text import spng_options
 
 VERSION_HEADER = "include/torch/headeronly/version.h"
 

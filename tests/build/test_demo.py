@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import demo
 import pytest
+
+from scripts.wcb import demo
 
 
 @pytest.fixture
@@ -23,16 +24,29 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return ran
 
 
-def test_it_ends_with_the_report_of_its_own_run(steps: list[list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_ends_with_the_report_of_its_own_run(
+    steps: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert demo.main() == 0
     setup, build, job, pictures, report = steps
-    assert setup == ["setup"] and build == ["build", "--notests"] and "demo_plots.py" in pictures[1]
+    assert (
+        setup == ["setup"]
+        and build == ["build", "--notests"]
+        and pictures[1:3] == ["-m", "scripts.wcb.demo_plots"]
+    )
     assert job[-2:] == ["--record", str(demo.PROFILE)]
-    assert report[0].endswith("wirecell-profile") and report[1:] == ["html", str(demo.PROFILE), "-o", str(demo.REPORT)]
+    assert report[0].endswith("wirecell-profile") and report[1:] == [
+        "html",
+        str(demo.PROFILE),
+        "-o",
+        str(demo.REPORT),
+    ]
     assert capsys.readouterr().out.rstrip().endswith(str(demo.REPORT))
 
 
-def test_a_build_without_nvtx_has_no_report(steps: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_build_without_nvtx_has_no_report(
+    steps: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "lib" / "libSpngRecorder.so").unlink()
     assert demo.main() == 0
     assert len(steps) == 4 and "--record" not in steps[2]
@@ -42,6 +56,8 @@ def test_a_build_without_nvtx_has_no_report(steps: list[list[str]], tmp_path: Pa
 @pytest.mark.parametrize("failing", [2, 3, 4])
 def test_a_failed_step_ends_it(steps: list[list[str]], failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Job, pictures, report: each step's status is the demo's."""
-    monkeypatch.setattr(demo, "run", lambda command: steps.append(command) or (7 if len(steps) == failing + 1 else 0))
+    monkeypatch.setattr(
+        demo, "run", lambda command: steps.append(command) or (7 if len(steps) == failing + 1 else 0)
+    )
     assert demo.main() == 7
     assert len(steps) == failing + 1

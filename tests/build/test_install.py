@@ -9,9 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from wcblib.checkout import ROOT, build_folder
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+from scripts.wcb.checkout import ROOT, build_folder
+
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_install  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 
@@ -68,7 +69,9 @@ def built() -> None:
 def status_of_check(prefix: Path, folder: Path) -> int:
     """Exit status of the installed program, which must find library and configuration by its own location."""
     command = [str(prefix / "bin" / "wire-cell"), "--check", "-c", "pipeline.jsonnet"]
-    environment = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")
+    }
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode
 
 
@@ -96,7 +99,9 @@ def test_a_prefix_below_a_staging_folder(run_wcb, tmp_path):
 
 @pytest.mark.usefixtures("built")
 def test_folders_in_which_the_program_would_not_find_its_library(run_wcb, tmp_path):
-    done = run_wcb("install", f"--destdir={tmp_path}", "--prefix=/opt/spng", "--libdir=/opt/lib/spng", "--notests")
+    done = run_wcb(
+        "install", f"--destdir={tmp_path}", "--prefix=/opt/spng", "--libdir=/opt/lib/spng", "--notests"
+    )
     assert done.status != 0
     assert "would not find its library in /opt/lib/spng" in done.err and "./wcb configure" in done.err
     assert not any(tmp_path.iterdir())

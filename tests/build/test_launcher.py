@@ -13,9 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from wcblib.checkout import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+from scripts.wcb.checkout import ROOT
+
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_compiler  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 LIBRARY = 'extern "C" int spng_run_program(int, const char* const*) { return 42; }\n'
@@ -47,5 +48,7 @@ def test_the_launcher_starts(tmp_path: Path, mode: str) -> None:
         if "cannot find" in made.stderr and mode in ("asan", "tsan"):
             pytest.skip(f"{compiler} has no {mode} library")
         assert made.returncode == 0, made.stderr
-    done = subprocess.run([tmp_path / "bin" / "wire-cell"], cwd="/", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [tmp_path / "bin" / "wire-cell"], cwd="/", capture_output=True, text=True, check=False
+    )
     assert done.returncode == 42, done.stderr

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from wirecell_profile.output_file import output_file
 
-from benchlib import regression
-from physicslib import command
+from scripts.bench import regression
+from scripts.physics import command
 from tests.support.special_files import make_null_device
 from tests.support.wire_cell import ROOT
-from wirecell_profile.output_file import output_file
 
 RUN = SimpleNamespace(time="now", commit="abc", conditions={}, json=lambda: {"source": "x"})
 WRITERS: dict[str, Callable[[Path], None]] = {
@@ -24,7 +24,7 @@ PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign
 OWN_RULE = {"profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
 # Names that are replaced but that no user gives, each with its reason.
 OTHERS = {
-    "scripts/wcblib/bundle/command.py": "a folder; what exists and is none is rejected before",
+    "scripts/wcb/bundle/command.py": "a folder; what exists and is none is rejected before",
     "campaign/wirecell_campaign/resume.py": "moves damaged outputs aside; nothing is replaced",
 }
 
@@ -72,16 +72,22 @@ def test_endings_are_kept(tmp_path: Path) -> None:
 def test_nothing_else_replaces_files() -> None:
     """Renames in our Python go through the one place of each package."""
     pattern = re.compile(r"\bos\.(replace|rename)\(|\.rename\(|\b(partial|temporary|stage|tmp)\.replace\(")
-    found = {file.relative_to(ROOT).as_posix() for package in PACKAGES for file in (ROOT / package).rglob("*.py")
-             if pattern.search(file.read_text(encoding="utf-8"))}
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for file in (ROOT / package).rglob("*.py")
+        if pattern.search(file.read_text(encoding="utf-8"))
+    }
     assert found - OWN_RULE == set(OTHERS)
 
 
-def test_only_one_place_renames_in_cpp() -> None:
-    """Files that rename over a name that a user gave ask output_path() first."""
-    wrong = []
-    for file in sorted((ROOT / "spng").rglob("*.cxx")):
-        text = file.read_text(encoding="utf-8")
-        if re.search(r"\brename\(", text) and "device/reservation" not in file.as_posix() and "output_path.h" not in text:
-            wrong.append(file.name)
-    assert not wrong
+def test_only_temporary_files_rename_in_cpp() -> None:
+    """Every output gets its final name in TemporaryFile::commit(); reservations rename files of their own."""
+    allowed = {"spng/core/files/temporary_files.cxx", "spng/device/memory/reservation.cxx"}
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for folder in ("spng", "profiling/recorder")
+        for file in (ROOT / folder).rglob("*.cxx")
+        if re.search(r"\brename\(", file.read_text(encoding="utf-8"))
+    }
+    assert found == allowed

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts.wcb import command_line, help_text, waf
 from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program, run
-from wcblib import command_line, help_text, waf
 
-sys.path.insert(0, str(ROOT / "scripts" / "waf_tools"))
+sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)
 
 DOCUMENTS = sorted(
@@ -259,7 +259,7 @@ def with_example_node(name: str, text: str) -> str:
 
 @needs_program
 def test_example_node_in_a_job(tmp_path: Path) -> None:
-    """The build compiles the page's C++ as separate files (scripts/waf_tools/spng_example_node.py); here a job gets the node."""
+    """The build compiles the page's C++ as separate files (waf/spng_example_node.py); here a job gets the node."""
     plugin = PROGRAM.parents[1] / "tests" / "libSpngExampleNode.so"
     if not plugin.exists():
         pytest.skip(f"{plugin} is not built")

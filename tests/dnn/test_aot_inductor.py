@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from dnnroi import export
-from dnnroi.network import DNNROINet, Shape
-from dnnroi.package import write_package
+from scripts.dnnroi import export
+from scripts.dnnroi.network import DNNROINet, Shape
+from scripts.dnnroi.package import write_package
 from tests.support import wire_cell
 
 pytestmark = [

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from dnnroi.settings import SETTINGS
+from scripts.dnnroi.settings import SETTINGS
 from tests.reference import metrics
 from tests.support import wire_cell
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from dnnroi import export
+from scripts.dnnroi import export
 from tests.reference import metrics, network
 from tests.support import wire_cell
 from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels

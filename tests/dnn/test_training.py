@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 import torch
 
-from dnnroi import evaluation, export, figures, noise
-from dnnroi.dataset import CropRule, EventSet, event_file, write_event
-from dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
-from dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
-from dnnroi.settings import SETTINGS
-from dnnroi.simulation import Event
-from dnnroi.target import TargetRule, largest_of_ticks, regions
-from dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
-from tests.reference import detector, network as network_input, roi
+from scripts.dnnroi import evaluation, export, figures, noise
+from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event
+from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
+from scripts.dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
+from scripts.dnnroi.settings import SETTINGS
+from scripts.dnnroi.simulation import Event
+from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions
+from scripts.dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
+from tests.reference import detector, roi
+from tests.reference import network as network_input
 from tests.support import wire_cell
 
 FIGURE_SEEDS = 900_000  # physics figures use these and above

@@ -1,14 +1,12 @@
-"""scripts/soak.py on short readouts that come through a pipe: memory does not depend on the length, charge comes back."""
+"""scripts.soak on short readouts that come through a pipe: memory does not depend on the length, charge comes back."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from soaklib import check, run
-from soaklib.readout import Readout, simulated
+from scripts.soak import check, run
+from scripts.soak.readout import Readout, simulated
 from tests.support import wire_cell
 from tests.support.small_detector import small_detector, write_description
 

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/waf_tools")]
-from compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
+sys.path.insert(0, str(ROOT / "waf"))
 from spng_cuda import find_nvcc  # noqa: E402
+
+from scripts.wcb.compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
 
 NVRTC = next(iter(sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.1[23]"))), None)
 NVCC = next(
@@ -119,7 +120,7 @@ def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             sys.executable,
-            str(ROOT / "scripts/compile_kernels.py"),
+            str(ROOT / "scripts/wcb/compile_kernels.py"),
             "--compiler",
             "nvrtc",
             "--path",

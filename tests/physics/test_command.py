@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physicslib import bars, linescan, settings, sizes
-from physicslib.wires import VIEWS
+from scripts.physics import bars, linescan, settings, sizes
+from scripts.physics.wires import VIEWS
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 
-SCRIPT = ROOT / "scripts" / "physics.py"
 MODEL = ROOT / "data" / "dnnroi.ts"
 LINE_ERROR = 0.05  # of the bias of one line of an induction view, one standard deviation
 LINES_TO_80 = linescan.ANGLES.index(80) + 1
@@ -30,7 +29,7 @@ pytestmark = needs_program
 def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
     """The command with the program as it is built."""
     return subprocess.run(
-        [sys.executable, SCRIPT, "--build", PROGRAM.parents[1], *arguments],
+        [sys.executable, "-m", "scripts.physics", "--build", PROGRAM.parents[1], *arguments],
         cwd=ROOT,
         text=True,
         capture_output=True,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from physicslib import linescan
-from physicslib.wires import Anode, Plane, load_anode
+from scripts.physics import linescan
+from scripts.physics.wires import Anode, Plane, load_anode
 from tests.reference import detector
 from tests.support.wire_cell import DATA, description
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from physicslib import metrics, roc
+from scripts.physics import metrics, roc
 from tests.reference import metrics as reference
 
 Counts = metrics.Counts

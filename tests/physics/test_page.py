@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physicslib import bars, compare, linescan, metrics, page, roc, settings, sizes, study, summary, tables
-from physicslib.sections import sections_of
+from scripts.physics import (
+    bars,
+    compare,
+    linescan,
+    metrics,
+    page,
+    roc,
+    settings,
+    sizes,
+    study,
+    summary,
+    tables,
+)
+from scripts.physics.sections import sections_of
 from tests.support.wire_cell import DATA
 
 CHARGE = {0: 0.97, 1: 0.92, 2: 1.01}  # of every view
@@ -140,7 +152,7 @@ def test_every_section_is_there(with_model: dict[str, Any]) -> None:
     text = page.to_html(with_model, sections)
     assert not re.findall(r"(?:src|href)=['\"](?!data:|#)", text), "something from outside"
     assert text.count("data:image/svg+xml;base64,") == 4
-    for words in ("0123abcd", "a processor", "seeds 900000", "traditional", "short by", "dead_is_hit=true"):
+    for words in ("0123abcd", "a processor", "seeds 900000", "OSP", "short by", "dead_is_hit=true"):
         assert words in text
 
 

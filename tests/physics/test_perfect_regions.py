@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from physicslib import perfect_regions
+from scripts.physics import perfect_regions
 
 
 def test_regions_are_true_pixels_and_two_ticks_more() -> None:

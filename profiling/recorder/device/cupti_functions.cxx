@@ -1,84 +1,62 @@
 #include "profiling/recorder/device/cupti_functions.h"
 
-#include <dlfcn.h>
+#include "spng/core/shared_library.h"
+
 #include <initializer_list>
 
 namespace spng::recorder {
 namespace {
 
-/// Symbols of one library; the first that is missing is remembered.
-class Symbols {
-public:
-    explicit Symbols(void* library) : m_library(library) {}
-
-    template <class Function>
-    void need(Function& function, const char* name) {
-        if (!find(function, name) && m_missing.empty()) {
-            m_missing = name;
+/// Return the first of these libraries that the process has loaded already, else the first that loads.
+SharedLibrary loaded_or_load(std::initializer_list<const char*> names) {
+    SharedLibrary library = SharedLibrary::find_loaded(names);
+    for (const char* const name : names) {
+        if (!library.is_open()) {
+            library = SharedLibrary(name);
         }
     }
-    template <class Function>
-    bool find(Function& function, const char* name) {
-        function = reinterpret_cast<Function>(dlsym(m_library, name));
-        return function != nullptr;
-    }
-    const std::string& missing() const { return m_missing; }
-
-private:
-    void* m_library;
-    std::string m_missing;
-};
-
-void* loaded_or_load(std::initializer_list<const char*> names) {
-    for (const int mode : {RTLD_NOLOAD, 0}) {
-        for (const char* const name : names) {
-            if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL | mode)) {
-                return library;
-            }
-        }
-    }
-    return nullptr;
+    return library;
 }
 
-std::string find_driver(void* library, DriverFunctions& driver) {
-    Symbols symbols(library);
-    symbols.need(driver.init, "cuInit");
-    symbols.need(driver.version, "cuDriverGetVersion");
-    symbols.need(driver.device_count, "cuDeviceGetCount");
-    symbols.need(driver.device, "cuDeviceGet");
-    symbols.need(driver.bus_location, "cuDeviceGetPCIBusId");
-    symbols.need(driver.primary_state, "cuDevicePrimaryCtxGetState");
-    symbols.need(driver.primary_retain, "cuDevicePrimaryCtxRetain");
-    symbols.need(driver.primary_release, "cuDevicePrimaryCtxRelease_v2");
-    symbols.need(driver.push_context, "cuCtxPushCurrent_v2");
-    symbols.need(driver.pop_context, "cuCtxPopCurrent_v2");
-    symbols.need(driver.synchronize, "cuCtxSynchronize");
-    return symbols.missing();
+std::string find_driver(const SharedLibrary& library, DriverFunctions& driver) {
+    FunctionFinder finder(library);
+    finder.find(driver.init, "cuInit");
+    finder.find(driver.version, "cuDriverGetVersion");
+    finder.find(driver.device_count, "cuDeviceGetCount");
+    finder.find(driver.device, "cuDeviceGet");
+    finder.find(driver.bus_location, "cuDeviceGetPCIBusId");
+    finder.find(driver.primary_state, "cuDevicePrimaryCtxGetState");
+    finder.find(driver.primary_retain, "cuDevicePrimaryCtxRetain");
+    finder.find(driver.primary_release, "cuDevicePrimaryCtxRelease_v2");
+    finder.find(driver.push_context, "cuCtxPushCurrent_v2");
+    finder.find(driver.pop_context, "cuCtxPopCurrent_v2");
+    finder.find(driver.synchronize, "cuCtxSynchronize");
+    return finder.missing();
 }
 
-std::string find_cupti(void* library, CuptiFunctions& cupti) {
-    Symbols symbols(library);
-    symbols.find(cupti.subscribe_naming, "cuptiSubscribe_v2");
-    symbols.find(cupti.set_clock, "cuptiActivityRegisterTimestampCallback");
-    symbols.find(cupti.enable_driver_call, "cuptiActivityEnableDriverApi");
-    symbols.need(cupti.get_version, "cuptiGetVersion");
-    symbols.need(cupti.result_string, "cuptiGetResultString");
-    symbols.need(cupti.subscribe, "cuptiSubscribe");
-    symbols.need(cupti.unsubscribe, "cuptiUnsubscribe");
-    symbols.need(cupti.enable_callback, "cuptiEnableCallback");
-    symbols.need(cupti.callback_name, "cuptiGetCallbackName");
-    symbols.need(cupti.timestamp, "cuptiGetTimestamp");
-    symbols.need(cupti.set_thread_ids, "cuptiSetThreadIdType");
-    symbols.need(cupti.set_buffers, "cuptiActivityRegisterCallbacks");
-    symbols.need(cupti.enable, "cuptiActivityEnable");
-    symbols.need(cupti.disable, "cuptiActivityDisable");
-    symbols.need(cupti.flush, "cuptiActivityFlushAll");
-    symbols.need(cupti.next_record, "cuptiActivityGetNextRecord");
-    symbols.need(cupti.dropped_records, "cuptiActivityGetNumDroppedRecords");
-    symbols.need(cupti.push_correlation, "cuptiActivityPushExternalCorrelationId");
-    symbols.need(cupti.pop_correlation, "cuptiActivityPopExternalCorrelationId");
-    symbols.need(cupti.graph_node_id, "cuptiGetGraphNodeId");
-    return symbols.missing();
+std::string find_cupti(const SharedLibrary& library, CuptiFunctions& cupti) {
+    FunctionFinder finder(library);
+    finder.find_optional(cupti.subscribe_naming, "cuptiSubscribe_v2");
+    finder.find_optional(cupti.set_clock, "cuptiActivityRegisterTimestampCallback");
+    finder.find_optional(cupti.enable_driver_call, "cuptiActivityEnableDriverApi");
+    finder.find(cupti.get_version, "cuptiGetVersion");
+    finder.find(cupti.result_string, "cuptiGetResultString");
+    finder.find(cupti.subscribe, "cuptiSubscribe");
+    finder.find(cupti.unsubscribe, "cuptiUnsubscribe");
+    finder.find(cupti.enable_callback, "cuptiEnableCallback");
+    finder.find(cupti.callback_name, "cuptiGetCallbackName");
+    finder.find(cupti.timestamp, "cuptiGetTimestamp");
+    finder.find(cupti.set_thread_ids, "cuptiSetThreadIdType");
+    finder.find(cupti.set_buffers, "cuptiActivityRegisterCallbacks");
+    finder.find(cupti.enable, "cuptiActivityEnable");
+    finder.find(cupti.disable, "cuptiActivityDisable");
+    finder.find(cupti.flush, "cuptiActivityFlushAll");
+    finder.find(cupti.next_record, "cuptiActivityGetNextRecord");
+    finder.find(cupti.dropped_records, "cuptiActivityGetNumDroppedRecords");
+    finder.find(cupti.push_correlation, "cuptiActivityPushExternalCorrelationId");
+    finder.find(cupti.pop_correlation, "cuptiActivityPopExternalCorrelationId");
+    finder.find(cupti.graph_node_id, "cuptiGetGraphNodeId");
+    return finder.missing();
 }
 
 } // namespace
@@ -114,8 +92,8 @@ void DriverFunctions::synchronize_all() const {
 
 CudaLibraries load_cuda_libraries() {
     CudaLibraries found;
-    void* const driver = loaded_or_load({"libcuda.so.1"});
-    if (driver == nullptr) {
+    const SharedLibrary driver("libcuda.so.1");
+    if (!driver.is_open()) {
         found.problem = "no NVIDIA driver here (libcuda.so.1 is not found)";
         found.no_driver = true;
         return found;
@@ -131,8 +109,8 @@ CudaLibraries load_cuda_libraries() {
                                               std::to_string(result) + ")";
         return found;
     }
-    void* const cupti = loaded_or_load({"libcupti.so.13", "libcupti.so.12"});
-    if (cupti == nullptr) {
+    const SharedLibrary cupti = loaded_or_load({"libcupti.so.13", "libcupti.so.12"});
+    if (!cupti.is_open()) {
         found.problem = "CUPTI is not found (libcupti.so.13, libcupti.so.12)";
     } else if (const std::string missing = find_cupti(cupti, found.cupti); !missing.empty()) {
         found.problem = "this CUPTI is too old: it has no " + missing;

@@ -1,38 +1,32 @@
 #include "profiling/recorder/device/nvml_functions.h"
 
-#include <dlfcn.h>
-#include <type_traits>
+#include "spng/core/shared_library.h"
 
 namespace spng::recorder {
 
 LoadedNvml load_nvml() {
     LoadedNvml found;
-    void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
+    const SharedLibrary library("libnvidia-ml.so.1");
+    if (!library.is_open()) {
         found.problem = "no NVIDIA driver here (libnvidia-ml.so.1 is not found)";
         found.no_driver = true;
         return found;
     }
-    const auto take = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-        if (function == nullptr && found.problem.empty()) {
-            found.problem = std::string("libnvidia-ml.so.1 has no ") + name;
-        }
-    };
-    take(found.functions.init, "nvmlInit_v2");
-    take(found.functions.shutdown, "nvmlShutdown");
-    take(found.functions.device_count, "nvmlDeviceGetCount_v2");
-    take(found.functions.device, "nvmlDeviceGetHandleByIndex_v2");
-    take(found.functions.power, "nvmlDeviceGetPowerUsage");
-    take(found.functions.clock, "nvmlDeviceGetClockInfo");
-    take(found.functions.temperature, "nvmlDeviceGetTemperature");
-    take(found.functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    take(found.functions.utilisation, "nvmlDeviceGetUtilizationRates");
-    take(found.functions.memory, "nvmlDeviceGetMemoryInfo");
-    if (found.problem.empty()) {
-        if (const int result = found.functions.init(); result != 0) {
-            found.problem = "NVML does not start (nvmlInit gives error " + std::to_string(result) + ")";
-        }
+    FunctionFinder finder(library);
+    finder.find(found.functions.init, "nvmlInit_v2");
+    finder.find(found.functions.shutdown, "nvmlShutdown");
+    finder.find(found.functions.device_count, "nvmlDeviceGetCount_v2");
+    finder.find(found.functions.device, "nvmlDeviceGetHandleByIndex_v2");
+    finder.find(found.functions.power, "nvmlDeviceGetPowerUsage");
+    finder.find(found.functions.clock, "nvmlDeviceGetClockInfo");
+    finder.find(found.functions.temperature, "nvmlDeviceGetTemperature");
+    finder.find(found.functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    finder.find(found.functions.utilisation, "nvmlDeviceGetUtilizationRates");
+    finder.find(found.functions.memory, "nvmlDeviceGetMemoryInfo");
+    if (!finder.missing().empty()) {
+        found.problem = "libnvidia-ml.so.1 has no " + finder.missing();
+    } else if (const int result = found.functions.init(); result != 0) {
+        found.problem = "NVML does not start (nvmlInit gives error " + std::to_string(result) + ")";
     }
     return found;
 }

@@ -2,11 +2,11 @@
 
 #include "profiling/recorder/file/part_file.h"
 #include "profiling/recorder/file/session_tables.h"
+#include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
+#include "spng/core/files/temporary_files.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 namespace spng::recorder {
 namespace {
@@ -98,16 +98,12 @@ std::string replaceable(const std::string& target) {
 }
 
 void complete_file(const std::string& part, const std::string& target, bool recovered) {
-    const std::string final_name = replaceable(target);
-    const std::string unfinished = partial_path(final_name);
     try {
-        write_all(part, unfinished, recovered);
-        if (std::rename(unfinished.c_str(), final_name.c_str()) != 0) {
-            throw DatabaseError(target + " cannot be named: " + std::strerror(errno), false);
-        }
-    } catch (const DatabaseError&) {
-        std::remove(unfinished.c_str());
-        throw;
+        TemporaryFile file(replaceable(target));
+        write_all(part, file.path(), recovered);
+        file.commit();
+    } catch (const Error& error) {
+        throw DatabaseError(target + " cannot be written: " + error.text().seen, false);
     }
     remove_part(part);
 }

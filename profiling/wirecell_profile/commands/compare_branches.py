@@ -26,11 +26,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..branch_builds import Build, built, commit_of, git, given_build, tail
-from ..comparison import WHOLE_EVENT, compare
-from ..comparison_text import time_text
+from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail
+from ..compare.comparison import WHOLE_EVENT, compare
+from ..compare.comparison_text import time_text
+from ..compare.measurements import Run
+from ..compare.readers import read_runs
 from ..errors import ProfileError, WrongUse
-from ..measurements import Run, read_runs
 from ..output import write
 from ..output_file import output_file
 from .compare import add_criteria, add_outputs, criteria_of, report
@@ -43,7 +44,7 @@ DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
 # Makes copies of an event with the checkout's own tool: more than one event is needed, the first one is warm-up.
 COPY_EVENTS = (
-    "import sys; from pathlib import Path; from benchlib.frames import copies_of_frame; "
+    "import sys; from pathlib import Path; from scripts.bench.frames import copies_of_frame; "
     "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
 )
 LONGEST_PADDING = (
@@ -183,7 +184,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     done = subprocess.run(
         [sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
         text=True,
-        env=os.environ | {"PYTHONPATH": str(repository / "scripts")},
+        env=os.environ | {"PYTHONPATH": str(repository)},
         capture_output=True,
         check=False,
     )

@@ -1,7 +1,7 @@
 #include "spng/instrument/report/torch_profiler.h"
 
 #include "spng/core/error.h"
-#include "spng/core/files/output_path.h"
+#include "spng/core/files/temporary_files.h"
 #include "spng/instrument/report/machine.h"
 
 #include <torch/csrc/autograd/profiler_kineto.h>
@@ -37,29 +37,35 @@ struct TorchProfiler::State {
     void save(torch::autograd::profiler::ProfilerResult& result);
 };
 
-/// Kineto only logs that it could not write, so the file is looked at.
+/// Kineto only logs that it could not write, so check the size of the file.
 void TorchProfiler::State::save(torch::autograd::profiler::ProfilerResult& result) {
     const fs::path name = folder / (this_machine().host + "_" + std::to_string(getpid()) + "." +
                                     std::to_string(files) + ".pt.trace.json");
-    const OutputPath target = output_path(name);
-    std::error_code problem;
-    if (target.in_place || !target.problem.empty()) { // Kineto itself wants a regular file
-        problem = std::make_error_code(std::errc::file_exists);
-    } else {
-        const fs::path partial = partial_path(target.path);
-        result.save(partial);
-        if (fs::file_size(partial, problem) == 0 && !problem) {
-            problem = std::make_error_code(std::errc::no_space_on_device);
+    std::string problem;
+    try {
+        TemporaryFile file(name);
+        if (file.in_place()) { // Kineto itself wants a regular file
+            problem = std::make_error_code(std::errc::file_exists).message();
+        } else {
+            result.save(file.path());
+            std::error_code unreadable;
+            if (fs::file_size(file.path(), unreadable) == 0) {
+                unreadable = std::make_error_code(std::errc::no_space_on_device);
+            }
+            problem = unreadable ? unreadable.message() : "";
+            if (problem.empty()) {
+                file.commit();
+            }
         }
-        if (!problem) {
-            fs::rename(partial, target.path, problem);
-        }
+    } catch (const Error& error) {
+        problem = error.text().seen;
     }
-    if (problem && failure.empty()) {
+    if (problem.empty()) {
+        ++files;
+    } else if (failure.empty()) {
         failed_file = name;
-        failure = problem.message();
+        failure = problem;
     }
-    files += problem ? 0 : 1;
 }
 
 TorchProfiler::TorchProfiler(const std::string& folder, c10::Device device)

@@ -1,6 +1,7 @@
 #include "spng/nodes/dnn/aot_inductor_model.h"
 
 #include "spng/core/error.h"
+#include "spng/core/shared_library.h"
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_failure.h"
 
@@ -8,7 +9,6 @@
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/version.h>
 
-#include <dlfcn.h>
 #include <sys/utsname.h>
 
 namespace spng {
@@ -94,11 +94,12 @@ void require_made_for(const PackageMetadata& metadata, const std::filesystem::pa
 /// The code in a package names libtorch.so, which this program does not load and which is not in the loader's
 /// usual places. With a LibTorch for CUDA it brings CUDA's libraries along, also for a network on the CPU.
 void load_what_packages_link(const std::filesystem::path& file) {
-    if (dlopen("libtorch.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    const SharedLibrary library("libtorch.so", SharedLibrary::Symbols::global);
+    if (!library.is_open()) {
         throw Error(ErrorKind::Model,
                     {.what = "LibTorch is not complete enough for AOTInductor packages",
                      .where = file.string(),
-                     .seen = dlerror(),
+                     .seen = library.problem(),
                      .expected = "libtorch.so and what it needs beside libtorch_cpu.so",
                      .hint = "./wcb setup --full, or use the TorchScript file of this network"});
     }

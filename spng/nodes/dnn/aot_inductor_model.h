@@ -11,7 +11,7 @@
 
 namespace spng {
 
-/// Load a package that scripts/train_dnnroi.py or torch._inductor.aoti_compile_and_package wrote: machine
+/// Load a package that scripts/dnnroi or torch._inductor.aoti_compile_and_package wrote: machine
 /// code of the network for one kind of device, which takes the shapes that it was exported for. Metadata come
 /// from the entry "metadata.json" of the package's own metadata (option aot_inductor.metadata).
 /// @param runners  forwards at the same time

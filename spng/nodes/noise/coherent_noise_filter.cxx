@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/tensor.h>
 
@@ -11,12 +12,19 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const CoherentNoiseFilterConfig&, PlannedCall& call) {
+    const PlannedTensor& adc = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::input, adc.samples() * call.real);
+    return {{call.make(adc, MemoryUse::input, call.real)}};
+}
+
 const Registration<CoherentNoiseFilter> registration{
     {.type = "SPNGCoherentNoiseFilter",
      .kind = "noise",
      .inputs = {"waveforms"},
      .outputs = {"waveforms"},
-     .text = "subtracts the noise shared by the channels of a front-end board, with signal protection"}};
+     .text = "subtracts the noise shared by the channels of a front-end board, with signal protection",
+     .memory = memory_rule<CoherentNoiseFilter>({.call = plan_memory})}};
 
 /// Return the value of a view from a list with one value per view or one for all.
 std::int64_t value_for_view(const std::vector<std::int64_t>& list, std::size_t view) {

@@ -1,0 +1,169 @@
+"""The command ./wcb bench, after its options and the set-up."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from scripts.wcb.checkout import OUT, ROOT, fail, say
+
+from . import all_pages, cold, machine_load, programs, regression, roofline
+from .frames import copies_of_frame
+from .page import write_page
+from .points import Setting
+from .result import Measurements, result_of
+from .tables import print_result
+
+FOLDER = OUT / "bench"
+FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
+
+
+def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[str]:
+    """The main job on copies of the frame."""
+    arguments = {
+        "input": str(copies_of_frame(FRAME, options.events, FOLDER)),
+        "output": str(FOLDER / "signal.tar"),
+        "device": options.device,
+        "threads": str(cores),
+        "dtype": options.dtype,
+        "model": options.model,
+        "engine": options.engine,
+    }
+    return programs.chain_command(build / "bin" / "wire-cell", arguments, FOLDER / "timing.json")
+
+
+def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
+    """Runs with empty compile caches."""
+    command = chain_command(options, build, cores)
+    say(f"\nCold, {options.runs} x {options.events} events on {cores} cores\n  " + shlex.join(command))
+    runs = [cold.cold_run(command, FOLDER / "caches") for _ in range(options.runs)]
+    figures = cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
+    say(cold.cold_text(figures))
+    path = FOLDER / "cold.json"
+    cold.write_cold(figures, path)
+    say(f"\nWritten: {path}")
+
+
+def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
+    """Yardstick and chain in turn, so that both see the same machine; then what start-up consists of."""
+    program = build / "bin" / "wire-cell"
+    yardstick = build / "bench" / programs.YARDSTICK
+    threads = {"OMP_NUM_THREADS": str(cores)}
+    found.command = chain_command(options, build, cores)
+    if not yardstick.exists():
+        say(f"  {yardstick} is not built (it needs Google Benchmark): the chain is not compared with it")
+    say("  " + shlex.join(found.command))
+    for number in range(options.runs):
+        if yardstick.exists():
+            (times,) = programs.google_benchmark(yardstick, "", 3, threads).values()
+            found.yardsticks.append(times)
+        found.timings.append(programs.run_chain(found.command, {}))
+        if options.check is None:
+            found.peaks = roofline.measured_machine(build, cores, found.peaks)
+        say(f"  run {number + 1} of {options.runs}")
+    found.start_up = {
+        "the program alone (wire-cell -v)": programs.wall_seconds([str(program), "-v"]),
+        "and the configuration (wire-cell --check)": programs.wall_seconds(
+            [str(program), "-c", "cfg/pipeline.jsonnet", "--check"]
+        ),
+    }
+
+
+def measure_operators(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
+    """The other programs of build/bench."""
+    for program in sorted((build / "bench").glob("*_bench")):
+        if program.name not in (programs.YARDSTICK, roofline.PROGRAM) or options.only:
+            say(f"  {program.name}")
+            times = programs.google_benchmark(program, options.only, 3, {"OMP_NUM_THREADS": str(cores)})
+            found.operators.update({f"{program.name}/{name}": values for name, values in times.items()})
+
+
+def measure_all(options: argparse.Namespace, build: Path, cores: int, result: dict) -> None:
+    """The series, and the pages with their pictures."""
+    rounds = 1 if options.quick else options.runs
+    arguments = {name: getattr(options, name) for name in ("device", "dtype", "model", "engine")} | {
+        "threads": str(cores)
+    }
+    setting = Setting(build, FOLDER, FRAME, arguments)
+    series, load = all_pages.measured_series(setting, options.quick, cores, rounds)
+    scaling = {
+        "rounds": rounds,
+        "load_text": load,
+        "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds),
+    }
+    all_pages.print_series(series)
+    for path in all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER):
+        say(f"Written: {path}")
+
+
+def check(options: argparse.Namespace, build: Path, cores: int) -> int:
+    """Against the reference; the exit status."""
+    if not (build / "bench" / programs.YARDSTICK).exists():
+        fail("the check needs the yardstick, build/bench/fft_yardstick_bench, which needs Google Benchmark")
+    reference = []
+    try:
+        if not options.update:
+            reference = regression.read_reference(options.check)
+    except ValueError as error:
+        fail(f"{options.check} is no reference: {error}. ./wcb bench --check --update makes one")
+    found = Measurements(cores=cores, own_command=own_command())
+    start = machine_load.now()
+    measure_chain(options, build, cores, found)
+    say(f"The machine meanwhile: {machine_load.since(start).text()}.")
+    runs = regression.measured_runs(
+        found.timings, [[time.wall for time in times] for times in found.yardsticks]
+    )
+    if options.update:
+        regression.write_reference(runs, own_command(), options.check)
+        say(f"Written: {options.check}")
+        return 0
+    try:
+        verdict = regression.check(reference, runs)
+    except ValueError as error:
+        fail(f"{options.check} is the reference of another job: {error}")
+    say(verdict.text())
+    return 1 if verdict.failures else 0
+
+
+def own_command() -> str:
+    """As it was typed."""
+    return shlex.join(["./wcb", "bench", *sys.argv[1:]])
+
+
+def main(options: argparse.Namespace) -> int:
+    """The command, in the environment; the exit status."""
+    build = programs.ready_build(options.build)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    cores = programs.use_cores(options.cores)
+    if options.cold:
+        measure_cold(options, build, cores)
+        return 0
+    if options.check is not None:
+        return check(options, build, cores)
+    found = Measurements(cores=cores, own_command=own_command())
+    if not options.only:
+        say(f"\nChain, {options.runs} x {options.events} events on {cores} cores")
+        start = machine_load.now()
+        measure_chain(options, build, cores, found)
+        found.load = machine_load.since(start)
+    if not options.quick or options.only:
+        say("\nOperators")
+        measure_operators(options, build, cores, found)
+
+    result = result_of(found)
+    print_result(result)
+    path = FOLDER / "bench.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    say(f"\nWritten: {path}")
+    if options.all:
+        measure_all(options, build, cores, result)
+    if options.page is not None:
+        if options.only:
+            fail("a page needs the chain: leave out --only")
+        page = options.page if options.page.is_absolute() else ROOT / options.page
+        write_page(result, page)
+        say(f"Written: {page}")
+    return 0

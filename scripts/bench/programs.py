@@ -1,0 +1,125 @@
+"""Running the program and the operator benchmarks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.wcb.checkout import ROOT, build, fail
+
+MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+YARDSTICK = "fft_yardstick_bench"
+
+
+def ready_build(given: Path | None) -> Path:
+    """The build folder with wire-cell in it: the given one as it is, else the checkout's, built now."""
+    folder = build() if given is None else given.resolve()
+    if not (folder / "bin" / "wire-cell").exists():
+        fail(f"no program bin/wire-cell in {folder}")
+    return folder
+
+
+def use_cores(count: int) -> int:
+    """Keep this process and those it starts on so many cores, 0: all; returns the number."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if 0 < count < len(allowed):
+        os.sched_setaffinity(0, allowed[:count])
+    return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Time:
+    """of one repetition, in ms; cpu: of all threads"""
+
+    wall: float
+    cpu: float
+
+
+def benchmark_entries(
+    program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
+) -> list[dict]:
+    """Run a program of build/bench; Google Benchmark's entries of its repetitions of at least `seconds` each."""
+    command = [
+        str(program),
+        f"--benchmark_filter={only or '.'}",
+        "--benchmark_format=json",
+        f"--benchmark_repetitions={repetitions}",
+        f"--benchmark_min_time={seconds}",
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        fail(f"{program} ended with status {done.returncode}\n{done.stderr}", 1)
+    return [
+        entry
+        for report in reports(done.stdout)
+        for entry in report["benchmarks"]
+        if entry["run_type"] == "iteration"
+    ]
+
+
+def reports(text: str) -> Iterator[dict]:
+    """The JSON documents in what a program printed: recorder_bench runs itself again with the recorder attached."""
+    while text := text.lstrip():
+        report, end = json.JSONDecoder().raw_decode(text)
+        yield report
+        text = text[end:]
+
+
+def google_benchmark(
+    program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
+) -> dict[str, list[Time]]:
+    """Run a program of build/bench; name -> its repetitions of at least `seconds` each."""
+    times: dict[str, list[Time]] = {}
+    for entry in benchmark_entries(program, only, repetitions, environment, seconds):
+        scale = MILLISECONDS[entry["time_unit"]]
+        name = entry["run_name"].removesuffix("/real_time").removesuffix("/process_time")
+        times.setdefault(name, []).append(Time(entry["real_time"] * scale, entry["cpu_time"] * scale))
+    return times
+
+
+def chain_command(
+    program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()
+) -> list[str]:
+    """The main job with job arguments, and further words of the command line. The path of its timing report is the last word."""
+    given = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    return [str(program), "-c", "cfg/pipeline.jsonnet", *given, *words, "--timing", str(timing)]
+
+
+def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """Exit status and standard error of a command with these variables on top of the environment."""
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+    return done.returncode, done.stderr
+
+
+def run_chain(command: list[str], environment: dict[str, str]) -> dict:
+    """Run a chain_command with these variables on top of the environment; what --timing wrote. Ends with a message when it fails."""
+    status, errors = run_quietly(command, environment)
+    if status:
+        fail(f"the main job failed with status {status}\n{errors}", 1)
+    return json.loads(Path(command[-1]).read_text(encoding="utf-8"))
+
+
+def wall_seconds(command: list[str]) -> float:
+    """Of a command that must succeed, its output thrown away."""
+    start = time.monotonic()
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    if done.returncode:
+        fail(f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}", 1)
+    return time.monotonic() - start

@@ -1,0 +1,166 @@
+"""./wcb bench --check: does this build do more work than the reference, or take longer against the yardstick?
+
+Counts (operations, copies, bytes at the ports, bytes allocated and held, launches) are compared exactly: one that grew
+is a failure on any machine. Times are divided by the yardstick that ran in turn with them, and compared by wirecell-profile's
+statistics: a step is slower only when the 95 % interval of the ratio, Mann and Whitney's test over all steps, twice the noise
+of equal code and the margin all say so; and that counts as a failure only on the processor of the reference, since the yardstick does not
+scale as every step does.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from wirecell_profile.compare import comparison
+from wirecell_profile.compare.measurements import Run, read_timing
+from wirecell_profile.output_file import output_file
+
+SCHEMA = "spng-bench-reference-1"
+MARGIN = 0.15  # relative; what a step may lose before anybody cares
+UNIT = 1e8  # a time is stored as so many parts of the yardstick, so that 1e8 is its length
+PLACE = ("processor", "cores")  # conditions that make times comparable
+JOB = (
+    "device",
+    "engine",
+    "precision",
+    "threads per operation",
+    "argument model",
+)  # those that make counts comparable
+COPIES = ("aten::copy_", "aten::_to_copy", "aten::clone")
+
+
+def measured_run(timing: dict, yardstick_ms: float, number: int) -> Run:
+    """A timing report with its times in parts of the yardstick, and with further counts."""
+    run = read_timing(timing, f"run {number}")
+    run.times = {
+        "wall": {name: values * 1e-6 / yardstick_ms * UNIT for name, values in run.times["wall"].items()}
+    }
+    events = len(run.events)
+    run.counts["copies"] = {
+        node["name"]: np.full(events, sum(node["operations"].get(name, 0) for name in COPIES) / events)
+        for node in timing["nodes"]
+    }
+    run.counts["bytes allocated"] = {
+        node["name"]: np.array(
+            [
+                sum(
+                    (
+                        call["cpu_allocated_bytes"]
+                        if call["device_allocated_bytes"] is None
+                        else call["device_allocated_bytes"]
+                    )
+                    for call in node["per_call"]
+                    if call["event"] == event
+                )
+                for event in run.events
+            ],
+            dtype=np.float64,
+        )
+        for node in timing["nodes"]
+    }
+    run.conditions = {name: run.conditions.get(name, "") for name in (*PLACE, *JOB)}
+    return run
+
+
+def measured_runs(timings: list[dict], yardsticks_ms: list[list[float]]) -> list[Run]:
+    """Each run with the yardstick that ran before it."""
+    return [
+        measured_run(timing, statistics.median(times), number)
+        for number, (timing, times) in enumerate(zip(timings, yardsticks_ms, strict=True))
+    ]
+
+
+def write_reference(runs: list[Run], command: str, path: Path) -> None:
+    """The runs as the reference of later checks."""
+    text = json.dumps(
+        {
+            "schema": SCHEMA,
+            "command": command,
+            "time": runs[0].time,
+            "commit": runs[0].commit,
+            "conditions": runs[0].conditions,
+            "runs": [run.json() for run in runs],
+        },
+        separators=(",", ":"),
+    )
+    with output_file(path) as partial:
+        partial.write_text(text.replace('{"source"', '\n{"source"') + "\n", encoding="utf-8")
+
+
+def read_reference(path: Path) -> list[Run]:
+    """Raises ValueError for a file that is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"schema {data.get('schema')}, not {SCHEMA}")
+        return [Run.from_json(run) for run in data["runs"]]
+    except (OSError, AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found, as lines for people."""
+
+    failures: list[str]
+    notes: list[str]
+
+    def text(self) -> str:
+        """For people."""
+        end = f"{len(self.failures)} failed" if self.failures else "no regression"
+        return "\n".join(
+            [*(f"  {line}" for line in self.notes), *(f"  FAILED {line}" for line in self.failures), end]
+        )
+
+
+def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdict:
+    """Judge the runs. ValueError when they are of another job than the reference."""
+    differing = [
+        f"{name}: {reference[0].conditions[name]} in the reference, {now[0].conditions[name]} now"
+        for name in JOB
+        if reference[0].conditions[name] != now[0].conditions[name]
+    ]
+    if differing:
+        raise ValueError("; ".join(differing))
+    result = comparison.compare(
+        reference,
+        now,
+        comparison.Criteria(threshold=margin, metrics=("wall",)),
+        ("reference", "now"),
+        force=True,
+    )
+    failures = [
+        f"{row.count} of {row.node}: {shown(row.a)} in the reference, {shown(row.b)} now"
+        + (f" ({row.detail})" if row.detail else "")
+        for row in result.grown
+    ]
+    failures += [f"{node} is no node of the reference; if that is right, --update" for node in result.only_b]
+    notes = [
+        f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update keeps it so"
+        for row in result.counts
+        if row.verdict == comparison.SHRANK
+    ]
+    notes += [f"{node} is gone" for node in result.only_a]
+    same_place = all(reference[0].conditions[name] == now[0].conditions[name] for name in PLACE)
+    for row in result.times:
+        line = (
+            f"{row.node}: {row.ratio:.2f} of the reference's share of the yardstick (95 % between {row.low:.2f} and {row.high:.2f}; noise of equal "
+            f"code {100 * row.noise:.0f} %)"
+        )
+        if row.verdict == comparison.SLOWER and same_place:
+            failures.append(line)
+        elif row.verdict in (comparison.SLOWER, comparison.FASTER):
+            notes.append(line + ("" if same_place else "; another processor than the reference's"))
+        elif row.node == comparison.WHOLE_EVENT:
+            notes.append(line)
+    return Verdict(failures, notes)
+
+
+def shown(limits: tuple[float, float]) -> str:
+    """A count, or between which it was."""
+    least, most = limits
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"

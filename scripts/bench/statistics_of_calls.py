@@ -1,0 +1,108 @@
+"""From the files that --timing wrote to figures: per node, and for the chain between file input and output."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+
+FILE_NODES = ("FrameFileSource", "FrameFileSink")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of a sample of times in ms."""
+
+    median: float
+    minimum: float
+    p90: float
+
+
+def spread(values: list[float]) -> Spread:
+    """Median, minimum and 90th percentile (nearest rank, so of few values the largest)."""
+    ordered = sorted(values)
+    rank = min(len(ordered) - 1, int(0.9 * len(ordered)))
+    return Spread(statistics.median(ordered), ordered[0], ordered[rank])
+
+
+@dataclass(frozen=True)
+class NodeFigures:
+    """A node, or all between file input and output. Times per event in ms, without the first event unless said."""
+
+    name: str
+    type: str
+    nested: bool
+    first: float  # the first event of a run, which also pays for what is prepared at first use; median over the runs
+    wall: Spread
+    cpu: float  # of all threads, median
+    operations: float  # leaf operations per event
+    peak_bytes: int  # largest growth of tensor memory during a call
+
+    def json(self) -> dict:
+        """For the file."""
+        return asdict(self)
+
+
+def per_event(nodes: list[dict], key: str) -> dict[int, float]:
+    """Return event -> sum over the calls of the nodes, of times in ns as ms."""
+    sums: dict[int, float] = defaultdict(float)
+    for node in nodes:
+        for call in node["per_call"]:
+            sums[call["event"]] += call[key] * 1e-6
+    return sums
+
+
+def split_first(by_event: dict[int, float]) -> tuple[float, list[float]]:
+    """The first event's value and those of the later ones; a run of one event has only a first one, used for both."""
+    values = [value for _, value in sorted(by_event.items())]
+    return values[0], values[1:] or values
+
+
+def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigures:
+    """Figures of the sum of the given nodes, over all runs. Nodes that are nested in others must not be among them."""
+    firsts, walls, cpus = [], [], []
+    for nodes in nodes_of_runs:
+        for key, later in (("wall_ns", walls), ("cpu_ns", cpus)):
+            first, rest = split_first(per_event(nodes, key))
+            later.extend(rest)
+            if key == "wall_ns":
+                firsts.append(first)
+    some = nodes_of_runs[0]
+    operations = sum(node["leaf_operations"] / len(per_event([node], "wall_ns")) for node in some)
+    return NodeFigures(
+        name,
+        kind,
+        is_nested(some[0]),
+        statistics.median(firsts),
+        spread(walls),
+        statistics.median(cpus),
+        operations,
+        max(node["cpu_peak_bytes"] for nodes in nodes_of_runs for node in nodes),
+    )
+
+
+def is_nested(node: dict) -> bool:
+    """Whether it runs inside a call of another node, as a model does."""
+    return node["per_call"][0]["depth"] > 0
+
+
+def node_figures(timings: list[dict]) -> list[NodeFigures]:
+    """Every node by its name, the slowest first."""
+    by_name: dict[str, list[list[dict]]] = {}
+    for timing in timings:
+        for node in timing["nodes"]:
+            by_name.setdefault(node["name"], []).append([node])
+    rows = [figures(name, runs[0][0]["type"], runs) for name, runs in by_name.items()]
+    return sorted(rows, key=lambda row: -row.wall.median)
+
+
+def chain_figures(timings: list[dict]) -> NodeFigures:
+    """All nodes but file input and output. With one event in flight calls do not overlap: the sum is the wall time."""
+    return figures(
+        "the chain",
+        "",
+        [
+            [node for node in timing["nodes"] if node["type"] not in FILE_NODES and not is_nested(node)]
+            for timing in timings
+        ],
+    )

@@ -1,0 +1,195 @@
+"""The command ./wcb physics, after its options and the set-up."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wirecell_profile.output_file import output_file
+
+from scripts.bench import machine_load
+from scripts.bench.frames import copies_of_frame
+from scripts.bench.programs import ready_build, use_cores
+from scripts.wcb.checkout import ROOT, fail, say
+
+from . import bars, compare, page, settings, study, summary, tables
+from .linescan import LinesMissing
+from .program import JobFailed, Program
+from .sections import sections_of
+from .settings import Plan
+from .sizes import FULL, QUICK
+from .wires import Anode, load_anode
+
+DATA = ROOT / "data"
+WIRES = DATA / "protodunehd-wires-larsoft-v1.json.gz"
+DEFAULT_ADC, DEFAULT_TRUTH = DATA / "tracks10-adc.tar.bz2", DATA / "tracks10-truth.npz"
+MODEL = DATA / "dnnroi.ts"
+TIMED_EVENTS = 4
+
+
+def model_file(name: str) -> str | None:
+    """Path of the network, or None."""
+    if name == "none":
+        return None
+    if name == "default":
+        return str(MODEL) if MODEL.exists() else None
+    if not Path(name).is_file():
+        fail(f"no model file {name}")
+    return str(Path(name).resolve())
+
+
+def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
+    """Samples and variants."""
+    sizes = QUICK if options.quick else FULL
+    if options.seeds:
+        sizes = replace(sizes, lines=options.seeds)
+    if options.events:
+        sizes = replace(sizes, muons=options.events, noise=options.events, dead=options.events)
+    plan = settings.plan(sizes, options.first_seed, model)
+    if options.only:
+        wanted = options.only.split(",")
+        plan = replace(
+            plan, samples=[sample for sample in plan.samples if sample.name.split("-")[0] in wanted]
+        )
+    return plan
+
+
+def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> dict[str, Any]:
+    """variant -> view -> figures of the event in data/, by all variants but those of other inputs."""
+    variants = [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
+    found = {}
+    for variant in variants:
+        done = program.process(folder, variant, DEFAULT_ADC)
+        found[variant.name] = compare.figures(done.output, DEFAULT_TRUTH, anode)["views"]
+        done.remove()
+    return found
+
+
+def comparison(
+    program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path
+) -> dict[str, Any]:
+    """Figures of the other program and, where there are ADC counts, of ours."""
+    ours = {}
+    if files.adc is not None:
+        variants = [
+            settings.rule_variants()[-1],
+            *(settings.model_variants(plan.model)[-1:] if plan.model else []),
+        ]
+        for variant in variants:
+            done = program.process(folder, variant, files.adc)
+            ours[variant.name] = compare.figures(done.output, files.truth, anode)
+            done.remove()
+    return {
+        "label": files.output.name,
+        "files": files.json(),
+        "other": compare.figures(files.output, files.truth, anode),
+        "ours": ours,
+    }
+
+
+def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
+    """Wall time of one event in the chain with the main variant, alone on the machine; and what --timing wrote."""
+    variant = replace(
+        next(
+            variant
+            for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
+            if variant.name == plan.main
+        ),
+        probability=False,
+    )
+    done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
+    done.remove()
+    return done.chain_milliseconds() * 1e-3, done.timing
+
+
+def measured(
+    path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
+) -> dict[str, Any]:
+    """Everything that runs; the result without its traditional chain."""
+    cores = len(os.sched_getaffinity(0))
+    start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
+    with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
+        folder = Path(name)
+        seconds, timing = chain_seconds(path, plan, cores, folder)
+        say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
+        results = study.run(program, anode, plan, cores, folder, say)
+        extra: dict[str, Any] = {}
+        if with_default:
+            say("  default event")
+            extra["default_event"] = default_event(program, anode, plan, folder)
+        for files in comparisons:
+            say(f"  comparison with {files.output}")
+        extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
+    end, load = machine_load.now(), machine_load.since(start)
+    about = {
+        "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
+        "cores": cores,
+        "chain_seconds": seconds,
+        "precision": timing["run"]["precision"],
+        "wall_seconds": end.wall - start.wall,
+        "cpu_seconds": end.own - start.own,
+        "load_text": load.text(),
+        **{key: timing[key] for key in ("time", "program", "versions", "machine")},
+    }
+    names = {
+        variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))
+    }
+    result = summary.result_of(plan, results, about) | extra
+    result["variants"] = names | result["variants"]
+    if plan.model and Path(plan.model).is_relative_to(ROOT):
+        result["model"] = str(Path(plan.model).relative_to(ROOT))
+    result["bars"] = bars.bars_of(result, seconds if plan.model else None)
+    return result
+
+
+def write_text(path: Path, text: str) -> None:
+    """Complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with output_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        fail(f"{path} cannot be written: {problem.strerror or problem}", 1)
+    say(f"Written: {path}")
+
+
+def main(options: argparse.Namespace) -> int:
+    """The command, in the environment; the exit status."""
+    try:
+        comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
+    except compare.ComparisonImpossible as problem:
+        fail(str(problem))
+    model = model_file(options.model)
+    path = ready_build(options.build) / "bin" / "wire-cell"
+    use_cores(options.cores)
+    plan = chosen_plan(options, model)
+    if plan.model is None:
+        say("no trained network: the variants with DNNROI are left out")
+    try:
+        result = measured(path, plan, comparisons, not options.only or "default" in options.only.split(","))
+    except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
+        fail(str(problem), 1)
+    traditional = compare.traditional(DATA)
+    result["traditional"] = traditional
+    sections = sections_of(result, traditional)
+    say("\n" + tables.bars_table(result).text())
+    missed = [bar for bar in result["bars"] if not bar["met"]]
+    say(
+        f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s"
+    )
+    write_text(
+        options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n"
+    )
+    write_text(options.output / "physics.html", page.to_html(result, sections))
+    if options.page is not None:
+        target = options.page if options.page.is_absolute() else ROOT / options.page
+        page.write_markdown(result, sections, target)
+        say(f"Written: {target}")
+    return 0

@@ -1,0 +1,87 @@
+"""Simulated events: ADC counts, truth, and for line scans the channels of each line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator
+
+import numpy as np
+
+from scripts.frames import Frame, FrameFile, write_frames
+
+from . import linescan
+from .program import Program
+from .settings import DEAD_FRACTION, Sample
+from .wires import Anode
+
+TRUTH_TAG = "truth"
+
+
+@dataclass(frozen=True)
+class Events:
+    """Files of one run of the simulation. dead: the same ADC counts with dead channels, where a variant wants them."""
+
+    adc: Path
+    truth: Path
+    depositions: Path | None
+    dead: Path | None
+    seconds: float
+
+    def true_charge(self) -> Iterator[tuple[int, Frame]]:
+        """Number of each event and its truth [electrons]."""
+        with FrameFile(self.truth) as file:
+            tag = TRUTH_TAG if TRUTH_TAG in file.tags() else file.tags()[0]
+            for ident in file.idents(tag):
+                yield ident, file.frame(tag, ident)
+
+    def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
+        """Of one event, for each of linescan.ANGLES."""
+        with FrameFile(self.depositions) as file:
+            data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))
+        return linescan.line_channels(anode, view, info[0], data[2:5])
+
+
+def _columns(array: np.ndarray) -> np.ndarray:
+    """(quantity, deposition), however the file has it."""
+    return array if array.shape[0] <= 7 else array.T
+
+
+def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Path) -> Events:
+    """Simulate `count` events. Raises program.JobFailed."""
+    adc, truth = folder / "adc.tar", folder / "truth.tar"
+    arguments = {"output": adc, "truth": truth, "seed": seed, "nevents": count, **sample.arguments}
+    depositions = None
+    if sample.kind == "lines":
+        depositions = arguments["write_depos"] = folder / "depos.npz"
+    seconds = program.simulate(**arguments)
+    dead = None
+    if any(variant.dead for variant in sample.variants):
+        dead = folder / "adc-dead.tar"
+        with FrameFile(adc) as file:
+            (tag,) = file.tags()
+            write_frames(
+                dead, {ident: with_dead_channels(file.frame(tag, ident), seed) for ident in file.idents(tag)}
+            )
+    return Events(adc, truth, depositions, dead, seconds)
+
+
+def dead_channels(channels: np.ndarray, seed: int) -> np.ndarray:
+    """DEAD_FRACTION of the channels, chosen at random, in increasing order."""
+    number = int(round(DEAD_FRACTION * len(channels)))
+    return np.sort(np.random.default_rng(seed).choice(np.sort(channels), number, replace=False))
+
+
+def with_dead_channels(frame: Frame, seed: int) -> Frame:
+    """The frame with its dead channels at a constant value, named in the mask `bad`."""
+    dead = dead_channels(frame.channels, seed)
+    samples = frame.samples.copy()
+    samples[np.isin(frame.channels, dead)] = 0
+    ticks = np.full_like(dead, frame.samples.shape[1])
+    return Frame(
+        samples,
+        frame.channels,
+        frame.start_ns,
+        frame.tick_ns,
+        {**frame.masks, "bad": np.stack([dead, np.zeros_like(dead), ticks], axis=1)},
+    )

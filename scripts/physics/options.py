@@ -1,0 +1,100 @@
+"""The command line of ./wcb physics. It is read before the set-up, so this and what it imports need the standard library only."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scripts.wcb import setup
+from scripts.wcb.checkout import OUT
+
+from .sizes import FIRST_SEED, FULL
+
+
+def command_line(description: str | None) -> argparse.Namespace:
+    """What the user wants."""
+    parser = argparse.ArgumentParser(
+        prog="wcb physics",
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="one event of each kind: minutes become seconds, errors grow"
+    )
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help=f"noise seeds of the line scan (default {FULL.lines})"
+    )
+    parser.add_argument(
+        "--events",
+        type=int,
+        metavar="N",
+        help=f"events for each number of muons (default {FULL.muons}), of noise and with dead channels",
+    )
+    parser.add_argument(
+        "--first-seed",
+        type=int,
+        metavar="N",
+        default=FIRST_SEED,
+        help=f"seed of the first event, {FIRST_SEED} (default) or more: those below are for training",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="A,B",
+        default="",
+        help="only these samples, of: muons, noise, dead, roc, lines, default",
+    )
+    parser.add_argument(
+        "--model",
+        metavar="FILE",
+        default="default",
+        help="network for the variants with DNNROI; none: without; default: data/dnnroi.ts if it is there",
+    )
+    parser.add_argument(
+        "--compare",
+        metavar="OUTPUT[,TRUTH[,ADC]]",
+        action="append",
+        default=[],
+        help="frames of another program against a truth (default: that of the default event), and ours "
+        "made of the same ADC counts beside them; may be given several times",
+    )
+    parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        default=OUT / "physics",
+        help="where physics.json and physics.html go (default out/physics)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON file here instead")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; what stands below its "
+        "line is kept",
+    )
+    parser.add_argument(
+        "--build",
+        type=Path,
+        metavar="FOLDER",
+        help="use wire-cell of this build folder as it is; no set-up, no build",
+    )
+    setup.add_options(parser)
+    options = parser.parse_args()
+    for name in ("seeds", "events"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            parser.error(f"--{name} is at least 1")
+    if options.first_seed < FIRST_SEED:
+        parser.error(f"--first-seed is at least {FIRST_SEED}: events below are for training and tuning")
+    unknown = set(filter(None, options.only.split(","))) - {
+        "muons",
+        "noise",
+        "dead",
+        "roc",
+        "lines",
+        "default",
+    }
+    if unknown:
+        parser.error(f"--only: no sample {', '.join(sorted(unknown))}")
+    return options

@@ -1,0 +1,328 @@
+"""The pictures of the page, each as SVG."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Callable
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from . import bars  # noqa: E402
+from .wires import VIEWS  # noqa: E402
+
+COLOURS = {
+    "simple": "#9aa5b1",
+    "rule-alone": "#7fb3d5",
+    "rule": "#1d4e89",
+    "model-alone": "#e3a6d6",
+    "model": "#b5179e",
+    "traditional": "#d97706",
+    "perfect": "#15803d",
+    "ideal": "#84a98c",
+}
+MARKERS = {
+    "simple": "v",
+    "rule-alone": "s",
+    "rule": "o",
+    "model-alone": "s",
+    "model": "D",
+    "traditional": "^",
+    "perfect": "x",
+    "ideal": "+",
+}
+INK, GRID = "#333333", "#e4e7eb"
+STYLE = {
+    "font.size": 9,
+    "axes.edgecolor": "#9aa5b1",
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "spng",
+    "figure.constrained_layout.use": True,
+}
+PERCENT = 100.0
+FALLBACK = "#555555"
+NOISE_FLOOR = 1e-6
+ENLARGED_BIAS, RESOLUTION = (-16, 16), (0, 60)  # [%]
+
+Value = Callable[[float], float]
+
+
+def _svg(figure: Figure) -> str:
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _line(
+    axes: Axes,
+    name: str,
+    label: str,
+    places: list[float],
+    cells: list[dict[str, Any]],
+    value: Value,
+    scale: float,
+) -> None:
+    """One curve with error bars. Points without a value are left out."""
+    points = [
+        (place, scale * value(cell["value"]), scale * (cell["error"] or 0.0))
+        for place, cell in zip(places, cells)
+        if cell and cell["value"] is not None
+    ]
+    if points:
+        across, up, error = zip(*points)
+        dashed = name in ("traditional", "ideal")
+        axes.errorbar(
+            across,
+            up,
+            yerr=error,
+            label=label,
+            color=COLOURS.get(name, FALLBACK),
+            marker=MARKERS.get(name, "o"),
+            markersize=4,
+            linewidth=1.2,
+            capsize=2,
+            linestyle="--" if dashed else "-",
+        )
+
+
+def _bar_band(axes: Axes, low: float, high: float) -> None:
+    axes.axhspan(low, high, color="#16a34a", alpha=0.08, linewidth=0)
+
+
+def _legend(figure: Figure, axes: Any) -> None:
+    found: dict[str, Any] = {}
+    for each in axes.flat:
+        for handle, label in zip(*each.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(len(found), 4))
+
+
+def _minus_one(value: float) -> float:
+    return value - 1.0
+
+
+def _same(value: float) -> float:
+    return value
+
+
+def activity(result: dict[str, Any], names: list[str]) -> str:
+    """Charge bias, resolution, efficiency and purity of each view over the number of muons."""
+    samples = [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
+    rows: list[tuple[str, str, Value]] = [
+        ("charge", "charge bias [%]", _minus_one),
+        ("resolution", "resolution [%]", _same),
+        ("efficiency", "efficiency [%]", _same),
+        ("purity", "purity [%]", _same),
+    ]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            len(rows), len(VIEWS), figsize=(10.5, 10), sharex=True, sharey="row", squeeze=False
+        )
+        places = list(range(len(samples)))
+        for line, (quantity, title, value) in enumerate(rows):
+            for column, view in enumerate(VIEWS):
+                each = axes[line, column]
+                for name in names:
+                    cells = [result["figures"][sample["name"]][name][view][quantity] for sample in samples]
+                    shift = 0.06 * (names.index(name) - (len(names) - 1) / 2)
+                    _line(
+                        each,
+                        name,
+                        result["variants"][name],
+                        [place + shift for place in places],
+                        cells,
+                        value,
+                        PERCENT,
+                    )
+                if quantity == "charge":
+                    each.axhline(0, color=INK, linewidth=0.8)
+                    _bar_band(each, -PERCENT * bars.CHARGE, PERCENT * bars.CHARGE)
+                if view != "W" and quantity in ("efficiency", "purity"):
+                    _bar_band(
+                        each,
+                        PERCENT * (bars.EFFICIENCY if quantity == "efficiency" else bars.PURITY),
+                        PERCENT,
+                    )
+                if line == 0:
+                    each.set_title(f"view {view}")
+                if line == len(rows) - 1:
+                    each.set_xticks(places, [str(sample["simulation"]["tracks"]) for sample in samples])
+                    each.set_xlabel("muons in the event")
+            axes[line, 0].set_ylabel(title)
+        _legend(figure, axes)
+        return _svg(figure)
+
+
+def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
+    """Bias, resolution, efficiency, purity of each view over the angle, OmnibusSigProc (OSP) beside ours."""
+    curves = {
+        **{name: (result["variants"][name], result["lines"][name]) for name in result["lines"]},
+        "traditional": ("OSP (one line each)", traditional["lines"]),
+        "ideal": ("perfect ROIs, WCT's events (one line each)", traditional["ideal"]),
+    }
+    rows = [
+        ("bias", "charge bias [%]", None),
+        ("bias", "charge bias, enlarged [%]", ENLARGED_BIAS),
+        ("resolution", "resolution [%]", RESOLUTION),
+        ("efficiency", "efficiency [%]", None),
+        ("purity", "purity [%]", None),
+    ]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            len(rows), len(VIEWS), figsize=(10.5, 13), sharex=True, sharey="row", squeeze=False
+        )
+        for line, (quantity, title, limits) in enumerate(rows):
+            for column, view in enumerate(VIEWS):
+                each = axes[line, column]
+                for name, (label, views) in curves.items():
+                    cells = [row.get(quantity) for row in views.get(view, [])]
+                    _line(each, name, label, list(range(len(cells))), cells, _same, PERCENT)
+                angles = [row["theta_xz_deg"] for row in traditional["lines"][view]]
+                if limits is not None:
+                    each.set_ylim(*limits)
+                if quantity == "bias":
+                    each.axhline(0, color=INK, linewidth=0.8)
+                    band = PERCENT * bars.LINE_BIAS[view]
+                    flat = [place for place, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
+                    each.fill_between(
+                        [flat[0] - 0.3, flat[-1] + 0.3], -band, band, color="#16a34a", alpha=0.08, linewidth=0
+                    )
+                if line == 0:
+                    each.set_title(f"view {view}")
+                if line == len(rows) - 1:
+                    each.set_xticks(range(len(angles)), [str(angle) for angle in angles], fontsize=7)
+                    each.set_xlabel("angle to the pitch direction [degrees]")
+            axes[line, 0].set_ylabel(title)
+        _legend(figure, axes)
+        return _svg(figure)
+
+
+def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
+    """Efficiency against purity: of the network over its mask threshold, of the rule over the threshold of its seeds."""
+    shades = ["#e3a6d6", "#cf62bb", "#b5179e", "#6a0f5c", "#3d0735"]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), sharey=True, squeeze=False)
+        for column, view in enumerate(VIEWS[:2]):
+            each = axes[0, column]
+            _bar_corner(each)
+            labels = {sample["name"]: sample["label"] for sample in result["samples"]}
+            shown = [
+                (sample, found)
+                for sample, variants in result["roc"].items()
+                for found in variants.values()
+                if sample.startswith("muons-")
+            ]
+            for shade, (sample, found) in zip(shades, shown):
+                curve = found.get(view)
+                if curve:
+                    points = [
+                        (p, e)
+                        for p, e in zip(curve["purity"], curve["efficiency"])
+                        if p is not None and e is not None
+                    ]
+                    each.plot(
+                        *zip(*points),
+                        color=shade,
+                        marker=".",
+                        markersize=4,
+                        linewidth=1.2,
+                        label=f"DNNROI, {labels[sample]}",
+                    )
+                    middle = curve["threshold"].index(0.5)
+                    each.plot(
+                        curve["purity"][middle],
+                        curve["efficiency"][middle],
+                        color=shade,
+                        marker="D",
+                        markersize=6,
+                    )
+            rule = result["figures"].get("roc", {})
+            points = [
+                (rule[name][view]["purity"]["value"], rule[name][view]["efficiency"]["value"], name)
+                for name in seed_variants
+                if name in rule
+            ]
+            if points:
+                across, up, names = zip(*points)
+                each.plot(
+                    across,
+                    up,
+                    color=COLOURS["rule"],
+                    marker="o",
+                    markersize=4,
+                    linewidth=1.2,
+                    label=f"rule, seeds above 3 to 12 sigma, {labels['roc']}",
+                )
+                for x, y, name in zip(across, up, names):
+                    each.annotate(
+                        "4" if name == "rule" else name.rsplit("-", 1)[1],
+                        (x, y),
+                        xytext=(4, -9),
+                        textcoords="offset points",
+                        fontsize=7,
+                        color=COLOURS["rule"],
+                    )
+            each.set_title(f"view {view}")
+            each.set_xlabel("purity")
+            each.set_xlim(0.3, 1.0)
+            each.set_ylim(0.5, 1.01)
+        axes[0, 0].set_ylabel("efficiency")
+        _legend(figure, axes)
+        return _svg(figure)
+
+
+def _bar_corner(axes: Axes) -> None:
+    axes.fill_between([bars.PURITY, 1.0], bars.EFFICIENCY, 1.01, color="#16a34a", alpha=0.08, linewidth=0)
+
+
+def noise(result: dict[str, Any]) -> str:
+    """Share of pixels that are kept where there is nothing but noise."""
+    figures = result["figures"]["noise"]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 1, figsize=(10.5, 3.4), squeeze=False)
+        each, width = axes[0, 0], 0.8 / len(figures)
+        for place, (name, views) in enumerate(figures.items()):
+            shares = [views[view]["kept"]["value"] for view in VIEWS]
+            errors = [views[view]["kept"]["error"] or 0.0 for view in VIEWS]
+            across = [view + (place - (len(figures) - 1) / 2) * width for view in range(len(VIEWS))]
+            each.bar(
+                across,
+                shares,
+                0.9 * width,
+                yerr=errors,
+                capsize=2,
+                color=COLOURS.get(name, FALLBACK),
+                label=result["variants"][name],
+            )
+            for x, share in zip(across, shares):
+                if not share:
+                    each.annotate(
+                        "none",
+                        (x, NOISE_FLOOR),
+                        xytext=(0, 2),
+                        textcoords="offset points",
+                        fontsize=7,
+                        ha="center",
+                        color=INK,
+                    )
+        each.set_yscale("log")
+        each.set_ylim(bottom=NOISE_FLOOR)
+        each.set_xticks(range(len(VIEWS)), [f"view {view}" for view in VIEWS])
+        each.set_ylabel("share of pixels kept")
+        _legend(figure, axes)
+        return _svg(figure)

@@ -1,0 +1,140 @@
+"""Running wire-cell: the main job with changed settings, and the simulation."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.bench.statistics_of_calls import chain_figures
+from scripts.wcb.checkout import ROOT
+
+PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"
+SIMULATION = ROOT / "cfg" / "simulate.jsonnet"
+
+# The main job with arguments; then the settings of some components change, named as Type or Type:name.
+WRAPPER = """\
+local components = (import %(job)s)(%(arguments)s);
+local changes = {%(changes)s};
+local names(component) = [component.type, component.type + ':' + std.get(component, 'name', '')];
+local known = std.flattenArrays([names(component) for component in components]);
+assert [name for name in std.objectFields(changes) if !std.member(known, name)] == [] : 'no component to change';
+[
+    std.foldl(function(changed, name) if std.objectHas(changes, name) then changed { data+: changes[name] } else changed,
+              names(component), component)
+    for component in components
+]
+"""
+
+
+class JobFailed(Exception):
+    """wire-cell ended with an error; the text is its own."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to run the main job.
+
+    arguments: job arguments; changes: Type or Type:name of components -> Jsonnet object that is put upon their settings,
+    where `super` is what the job says; probability: the network's output is written too; dead: the input's dead channels are used.
+    """
+
+    name: str
+    label: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    changes: dict[str, str] = field(default_factory=dict)
+    dead: bool = False
+    probability: bool = False
+    perfect: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """wire-cell and the threads that one process of it may use."""
+
+    path: Path
+    threads: int
+
+    def run(self, arguments: list[str]) -> float:
+        """Returns the wall time [s]. Raises JobFailed."""
+        start = time.monotonic()
+        environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
+        done = subprocess.run(
+            [str(self.path), *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+        if done.returncode:
+            raise JobFailed(
+                f"wire-cell {' '.join(arguments)}\nended with status {done.returncode}:\n{done.stderr}"
+            )
+        return time.monotonic() - start
+
+    def simulate(self, **arguments: Any) -> float:
+        """cfg/simulate.jsonnet with these arguments; returns the wall time [s]."""
+        return self.run(
+            ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
+        )
+
+    def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
+        """The main job on a frame file."""
+        output = folder / f"{variant.name}.tar"
+        arguments = {
+            "input": str(adc),
+            "output": str(output),
+            "device": "cpu",
+            "threads": self.threads,
+            **variant.arguments,
+        }
+        if variant.perfect:
+            arguments["tags"] = "signal,gauss"
+        changes = dict(variant.changes)
+        if variant.probability:
+            arguments["dump"] = "roi"
+            changes["SPNGDNNROI"] = "{ probability: 'probability' }"
+        job = folder / f"{variant.name}.jsonnet"
+        job.write_text(
+            WRAPPER
+            % {
+                "job": json.dumps(str(PIPELINE)),
+                "arguments": ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items()),
+                "changes": ", ".join(f"{json.dumps(name)}: {data}" for name, data in changes.items()),
+            },
+            encoding="utf-8",
+        )
+        timing = folder / f"{variant.name}-timing.json"
+        seconds = self.run(["-c", str(job), "--timing", str(timing)])
+        probability = folder / f"{variant.name}-roi-induction.npz" if variant.probability else None
+        return Processed(output, probability, seconds, json.loads(timing.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Processed:
+    """What a run left: the frame file, the file with the network's output, its wall time [s], what --timing wrote."""
+
+    output: Path
+    probability: Path | None
+    seconds: float
+    timing: dict
+
+    def chain_milliseconds(self) -> float:
+        """Wall time of an event in all nodes but those of files: median over events after the first, if there are several."""
+        return chain_figures([self.timing]).wall.median
+
+    def remove(self) -> None:
+        """Delete the files."""
+        for path in (self.output, self.probability):
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+
+def _flags(arguments: dict[str, Any]) -> list[str]:
+    return [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]

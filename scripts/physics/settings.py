@@ -1,0 +1,181 @@
+"""What is simulated and how it is processed: samples, their seeds, and the variants of the main job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .program import Variant
+from .sizes import Sizes
+from .wires import VIEWS
+
+SEEDS_PER_SAMPLE = 1000
+DEAD_FRACTION = 0.03  # of all channels, in the sample with dead channels
+DEAD_ACTIVITY = 30
+
+SEED_FACTORS = (3.0, 5.0, 6.0, 8.0, 12.0)  # the rule itself has 4
+
+# The rule of `model=none` without what the two other views say: every seed counts, and no region goes on to the wires beside.
+ALONE = {"SPNGCoincidenceROIs": "{ lone_seed_rms_factor: super.seed_rms_factor, neighbour_rms_factor: 1e9 }"}
+# Nothing is ever seen in the induction views, so that MP2 and MP3 are empty.
+NO_WITNESS = {"SPNGThresholdROIs:induction": "{ threshold_rms_factor: 1e9, weak_rms_factor: 1e9 }"}
+
+
+def rule_variants() -> list[Variant]:
+    """Regions without a network."""
+    return [
+        Variant("simple", "simple thresholds, no MP2/MP3", {"model": "none", "filters": "pdsp"}, ALONE),
+        Variant("rule-alone", "rule without MP2/MP3", {"model": "none"}, ALONE),
+        Variant("rule", "rule (model=none)", {"model": "none"}),
+    ]
+
+
+def model_variants(model: str) -> list[Variant]:
+    """Regions of the network in the file `model`."""
+    return [
+        Variant("model-alone", "DNNROI, MP2/MP3 empty", {"model": model}, NO_WITNESS),
+        Variant("model", "DNNROI", {"model": model}, probability=True),
+    ]
+
+
+def seed_variants() -> list[Variant]:
+    """The rule with other thresholds of its seeds, in units of the noise: its curve of efficiency against purity."""
+    return [
+        Variant(
+            f"rule-seed-{factor:g}",
+            f"rule, seeds above {factor:g} sigma",
+            {"model": "none"},
+            {"SPNGCoincidenceROIs": f"{{ seed_rms_factor: {factor}, lone_seed_rms_factor: {factor + 1} }}"},
+        )
+        for factor in SEED_FACTORS
+    ]
+
+
+def fast(variant: Variant) -> Variant:
+    """The same with precision=fast."""
+    return Variant(
+        f"{variant.name}-fast",
+        f"{variant.label}, precision=fast",
+        {**variant.arguments, "precision": "fast"},
+        variant.changes,
+    )
+
+
+PERFECT = Variant("perfect", "perfect ROIs, these events")  # never run: measured on the rule's waveforms
+
+
+def dead(variant: Variant, is_hit: bool) -> Variant:
+    """The same on events with dead channels."""
+    name, words = ("dead-is-hit", "dead_is_hit=true") if is_hit else ("dead", "dead channels")
+    return Variant(
+        f"{variant.name}-{name}",
+        f"{variant.label}, {words}",
+        {**variant.arguments, "dead_is_hit": "true" if is_hit else "false"},
+        variant.changes,
+        dead=True,
+    )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Events of one kind. arguments: of the simulation; view: of a line scan, its number; batch: events of one run."""
+
+    name: str
+    label: str
+    kind: str  # muons, lines or noise
+    arguments: dict[str, Any]
+    events: int
+    seed: int
+    batch: int
+    variants: tuple[Variant, ...]
+    view: int = -1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All samples, and the variants by their name; main: the variant that the bars are for."""
+
+    samples: list[Sample]
+    main: str
+    model: str | None
+    variants: dict[str, Variant] = field(default_factory=dict)
+
+
+def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
+    """model: file, or None where there is no trained network; then its variants are left out."""
+    rules = rule_variants()
+    networks = model_variants(model) if model else []
+    main = networks[-1] if model else rules[-1]
+    compared = [*rules, *networks]
+    best = [rules[-1], *networks[-1:]]
+    seeds = iter(range(first_seed, first_seed + 100 * SEEDS_PER_SAMPLE, SEEDS_PER_SAMPLE))
+    samples = [
+        Sample(
+            f"muons-{count}",
+            f"{count} muons",
+            "muons",
+            {"kind": "muons", "tracks": count},
+            sizes.muons,
+            next(seeds),
+            sizes.batch,
+            (*compared, fast(main)),
+        )
+        for count in sizes.activity
+    ]
+    samples.append(
+        Sample(
+            "noise",
+            "noise alone",
+            "noise",
+            {"kind": "none"},
+            sizes.noise,
+            next(seeds),
+            sizes.batch,
+            tuple(compared),
+        )
+    )
+    busy = min(sizes.activity, key=lambda count: abs(count - DEAD_ACTIVITY))
+    samples.append(
+        Sample(
+            "dead",
+            f"{busy} muons, {DEAD_FRACTION:.0%} of the channels dead",
+            "muons",
+            {"kind": "muons", "tracks": busy},
+            sizes.dead,
+            next(seeds),
+            sizes.batch,
+            tuple(one for each in best for one in (each, dead(each, False), dead(each, True))),
+        )
+    )
+    samples.append(
+        Sample(
+            "roc",
+            f"{busy} muons",
+            "muons",
+            {"kind": "muons", "tracks": busy},
+            sizes.dead,
+            next(seeds),
+            sizes.batch,
+            (*seed_variants(), rules[-1]),
+        )
+    )
+    samples += [
+        Sample(
+            f"lines-{name}",
+            f"line scan {name}",
+            "lines",
+            {"kind": "line", "plane": view},
+            sizes.lines,
+            next(seeds),
+            sizes.batch,
+            (replace(rules[-1], perfect=True), *networks[-1:]),
+            view,
+        )
+        for view, name in enumerate(VIEWS)
+    ]
+    return Plan(
+        samples,
+        main.name,
+        model,
+        {variant.name: variant for sample in samples for variant in (*sample.variants, PERFECT)},
+    )

@@ -1,0 +1,244 @@
+"""The whole measurement: batches of events are simulated, processed by every variant and compared with their truth.
+
+Several batches run side by side, each program with one thread, since that uses the cores best.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+
+from scripts.frames import FrameFile
+
+from . import events as events_module
+from . import linescan, metrics, perfect_regions, roc
+from .events import Events
+from .program import Processed, Program
+from .settings import PERFECT, Plan, Sample, Variant
+from .wires import COLLECTION, VIEWS, Anode
+
+OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first that a file has is compared with the truth
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One view of one event by one variant. lines: per angle, for the view of a line scan; roc: where there is a
+    probability; ratios: of the channels with enough charge; runs: number of separate regions.
+    """
+
+    sample: str
+    variant: str
+    view: int
+    seed: int
+    counts: metrics.Counts
+    ratios: np.ndarray
+    shift: float
+    runs: int
+    channels: int
+    lines: tuple[linescan.LineFigures, ...] = ()
+    roc: roc.Roc | None = None
+
+
+@dataclass
+class Results:
+    """All that was measured, and what the simulation took. seconds: of wire-cell runs by what ran."""
+
+    measured: list[Measured] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def of(self, sample: str, variant: str, view: int) -> list[Measured]:
+        """In the order of their seeds."""
+        found = (
+            one for one in self.measured if (one.sample, one.variant, one.view) == (sample, variant, view)
+        )
+        return sorted(found, key=lambda one: one.seed)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Events of one run of the simulation."""
+
+    sample: Sample
+    seed: int
+    count: int
+
+    def work(self) -> int:
+        """In runs of one event: the simulation and each variant."""
+        return self.count * (1 + len(self.sample.variants))
+
+    def name(self) -> str:
+        """For people."""
+        return f"{self.sample.label}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
+
+
+def batches(plan: Plan) -> list[Batch]:
+    """The longest first, so that all cores end together."""
+    found = [
+        Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
+        for sample in plan.samples
+        for first in range(0, sample.events, sample.batch)
+    ]
+    return sorted(found, key=Batch.work, reverse=True)
+
+
+def measure_view(
+    sample: Sample,
+    variant: Variant,
+    view: int,
+    seed: int,
+    signal: np.ndarray,
+    truth: np.ndarray,
+    probability: np.ndarray | None = None,
+) -> Measured:
+    """signal, truth (channel, tick) electrons of one view; probability (channel, pixel)."""
+    has_truth = bool(truth.any())
+    return Measured(
+        sample.name,
+        variant.name,
+        view,
+        seed,
+        metrics.count(signal, truth),
+        metrics.channel_ratios(signal, truth) if has_truth else np.zeros(0),
+        metrics.best_shift(signal, truth) if has_truth and sample.kind == "muons" else float("nan"),
+        metrics.runs(metrics.any_tick(signal != 0)),
+        len(signal),
+        roc=None if probability is None else roc.count(probability, metrics.true_pixels(truth)),
+    )
+
+
+def measure_lines(
+    sample: Sample, name: str, seed: int, signal: np.ndarray, truth: np.ndarray, places: list[np.ndarray]
+) -> Measured:
+    """signal, truth of the view of the line scan; places: rows of each line; name: of the variant."""
+    lines = tuple(linescan.measure(signal[rows], truth[rows]) for rows in places)
+    return Measured(
+        sample.name,
+        name,
+        sample.view,
+        seed,
+        metrics.count(signal, truth),
+        np.zeros(0),
+        float("nan"),
+        0,
+        len(signal),
+        lines=lines,
+    )
+
+
+def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarray | None]:
+    """The network's output for each view, rows as in `anode`; None where there is none."""
+    found: list[np.ndarray | None] = [None] * len(VIEWS)
+    if path is not None:
+        with FrameFile(path) as file:
+            images, numbers = file.array(f"probability_{ident}"), file.array(f"probability_ids_{ident}")
+        images, numbers = images.reshape(-1, images.shape[-1]), numbers.ravel()
+        for view, channels in enumerate(anode.channels):
+            rows = np.nonzero(np.isin(numbers, channels))[0]
+            if len(rows) == len(channels):
+                found[view] = images[rows[np.argsort(numbers[rows])]]
+    return found
+
+
+def measure(
+    sample: Sample, variant: Variant, seed: int, events: Events, done: Processed, anode: Anode
+) -> list[Measured]:
+    """All events of a batch, by one variant."""
+    found = []
+    with FrameFile(done.output) as file:
+        tag = next(tag for tag in OUTPUT_TAGS if tag in file.tags())
+        for ident, truth_frame in events.true_charge():
+            output = file.frame(tag, ident)
+            images = probabilities(done.probability, anode, ident)
+            without = (
+                events_module.dead_channels(output.channels, seed)
+                if events.dead
+                else np.zeros(0, dtype=np.int64)
+            )
+            for view, channels in enumerate(anode.channels):
+                live = ~np.isin(channels, without)
+                signal, truth = (frame.rows(channels[live]) for frame in (output, truth_frame))
+                if sample.kind == "lines":
+                    if view == sample.view:
+                        places = [
+                            np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)
+                        ]
+                        found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, places))
+                        if variant.perfect:
+                            waveform = file.frame("gauss", ident).rows(channels[live])
+                            perfect = perfect_regions.charge(waveform, truth, view < COLLECTION)
+                            found.append(
+                                measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, places)
+                            )
+                    continue
+                image = images[view]
+                found.append(
+                    measure_view(
+                        sample,
+                        variant,
+                        view,
+                        seed + ident,
+                        signal,
+                        truth,
+                        None if image is None else image[live],
+                    )
+                )
+    return found
+
+
+def run_batch(
+    program: Program, anode: Anode, batch: Batch, folder: Path
+) -> tuple[list[Measured], dict[str, float]]:
+    """Simulate, process, measure; the folder is used and removed."""
+    folder.mkdir(parents=True)
+    try:
+        events = events_module.simulate(program, batch.sample, batch.seed, batch.count, folder)
+        seconds = {"simulation": events.seconds}
+        found: list[Measured] = []
+        for variant in batch.sample.variants:
+            done = program.process(folder, variant, events.dead if variant.dead else events.adc)
+            seconds[variant.name] = done.seconds
+            found += measure(batch.sample, variant, batch.seed, events, done, anode)
+            done.remove()
+        return found, seconds
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(
+    program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
+) -> Results:
+    """All batches. Raises program.JobFailed of the first that failed; the others are not started then."""
+    results, todo = Results(), batches(plan)
+    total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
+    start, lock, finished, worked = time.monotonic(), threading.Lock(), 0, 0
+
+    def one(number: int) -> None:
+        nonlocal finished, worked
+        batch = todo[number]
+        found, seconds = run_batch(program, anode, batch, folder / f"batch-{number}")
+        with lock:
+            results.measured += found
+            for what, spent in seconds.items():
+                results.seconds[what] = results.seconds.get(what, 0.0) + spent
+            finished, worked = finished + batch.count, worked + batch.work()
+            elapsed = time.monotonic() - start
+            say(
+                f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
+                f"{batch.name()} (simulation {seconds['simulation']:.1f} s, chain "
+                f"{sum(seconds.values()) - seconds['simulation']:.1f} s)"
+            )
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for future in [pool.submit(one, number) for number in range(len(todo))]:
+            future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return results

@@ -1,0 +1,226 @@
+"""Tables of the result: rows of words, for the terminal, Markdown and HTML."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+from .wires import VIEWS
+
+PERCENT = 100.0
+
+
+@dataclass(frozen=True)
+class Table:
+    """words: number of leading columns that hold words; the others hold numbers."""
+
+    title: str
+    heads: list[str]
+    rows: list[list[str]]
+    words: int = 1
+
+    def markdown(self) -> str:
+        """As GitHub shows it."""
+        rule = ["---"] * self.words + ["---:"] * (len(self.heads) - self.words)
+        return "\n".join(f"| {' | '.join(line)} |" for line in [self.heads, rule, *self.rows])
+
+    def html(self) -> str:
+        """A table element. Rows whose last word is 'short' or that say so are marked."""
+
+        def cells(kind: str, line: list[str]) -> str:
+            return "".join(
+                f"<{kind}{' class=word' if place < self.words else ''}>{html.escape(word)}</{kind}>"
+                for place, word in enumerate(line)
+            )
+
+        body = "".join(f"<tr{_mark(line)}>{cells('td', line)}</tr>\n" for line in self.rows)
+        return f"<table><thead><tr>{cells('th', self.heads)}</tr></thead><tbody>\n{body}</tbody></table>"
+
+    def text(self) -> str:
+        """In columns."""
+        lines = [self.heads, *self.rows]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(self.heads))]
+        return "\n".join(
+            "  ".join(
+                word.ljust(width) if place < self.words else word.rjust(width)
+                for place, (word, width) in enumerate(zip(line, widths))
+            ).rstrip()
+            for line in lines
+        )
+
+
+def _mark(line: list[str]) -> str:
+    return {MET: " class=met", SHORT: " class=short"}.get(line[-2], "") if len(line) > 1 else ""
+
+
+MET, SHORT = "met", "short"
+
+
+def percent(cell: dict[str, Any] | None, offset: float = 0.0, sign: bool = False) -> str:
+    """Value with its error in per cent; empty when there is none."""
+    if not cell or cell["value"] is None:
+        return ""
+    value = PERCENT * (cell["value"] - offset)
+    error = "" if cell["error"] is None else f" ± {PERCENT * cell['error']:.1f}"
+    return (f"{value:+.1f}" if sign else f"{value:.1f}") + error
+
+
+def small(cell: dict[str, Any]) -> str:
+    """A share that may be tiny."""
+    if cell["value"] is None:
+        return ""
+    return f"{cell['value']:.1e}" + ("" if cell["error"] is None else f" ± {cell['error']:.0e}")
+
+
+def plain(cell: dict[str, Any], digits: int = 2) -> str:
+    """Value with its error."""
+    if cell["value"] is None:
+        return ""
+    return f"{cell['value']:.{digits}f}" + ("" if cell["error"] is None else f" ± {cell['error']:.{digits}f}")
+
+
+CHARGE_HEADS = [
+    "view",
+    "charge bias [%]",
+    "median channel [%]",
+    "resolution [%]",
+    "efficiency [%]",
+    "purity [%]",
+    "late by [ticks]",
+    "pixels kept [%]",
+]
+
+
+def charge_row(view: str, row: dict[str, Any]) -> list[str]:
+    """Columns CHARGE_HEADS."""
+    median = "" if row["median_channel"] is None else f"{PERCENT * (row['median_channel'] - 1):+.1f}"
+    return [
+        view,
+        percent(row["charge"], 1.0, True),
+        median,
+        percent(row["resolution"]),
+        percent(row["efficiency"]),
+        percent(row["purity"]),
+        plain(row["late_by_ticks"]),
+        percent(row["kept"]),
+    ]
+
+
+def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str] | None = None) -> Table:
+    """Every variant and view of a sample."""
+    rows = [
+        [result["variants"][name], *charge_row(view, views[view])]
+        for name, views in result["figures"][sample].items()
+        if only is None or name in only
+        for view in VIEWS
+    ]
+    return Table(title, ["variant", *CHARGE_HEADS], rows, 2)
+
+
+def default_event_table(result: dict[str, Any], traditional: dict[str, Any]) -> Table:
+    """The event in data/, OmnibusSigProc (OSP) below."""
+    rows = [
+        [result["variants"][name], *charge_row(view, views[view])]
+        for name, views in result["default_event"].items()
+        for view in VIEWS
+    ]
+    rows += [["OSP", *charge_row(view, traditional["default_event"][view])] for view in VIEWS]
+    return Table("Default event", ["variant", *CHARGE_HEADS], rows, 2)
+
+
+def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Table:
+    """Another program's frames and ours on the same truth."""
+    rows = [[comparison["label"], *charge_row(view, comparison["other"]["views"][view])] for view in VIEWS]
+    rows += [
+        [result["variants"][name], *charge_row(view, found["views"][view])]
+        for name, found in comparison["ours"].items()
+        for view in VIEWS
+    ]
+    return Table("Comparison", ["program", *CHARGE_HEADS], rows, 2)
+
+
+def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -> Table:
+    """Angles of one view: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
+    names = [name for name, views in result["lines"].items() if view in views]
+    heads, columns = ["angle [degrees]"], []
+    for name in names:
+        heads += [f"{name}: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
+        columns.append(result["lines"][name][view])
+    heads += [f"OSP: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
+    columns.append(traditional["lines"][view])
+    rows = []
+    for place, first in enumerate(columns[0]):
+        row = [str(first["theta_xz_deg"])]
+        for column in columns:
+            cell = column[place]
+            row += [
+                percent(cell["bias"], 0.0, True),
+                percent(cell["resolution"]),
+                percent(cell["efficiency"]),
+                percent(cell["purity"]),
+            ]
+        rows.append(row)
+    return Table(f"Line scan, view {view}", heads, rows)
+
+
+def noise_table(result: dict[str, Any]) -> Table:
+    """What is kept of noise."""
+    rows = [
+        [
+            result["variants"][name],
+            view,
+            small(row["kept"]),
+            plain(row["regions_per_channel"], 3),
+            plain(row["charge_per_channel"], 1),
+        ]
+        for name, views in result["figures"]["noise"].items()
+        for view, row in views.items()
+    ]
+    return Table(
+        "Noise alone",
+        [
+            "variant",
+            "view",
+            "share of pixels kept",
+            "false regions per channel and readout",
+            "charge per channel [electrons]",
+        ],
+        rows,
+        2,
+    )
+
+
+def bars_table(result: dict[str, Any]) -> Table:
+    """What is promised, measured, and by how much it is missed."""
+    rows = []
+    for bar in result["bars"]:
+        scale, digits, unit = (1.0, 2, " s") if bar["group"] == "speed" else (PERCENT, 1, " %")
+        error = "" if bar["error"] is None else f" ± {scale * bar['error']:.{digits}f}"
+        rows.append(
+            [
+                bar["group"],
+                bar["what"],
+                f"{scale * bar['measured']:.{digits}f}{error}{unit}",
+                f"{'at most' if bar['at_most'] else 'at least'} {scale * bar['bar']:.{digits}f}{unit}",
+                MET if bar["met"] else SHORT,
+                "" if bar["met"] else f"{scale * bar['short_by']:.{digits}f}{unit}",
+            ]
+        )
+    return Table("Bars", ["", "what", "measured", "bar", "", "short by"], rows, 2)
+
+
+def fast_table(result: dict[str, Any]) -> Table:
+    """The main variant exact and fast."""
+    main = result["main_variant"]
+    names = [main, f"{main}-fast"]
+    rows = []
+    for sample in result["samples"]:
+        views = result["figures"].get(sample["name"], {})
+        if all(name in views for name in names):
+            rows += [
+                [sample["label"], result["variants"][name], *charge_row(view, views[name][view])]
+                for view in VIEWS
+                for name in names
+            ]
+    return Table("precision=fast", ["events", "variant", *CHARGE_HEADS], rows, 3)

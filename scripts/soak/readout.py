@@ -1,0 +1,97 @@
+"""A readout of any length, frame by frame: simulated events at known ticks, on a baseline with noise. Nothing of it is stored."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from scripts.frames import Frame, FrameFile, add_frame
+from tests.support import wire_cell
+from tests.support.synthetic import Detector
+
+TICK_NS = 500.0
+BASELINE_COUNTS = (2350.0, 2350.0, 900.0)  # of planes U, V, W
+NOISE_COUNTS = 2.5
+POOL_TICKS = 1 << 18
+# Longer than an event, and with no factor in common with windows: events meet seams at every phase.
+SPACING_TICKS = 7919
+
+
+@dataclass(frozen=True)
+class Template:
+    """One simulated event of 6000 ticks. counts: ADC above the baseline; truth: electrons; both (channel, tick)."""
+
+    counts: np.ndarray
+    truth: np.ndarray
+
+
+def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Template]:
+    """Events of three tracks each, by cfg/simulate.jsonnet without noise. flags: where the detector's description is."""
+    wire_cell.job(
+        folder,
+        *flags,
+        job_file="cfg/simulate.jsonnet",
+        output="digits.npz",
+        signal="signal.npz",
+        truth="truth.npz",
+        noise="false",
+        kind="tracks",
+        tracks=3,
+        nevents=events,
+        seed=seed,
+        threads=1,
+    )
+    with FrameFile(folder / "signal.npz") as signal, FrameFile(folder / "truth.npz") as truth:
+        (tag,) = signal.tags()
+        return [
+            Template(signal.frame(tag, event).samples, truth.frame("truth", event).samples)
+            for event in range(events)
+        ]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """ticks: length; frame_ticks: of each frame but the last; seed: of noise."""
+
+    anode: Detector
+    templates: list[Template]
+    ticks: int
+    frame_ticks: int = 6000
+    seed: int = 20261121
+
+    def placements(self) -> list[tuple[int, Template]]:
+        """First tick and event, in time."""
+        length = self.templates[0].counts.shape[1]
+        starts = range(0, self.ticks - length, SPACING_TICKS)
+        return [(start, self.templates[number % len(self.templates)]) for number, start in enumerate(starts)]
+
+    def frames(self) -> Iterator[np.ndarray]:
+        """ADC counts (channel, tick), int16. Noise is white, from a pool of 2^18 values at random places."""
+        rng = np.random.default_rng(self.seed)
+        pool = rng.normal(0, NOISE_COUNTS, POOL_TICKS + self.frame_ticks).astype(np.float32)
+        baseline = np.zeros((len(self.anode.channels), 1), np.float32)
+        for view in self.anode.views:
+            baseline[np.searchsorted(self.anode.channels, view.channels)] = BASELINE_COUNTS[view.plane]
+        length = self.templates[0].counts.shape[1]
+        placements = self.placements()
+        for begin in range(0, self.ticks, self.frame_ticks):
+            ticks = min(self.frame_ticks, self.ticks - begin)
+            at = rng.integers(0, POOL_TICKS, len(baseline))
+            samples = baseline + np.stack([pool[place : place + ticks] for place in at])
+            first = max(0, (begin - length) // SPACING_TICKS)
+            for start, template in placements[first : (begin + ticks) // SPACING_TICKS + 1]:
+                low, high = max(begin, start), min(begin + ticks, start + length)
+                if low < high:
+                    samples[:, low - begin : high - begin] += template.counts[:, low - start : high - start]
+            yield np.clip(np.rint(samples), 0, 2**self.anode.bits - 1).astype(np.int16)
+
+    def write(self, path: Path) -> None:
+        """The frames as a .tar, written to a file or a pipe."""
+        with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
+            for ident, samples in enumerate(self.frames()):
+                start_ns = TICK_NS * self.frame_ticks * ident
+                add_frame(archive, ident, Frame(samples, self.anode.channels, start_ns, TICK_NS))

@@ -1,0 +1,111 @@
+"""The chain on a readout that comes through a pipe, with its memory watched."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from tests.support import wire_cell
+
+from .readout import Readout
+
+MB = 2**20  # bytes
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run cost.
+
+    memory_mb  resident memory, sampled; peak_mb  its highest value by the kernel's count
+    cpu_s      of each window, all nodes
+    """
+
+    memory_mb: np.ndarray
+    peak_mb: float
+    cpu_s: np.ndarray
+    wall_s: float
+
+
+def resident(process: psutil.Process) -> float:
+    """Resident memory of a process, MB; zero when it has gone."""
+    try:
+        return process.memory_info().rss / MB
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+def process_readout(
+    folder: Path, flags: list[str], readout: Readout, output: str, seconds_between: float, **arguments: object
+) -> Run:
+    """Run cfg/pipeline.jsonnet on the frames of a readout, one thread. Raises RuntimeError with its message when it fails."""
+    pipe, timing = folder / "readout.tar", folder / "timing.json"
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    given = {
+        "input": pipe,
+        "output": folder / output,
+        "device": "cpu",
+        "threads": 1,
+        "series": "true",
+        **arguments,
+    }
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    begin = time.monotonic()
+    with (folder / "messages.txt").open("w+b") as messages:
+        job = subprocess.Popen(
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
+            cwd=folder,
+            stdout=messages,
+            stderr=subprocess.STDOUT,
+        )
+        feeder = threading.Thread(target=feed, args=(readout, pipe, job), daemon=True)
+        feeder.start()
+        samples, watched = [], psutil.Process(job.pid)
+        while job.poll() is None:
+            now = resident(watched)
+            if now > 0:
+                samples.append(now)
+            time.sleep(seconds_between)
+        wall = time.monotonic() - begin
+        feeder.join(timeout=60)
+        messages.seek(0)
+        if job.returncode != 0:
+            raise RuntimeError(messages.read().decode(errors="replace"))
+    report = json.loads(timing.read_text(encoding="utf-8"))
+    nodes = report["nodes"]
+    count = max(len(node["per_call"]) for node in nodes)
+    cpu = np.zeros(count)
+    for node in nodes:
+        calls = [call["cpu_ns"] for call in node["per_call"]]
+        cpu[: len(calls)] += np.array(calls[:count]) / 1e9
+    return Run(np.array(samples), report["run"]["process_peak_bytes"] / MB, cpu, wall)
+
+
+def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
+    """Write to the pipe until the readout or its reader ends."""
+    try:
+        readout.write(pipe)
+    except BrokenPipeError:
+        if job.poll() is None:
+            job.terminate()
+
+
+def slope(values: np.ndarray) -> tuple[float, float]:
+    """Growth from the first to the last value, by a straight line, with its standard error; both in units of the mean.
+
+    Fewer than three values say nothing about their own error: 0 with an infinite one.
+    """
+    if len(values) < 3:
+        return 0.0, math.inf
+    (gradient, _), covariance = np.polyfit(np.linspace(-0.5, 0.5, len(values)), values, 1, cov=True)
+    mean = float(values.mean())
+    return float(gradient) / mean, float(np.sqrt(covariance[0, 0])) / mean

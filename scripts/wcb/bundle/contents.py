@@ -1,0 +1,132 @@
+"""All files of a bundle, from the build and from what git tracks."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+from ..checkout import ROOT, fail
+from .build_facts import BuildFacts
+from .libraries import libraries
+from .licences import origin
+from .programs import put_library, put_program
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
+
+# The pictures of spng-demo: scripts.wcb.demo_plots and its imports.
+DEMO_PLOTS = (
+    "scripts/__init__.py",
+    "scripts/frames.py",
+    "scripts/wcb/__init__.py",
+    "scripts/wcb/demo_plots.py",
+)
+
+# Commands of Python packages, and their folders in the checkout. A package has its command's name, with underscores.
+PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
+
+
+def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
+    """Put everything but launchers and manifest into `stage`; what the libraries of others are, by file."""
+    (stage / "libexec").mkdir()
+    put_program(facts.folder / "bin" / "wire-cell", stage / "libexec" / "wire-cell", facts)
+    origins = {}
+    for library in libraries(facts.folder / "lib", facts.compiler):
+        put_library(library, stage / "lib", facts)
+        if not library.is_ours:
+            origins[f"lib/{library.place}"] = put_licence(library.path, stage / "share" / "doc" / "licences")
+    for folder in ("cfg", "data"):
+        put_tracked(folder, ROOT / folder, stage / "share" / "wirecell" / folder)
+    for page in tracked("docs"):
+        if page.parent == ROOT / "docs" and page.suffix == ".md":
+            put(page, stage / "share" / "doc" / page.name)
+    for terms in ("LICENSE", "NOTICE"):
+        put(ROOT / terms, stage / terms)
+    for name in DEMO_PLOTS:
+        put(ROOT / name, stage / "libexec" / name)
+    for command, folder in PYTHON_TOOLS.items():
+        package = package_of(command)
+        put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
+    return origins
+
+
+def package_of(command: str) -> str:
+    """'wirecell_profile' of 'wirecell-profile'."""
+    return command.replace("-", "_")
+
+
+def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
+    """bin/: scripts that check the machine and become the program or tool; and the page that says so."""
+    machine = platform.machine()
+    if machine not in LOADERS:
+        fail(f"bundles are made for {' and '.join(LOADERS)}; this machine is {machine}")
+    values = {
+        "MACHINE": machine,
+        "LOADER": LOADERS[machine],
+        "GLIBC": glibc,
+        "TORCH": facts.torch_release,
+        "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"],
+    }
+    put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
+    put_filled("wire-cell.sh", stage / "bin" / "wire-cell", values)
+    put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
+    for command, folder in PYTHON_TOOLS.items():
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        modules = [name for name in project["dependencies"] if name not in PYTHON_TOOLS]
+        put_filled(
+            "python-tool.sh",
+            stage / "bin" / command,
+            {
+                "NAME": command,
+                "PACKAGE": package_of(command),
+                "PYTHON": project["requires-python"].removeprefix(">="),
+                "MODULES": " ".join(modules),
+            },
+        )
+
+
+def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
+    """A template with its @NAME@s filled in."""
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+
+
+def put_licence(library: Path, folder: Path) -> dict[str, str]:
+    """Copy the licence of a library's package; package and version for the manifest."""
+    found = origin(library)
+    if found is None:
+        return {"package": "unknown"}
+    if found.licence:
+        put(found.licence, folder / f"{found.package}.txt")
+    return {"package": found.package, "version": found.version}
+
+
+def put_tracked(folder: str, source: Path, target: Path) -> None:
+    """The files of a folder that git tracks."""
+    for path in tracked(folder):
+        put(path, target / path.relative_to(source))
+
+
+def tracked(folder: str) -> list[Path]:
+    """Files below a folder of the checkout that git tracks, sorted; without git, all but Python's caches."""
+    answer = subprocess.run(
+        ["git", "ls-files", "-z", "--", folder], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if answer.returncode == 0:
+        names = answer.stdout.split("\0")
+        return sorted(path for path in (ROOT / name for name in names if name) if path.is_file())
+    start = ROOT / folder
+    found = [start] if start.is_file() else start.rglob("*")
+    return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
+
+
+def put(source: Path, target: Path) -> None:
+    """Copy one file, making its folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

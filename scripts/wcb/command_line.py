@@ -1,0 +1,82 @@
+"""Which command does what."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from . import setup, waf
+from .checkout import ROOT, VENV, build_folder, fail, run
+from .help_text import help_text
+
+# Commands that run a module of their own, with the virtual environment's Python after the set-up.
+MODULES = {
+    "demo": "scripts.wcb.demo",
+    "test": "scripts.wcb.run_tests",
+    "bench": "scripts.bench",
+    "physics": "scripts.physics",
+}
+OWN = ("setup", "env", "shell", "bundle", *MODULES)
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command of ours, or hand everything to waf."""
+    first = arguments[0] if arguments else ""
+    if first in MODULES:
+        return run_module(MODULES[first], arguments[1:])
+    if first == "bundle":
+        from .bundle import command  # only here: the others run with an older Python too
+
+        return command.main(arguments[1:])
+    if "-h" in arguments or "--help" in arguments:
+        if first == "setup":
+            return setup.main(arguments[1:])
+        print(help_text(), end="")
+        return 0
+    if first == "setup":
+        return setup.main(arguments[1:])
+    if first == "env":
+        print(environment_lines(), end="")
+        return 0
+    if first == "shell":
+        return run_shell()
+    refuse_unknown_command(arguments)
+    return waf.main(arguments)
+
+
+def refuse_unknown_command(arguments: list[str]) -> None:
+    """Name the nearest command, status 2. A word after an option may be its value and is left to waf."""
+    known = OWN + waf.COMMANDS
+    for before, word in zip([""] + arguments, arguments):
+        if word not in known and not word.startswith("-") and not before.startswith("-"):
+            near = difflib.get_close_matches(word, known, n=1)
+            fail(f"unknown command {word}. " + (f"Did you mean {near[0]}?" if near else "See ./wcb --help."))
+
+
+def run_module(name: str, arguments: list[str]) -> int:
+    """Run a module with the environment's Python, or with the present one before the set-up is done."""
+    python = VENV / "bin" / "python"
+    return run([str(python) if python.exists() else sys.executable, "-m", name, *arguments])
+
+
+def environment() -> dict[str, str]:
+    """Variables with which `wire-cell` and Python's packages of this checkout are found."""
+    folder = build_folder() or ROOT / "build"
+    path = os.pathsep.join([str(folder / "bin"), str(VENV / "bin"), os.environ.get("PATH", "")])
+    given = [os.environ["WIRECELL_PATH"]] if os.environ.get("WIRECELL_PATH") else []
+    configuration = os.pathsep.join([str(ROOT / "cfg"), str(ROOT / "data"), *given])
+    return {"PATH": path, "WIRECELL_PATH": configuration, "VIRTUAL_ENV": str(VENV)}
+
+
+def environment_lines() -> str:
+    """For: eval "$(./wcb env)"."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment().items())
+
+
+def run_shell() -> int:
+    """Replace this program by the user's shell with that environment."""
+    shell = os.environ.get("SHELL", "/bin/sh")
+    os.execve(shell, [Path(shell).name], {**os.environ, **environment()})

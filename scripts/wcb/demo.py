@@ -1,0 +1,101 @@
+"""./wcb demo: from a fresh clone to signals, a timing table, pictures and the profile of its own run.
+
+Does what is not done yet (set-up, configure with NVTX, build), then runs the main job on the frame in data/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import setup
+from .checkout import OUT, ROOT, VENV, build, run, say
+
+ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
+TRUTH = ROOT / "data" / "tracks10-truth.npz"
+FOLDER = OUT / "demo"
+SIGNAL = FOLDER / "tracks10-signal.npz"
+TIMING = FOLDER / "timing.json"
+PROFILE = FOLDER / "run.sqlite"
+REPORT = FOLDER / "report.html"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        prog="wcb demo",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default auto)")
+    setup.add_options(parser)
+    options = parser.parse_args()
+
+    say("1/5 Set-up")
+    setup.ensure(options.mode, options.no_system)
+    say("\n2/5 Build")
+    built = build("--notests")
+
+    say("\n3/5 Run")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    command = [
+        str(built / "bin" / "wire-cell"),
+        "-c",
+        "cfg/pipeline.jsonnet",
+        "-A",
+        f"input={ADC}",
+        "-A",
+        f"output={SIGNAL}",
+        "-A",
+        f"device={options.device}",
+        "--timing",
+        str(TIMING),
+    ]
+    recorder = built / "lib" / "libSpngRecorder.so"
+    if recorder.exists():
+        command += ["--record", str(PROFILE)]
+    say("  " + " ".join(command))
+    status = run(command)
+    if status:
+        return status
+
+    say("\n4/5 Pictures")
+    status = run(
+        [
+            str(VENV / "bin" / "python"),
+            "-m",
+            "scripts.wcb.demo_plots",
+            "--adc",
+            str(ADC),
+            "--signal",
+            str(SIGNAL),
+            "--truth",
+            str(TRUTH),
+            "--out",
+            str(FOLDER),
+        ]
+    )
+    if status:
+        return status
+    say(
+        f"\nSignals   {SIGNAL}\nTiming    {TIMING}\n"
+        f"Pictures  {FOLDER}/plane-u.png, plane-v.png, plane-w.png, waveforms.png"
+    )
+    say(
+        "\nNext: ./wcb test; or your own frame:\n"
+        "  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz"
+    )
+    if not recorder.exists():
+        say("\n5/5 Report of the run: none, this build has no NVTX (./wcb configure --with-nvtx, then again)")
+        return 0
+    say("\n5/5 Report of the run")
+    status = run([str(VENV / "bin" / "wirecell-profile"), "html", str(PROFILE), "-o", str(REPORT)])
+    if status:
+        return status
+    say(f"Recording {PROFILE}\nOpen the report in a browser: nodes, timeline, memory.\n  {REPORT}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""System packages: which are missing, and how to get them.
+
+With root (or sudo that asks nothing) and apt they are installed, after the line is shown. Otherwise nothing
+is installed: what exists is used, and what is missing is listed with its names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .checkout import fail, run, say
+
+LIST = Path(__file__).with_name("system-packages.txt")
+
+
+@dataclass(frozen=True)
+class Package:
+    """One line of the list."""
+
+    apt: str
+    conda: str  # "-" where conda-forge has none
+    sign: str  # "command:g++", "header:fmt/core.h" or "module:ensurepip"
+    purpose: str
+
+    @property
+    def optional(self) -> bool:
+        """Tell whether only some tests need the package; they skip without it."""
+        return self.purpose.startswith("optional: ")
+
+    def present(self) -> bool:
+        """Whether its sign is found in the system or in an active conda environment."""
+        kind, name = self.sign.split(":", 1)
+        if kind == "command":
+            return shutil.which(name) is not None or (name == "g++" and bool(os.environ.get("CXX")))
+        if kind == "module":
+            return importlib.util.find_spec(name) is not None
+        return any((folder / name).exists() for folder in include_folders())
+
+
+def include_folders() -> list[Path]:
+    """Header folders that a compiler searches unasked, and conda's."""
+    multiarch = f"/usr/include/{os.uname().machine}-linux-gnu"
+    folders = ["/usr/local/include", "/usr/include", multiarch]
+    folders += [f"{os.environ['CONDA_PREFIX']}/include"] if os.environ.get("CONDA_PREFIX") else []
+    return [Path(folder) for folder in folders]
+
+
+def read_list(path: Path = LIST) -> list[Package]:
+    """The packages of the list, in its order."""
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return [Package(*(cell.strip() for cell in line.split("|"))) for line in lines if line and line[0] != "#"]
+
+
+def rights() -> list[str] | None:
+    """What gives root's rights: [] as root, ['sudo', '-n'] where sudo asks nothing, None without."""
+    if os.geteuid() == 0:
+        return []
+    if (
+        shutil.which("sudo")
+        and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
+    ):
+        return ["sudo", "-n"]
+    return None
+
+
+def ensure(for_tests: bool = False) -> None:
+    """Install missing packages, or end with a list of them (status 2). Missing optional packages are never an error.
+
+    @param for_tests  install the optional packages too, which only tests need
+    """
+    wanted = [package for package in read_list() if for_tests or not package.optional]
+    absent = [package for package in wanted if not package.present()]
+    missing = [package for package in absent if not package.optional]
+    optional = [package for package in absent if package.optional]
+    if not absent:
+        say("System packages: all present.")
+        return
+    prefix = rights() if shutil.which("apt-get") else None
+    if prefix is None and missing:
+        fail(
+            report(
+                missing,
+                "no apt-get" if not shutil.which("apt-get") else "neither root nor sudo without a password",
+            )
+        )
+    if missing:
+        failed = install(prefix, missing)
+        if failed:
+            fail(failed, 1)
+        still = [package for package in missing if not package.present()]
+        if still:
+            fail(report(still, "still missing after apt-get"), 1)
+    for package in optional:
+        if prefix is None or install(prefix, [package]) or not package.present():
+            say(f"System packages: {package.apt} is not there and was not installed ({package.purpose}).")
+
+
+def install(prefix: list[str], packages: list[Package]) -> str:
+    """Show the line that installs them, and run it. Returns what failed, empty when nothing did."""
+    names = [package.apt for package in packages]
+    apt = prefix + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+    command = apt + ["install", "-y", "--no-install-recommends", *names]
+    say(f"System packages: {len(names)} missing. This installs them:\n  {' '.join(command)}")
+    known = (
+        subprocess.run(
+            ["apt-get", "install", "--simulate", "--no-install-recommends", *names],
+            capture_output=True,
+            check=False,
+        ).returncode
+        == 0
+    )
+    if not known:
+        say("  (the package lists are absent or old: apt-get update first)")
+        if run(apt + ["update"]):
+            return "apt-get update failed; see its message above"
+    return "apt-get install failed; see its message above" if run(command) else ""
+
+
+def report(missing: list[Package], reason: str) -> str:
+    """What is missing, with the names in apt and conda-forge."""
+    width = max(len(package.apt) for package in missing)
+    lines = [
+        f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing
+    ]
+    conda = " ".join(dict.fromkeys(package.conda for package in missing if package.conda != "-"))
+    return (
+        f"system packages are missing and nothing was installed ({reason}):\n"
+        + "\n".join(lines)
+        + "\nTo fix, one of:\n"
+        f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
+        + (
+            f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"
+            if conda
+            else ""
+        )
+        + "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for what you have elsewhere"
+    )
