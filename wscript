@@ -22,13 +22,13 @@ Configure.autoconfig = "clobber"
 def options(opt):
     """declare the options"""
     opt.load("compiler_cxx")
-    opt.load("spng_options spng_install", tooldir=TOOLS)
+    opt.load("spng_options spng_install spng_unity spng_pch", tooldir=TOOLS)
 
 
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
     cfg.load("spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
@@ -47,11 +47,13 @@ def build(bld):
     include_folders = [".", "spng/include", bld.bldnode.make_node("include")]
 
     bld.add_group()
+    bld.load("spng_pch", tooldir=TOOLS)
     bld.shlib(
+        features="pch",
         target="lib/WireCellSpng",
-        source=bld.path.ant_glob(
-            "spng/**/*.cxx",
-            excl=["spng/app/main.cxx", "spng/kernels/plugin/**"],
+        source=bld.chunks_of(
+            bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**"]),
+            "library",
         ),
         includes=include_folders,
         export_includes=include_folders,
@@ -83,6 +85,7 @@ def build(bld):
     def program(target, source, use="", defines=()):
         if source:
             bld.program(
+                features="pch",
                 target=target,
                 source=source,
                 use=f"spng {libraries} {use}",
@@ -94,13 +97,19 @@ def build(bld):
             )
 
     # A launcher that loads the library itself, and must not load OpenMP before it: see main.cxx.
-    bld.program(target="bin/wire-cell", source="spng/app/main.cxx", use="SYSTEM", rpath=bld.env.RPATH_PROGRAM,
-                linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER, install_path="${BINDIR}")
+    bld.program(
+        target="bin/wire-cell",
+        source="spng/app/main.cxx",
+        use="SYSTEM",
+        rpath=bld.env.RPATH_PROGRAM,
+        linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_LAUNCHER,
+        install_path="${BINDIR}",
+    )
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)
         program(
             "tests/spng_tests",
-            bld.path.ant_glob("tests/**/*_test.cxx") + [bld.example_node_test],
+            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + [bld.example_node_test],
             use="GTEST example_node",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
