@@ -34,10 +34,11 @@ def configure(cfg):
 
 
 def watch_tools(cfg):
-    """Count our tools among the files whose change lets configure run again."""
-    for tool in cfg.path.ant_glob(f"{TOOLS}/*.py"):
-        cfg.hash = Utils.h_list((cfg.hash, tool.read("rb")))
-        cfg.files.append(tool.abspath())
+    """Run configure again when our tools change, or when the set-up brings another set of LibTorch's packages."""
+    set_up = cfg.path.find_node(".venv/spng-setup.json")
+    for file in [*cfg.path.ant_glob(f"{TOOLS}/*.py"), *([set_up] if set_up else [])]:
+        cfg.hash = Utils.h_list((cfg.hash, file.read("rb")))
+        cfg.files.append(file.abspath())
 
 
 def build(bld):

@@ -1,4 +1,7 @@
-"""Whether a frame file that was written is whole: every member is read to its end, checksums of the archive included."""
+"""Check that an output frame file is complete: read every member to its end, including the checksums of the archive.
+
+It checks bytes and makes no arrays, and this package is installed without the checkout's scripts/: it does not use scripts/frames.py.
+"""
 
 from __future__ import annotations
 

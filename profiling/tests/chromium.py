@@ -13,7 +13,7 @@ from PIL import Image
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_chromium = pytest.mark.skipif(
-    PROGRAM is None, reason="no chromium (./wcb setup installs it where it may)"
+    PROGRAM is None, reason="no chromium (./wcb test installs it where it can)"
 )
 OPTIONS = (
     "--headless",

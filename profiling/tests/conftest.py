@@ -12,8 +12,8 @@ import pytest
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 from synthetic import Synthetic  # noqa: E402  after the path
-from wirecell_profile.profile import Profile  # noqa: E402
-from wirecell_profile.selection import Scope, Selection  # noqa: E402
+from wirecell_profile.model.profile import Profile  # noqa: E402
+from wirecell_profile.model.selection import Scope, Selection  # noqa: E402
 
 
 class Made:

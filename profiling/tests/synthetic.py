@@ -13,7 +13,7 @@ import itertools
 import sqlite3
 from pathlib import Path
 
-from wirecell_profile.identity import global_tid
+from wirecell_profile.model.identity import global_tid
 
 PUSH_POP, START_END = 59, 60
 

@@ -10,7 +10,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-
 from wirecell_profile import annotate
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from wirecell_profile import baselines, cli, comparison, statistics
-from wirecell_profile.comparison import WHOLE_EVENT, Criteria, compare
+from wirecell_profile import cli
+from wirecell_profile.compare import baselines, comparison, statistics
+from wirecell_profile.compare.comparison import WHOLE_EVENT, Criteria, compare
+from wirecell_profile.compare.measurements import Run, write_measurements
+from wirecell_profile.compare.readers import read_runs, read_side
 from wirecell_profile.errors import WrongUse
-from wirecell_profile.measurements import Run, read_runs, read_side, write_measurements
 
 RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
 QUICK = Criteria(resamples=400)

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from wirecell_profile import cli, machine_checks
 from wirecell_profile.machine_checks import DOUBTFUL, MISSING, WORKS, Machine
 

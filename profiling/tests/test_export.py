@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from wirecell_profile.catalogue import all_tables
 from wirecell_profile.cli import main
+from wirecell_profile.export.catalogue import all_tables
+from wirecell_profile.export.table_files import column_kind, write_arrow, write_hdf5, write_parquet
 from wirecell_profile.output import Result, columns
 from wirecell_profile.reports import all_reports
-from wirecell_profile.sections import SECTIONS
-from wirecell_profile.table_files import column_kind, write_arrow, write_hdf5, write_parquet
+from wirecell_profile.tables.sections import SECTIONS
 
 BIG = 2**53 + 1
 MIXED = Result(columns("A (ns)", "B/s", "Name", "Empty"), [(BIG, 1.5, "x", None), (None, None, None, None)])

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.shared import shared_folder
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.projection import union_length
+from wirecell_profile.model.selection import Scope
 from wirecell_profile.output import as_csv
-from wirecell_profile.profile import Profile
-from wirecell_profile.projection import union_length
 from wirecell_profile.reports import find
-from wirecell_profile.selection import Scope
+
+from tests.support.shared import shared_folder
 
 DATA = Path(__file__).parent / "data"
 HASHES = dict(

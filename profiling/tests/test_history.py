@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from wirecell_profile import cli, history_store
-from wirecell_profile.comparison import WHOLE_EVENT
-from wirecell_profile.measurements import Run, write_measurements
-from wirecell_profile.step_detection import SHORTEST, deviations, noise_scale, pieces
+from wirecell_profile import cli
+from wirecell_profile.compare import history_store
+from wirecell_profile.compare.comparison import WHOLE_EVENT
+from wirecell_profile.compare.measurements import Run, write_measurements
+from wirecell_profile.compare.step_detection import SHORTEST, deviations, noise_scale, pieces
 
 
 def best_of_all(values: np.ndarray, penalty: float) -> float:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from chromium import dump, marks, needs_chromium, screenshot
 from wirecell_profile.cli import main
-from wirecell_profile.html_charts import bytes_text, ticks, time_text
-from wirecell_profile.html_payload import NO_EVENT
-from wirecell_profile.html_timeline import lanes
+from wirecell_profile.html.charts import bytes_text, ticks, time_text
+from wirecell_profile.html.payload import NO_EVENT
+from wirecell_profile.html.timeline import lanes
 from wirecell_profile.palette import PALETTE
 
 RADAR = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
@@ -24,7 +24,7 @@ MS = 1_000_000
 
 
 class Page:
-    """A page, and the data inside of it as html_data.js unpacks them."""
+    """A page, and the data inside of it as templates/data.js unpacks them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from wirecell_profile.intervals import clip, gaps, time_at_once, union_by_owner
-from wirecell_profile.projection import union_length
+from wirecell_profile.model.intervals import clip, gaps, time_at_once, union_by_owner
+from wirecell_profile.model.projection import union_length
 
 
 def arrays(*pairs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic import Synthetic
-
-from wirecell_profile import comparison
+from wirecell_profile.compare import comparison
+from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, write_measurements
+from wirecell_profile.compare.readers import read_runs, read_side
 from wirecell_profile.errors import MissingData
-from wirecell_profile.measurements import WHOLE_EVENT, Run, read_runs, read_side, write_measurements
 
 
 def timing(path: Path, **settings: object) -> Path:

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic import Synthetic
-
 from wirecell_profile import cli
-from wirecell_profile.identity import pid_of, process_of, tid_of
-from wirecell_profile.nodes import NodeProjection, read_node_calls
-from wirecell_profile.profile import Profile
-from wirecell_profile.projection import Projection
+from wirecell_profile.model.identity import pid_of, process_of, tid_of
+from wirecell_profile.model.nodes import NodeProjection, read_node_calls
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.projection import Projection
 
 SESSION = "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT)"
 

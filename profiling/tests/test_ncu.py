@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData, ProfileError
-from wirecell_profile.ncu_file import Launch, base_unit, read_ncu
-from wirecell_profile.ncu_verdicts import Kernel, advice, bound, kernels
-from wirecell_profile.roofline import measured
+from wirecell_profile.tables.ncu_file import Launch, base_unit, read_ncu
+from wirecell_profile.tables.ncu_verdicts import Kernel, advice, bound, kernels
+from wirecell_profile.tables.roofline import measured
 
 SM, MEMORY = (
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",

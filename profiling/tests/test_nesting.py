@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wirecell_profile import nesting
-from wirecell_profile.nesting import nest
+from wirecell_profile.model import nesting
+from wirecell_profile.model.nesting import nest
 
 
 def columns(*rows: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from synthetic import Synthetic
-
-from tests.support.special_files import make_null_device, reader_of_pipe, require_only, same
 from wirecell_profile import cli
 from wirecell_profile.output_file import output_file, target_of
+
+from tests.support.special_files import make_null_device, reader_of_pipe, require_only, same
 
 OPTIONS: dict[str, tuple[str, Callable[[Path], list[str]], Callable[[bytes], bool]]] = {
     "html": (

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from synthetic import START_END
 from wirecell_profile.errors import MissingData, ProfileError
-from wirecell_profile.identity import global_tid, pid_of, process_of, tid_of
-from wirecell_profile.profile import Profile
-from wirecell_profile.table import NULL
+from wirecell_profile.model.identity import global_tid, pid_of, process_of, tid_of
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.table import NULL
 
 VERSIONS = ("2.9.0", "3.0.0", "3.7.2", "3.16.1", "3.24.14", "3.28.0")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from synthetic import START_END
-from wirecell_profile.nodes import NodeProjection
-from wirecell_profile.projection import Projection, union_length
+from wirecell_profile.model.nodes import NodeProjection
+from wirecell_profile.model.projection import Projection, union_length
 
 
 def attributed(projection: Projection) -> dict[str, list[str]]:

@@ -9,9 +9,9 @@ import itertools
 import pytest
 from synthetic import START_END
 from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.model.selection import Scope
 from wirecell_profile.output import as_csv
 from wirecell_profile.reports import all_reports, find
-from wirecell_profile.selection import Scope
 
 NAMES = (
     "cuda_api_sum cuda_api_trace cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_sum "

@@ -7,11 +7,12 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.support.shared import ROOT
 from wirecell_profile.cli import load_commands, main
 from wirecell_profile.commands.memory import TABLES
 from wirecell_profile.rules import Limits, all_rules
-from wirecell_profile.sections import SECTIONS
+from wirecell_profile.tables.sections import SECTIONS
+
+from tests.support.shared import ROOT
 
 TEXT = (ROOT / "docs" / "profiling-reports.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^\.venv/bin/wirecell-profile (.*)$", TEXT, re.MULTILINE)

@@ -7,9 +7,9 @@ import json
 import pytest
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData
-from wirecell_profile.next_commands import next_commands
 from wirecell_profile.rules import Found, Hit, Limits, all_rules
-from wirecell_profile.source_search import Sources
+from wirecell_profile.rules.next_commands import next_commands
+from wirecell_profile.rules.source_search import Sources
 
 PAGEABLE, PINNED, DEVICE, MANAGED = 0, 1, 2, 4
 

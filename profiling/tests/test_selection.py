@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from wirecell_profile.errors import MissingData, WrongUse
-from wirecell_profile.selection import Scope, parse_events, parse_time, parse_window
+from wirecell_profile.model.selection import Scope, parse_events, parse_time, parse_window
 
 
 def names(scope: Scope) -> dict[str, list[str]]:

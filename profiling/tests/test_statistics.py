@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-
-from wirecell_profile import statistics
+from wirecell_profile.compare import statistics
 
 
 def generator(seed: int = 1) -> np.random.Generator:

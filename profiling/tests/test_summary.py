@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from wirecell_profile import device_use, node_use, range_use
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.model.window import find_window
 from wirecell_profile.output import Result
-from wirecell_profile.sections import SECTIONS
-from wirecell_profile.timeline import timeline
-from wirecell_profile.window import find_window
+from wirecell_profile.tables import device_use, node_use, range_use
+from wirecell_profile.tables.sections import SECTIONS
+from wirecell_profile.tables.timeline import timeline
 
 
 def by(result: Result, key: str) -> dict[str, dict]:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.selection import Scope
+from wirecell_profile.model.window import find_window
+from wirecell_profile.tables import device_use, node_use, range_use
+
 from tests.support.shared import shared_folder
 from tests.support.wire_cell import ADC, PIPELINE, ROOT, job, needs_program, read_arrays
-from wirecell_profile import device_use, node_use, range_use
-from wirecell_profile.profile import Profile
-from wirecell_profile.selection import Scope
-from wirecell_profile.window import find_window
 
 CUT = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
 

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from wirecell_profile.timer import ScopedTimer, TimerResult, TimingEvent
 from wirecell_profile.timing import Timing, TimingResult, activity, timing_begin, timing_end, timing_print
 

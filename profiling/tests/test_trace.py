@@ -8,8 +8,8 @@ from collections import Counter
 from decimal import Decimal
 
 import pytest
-from wirecell_profile.chrome_trace import API, DEVICES, microseconds
 from wirecell_profile.cli import main
+from wirecell_profile.export.chrome_trace import API, DEVICES, microseconds
 
 PID, TID = 100, 1
 

@@ -7,8 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.support.shared import ROOT
 from wirecell_profile.cli import load_commands, main, make_parser
+
+from tests.support.shared import ROOT
 
 TEXT = (ROOT / "docs" / "profiling.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^wirecell-profile (.*)$", TEXT, re.MULTILINE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -12,10 +11,12 @@ from pathlib import Path
 import numpy as np
 from wirecell_profile.output_file import output_file
 
+from scripts.frames import ENDING, add_array, npy_bytes, stream_arrays
+
 CHANNELS = 2560  # of an anode; those of the next one follow
 TICKS = 6000  # of the default event
 MODES = {".tar": "w", ".tar.gz": "w:gz", ".tar.bz2": "w:bz2"}
-Members = Iterator[tuple[str, bytes]]
+Arrays = Iterator[tuple[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,17 @@ def made_input(frame: Path, wanted: Input, folder: Path) -> Path:
     """The file in `folder`, made from `frame` (.tar.bz2) unless it is there from an earlier run."""
     path = folder / wanted.name
     if not path.exists():
-        plain = (wanted.ticks, wanted.anodes) == (TICKS, 1)
-        arrays = plain_arrays(frame) if plain else changed_arrays(frame, wanted)
-        members = (
-            (f"{stem}_{event}.npy", content) for event in range(wanted.events) for stem, content in arrays
+        event = {name.rsplit("_", 1)[0]: array for name, array in stream_arrays(frame)}
+        if (wanted.ticks, wanted.anodes) != (TICKS, 1):
+            event = {stem: changed(stem, array, wanted) for stem, array in event.items()}
+        arrays = (
+            (f"{stem}_{ident}", array) for ident in range(wanted.events) for stem, array in event.items()
         )
         with output_file(path) as partial:
             if wanted.ending == ".npz":
-                write_zip(partial, members)
+                write_zip(partial, arrays)
             else:
-                write_tar(partial, members, MODES[wanted.ending])
+                write_tar(partial, arrays, MODES[wanted.ending])
     return path
 
 
@@ -60,39 +62,25 @@ def copies_of_frame(frame: Path, count: int, folder: Path) -> Path:
     return made_input(frame, Input(count), folder)
 
 
-def plain_arrays(frame: Path) -> list[tuple[str, bytes]]:
-    """(frame_<tag>, bytes of a .npy file) and so on, of the event in `frame`."""
-    with tarfile.open(frame) as source:
-        return [(member.name.rsplit("_", 1)[0], source.extractfile(member).read()) for member in source]
+def changed(stem: str, array: np.ndarray, wanted: Input) -> np.ndarray:
+    """Return an array of the default event for the ticks and anodes of `wanted`."""
+    if stem.startswith("frame_"):
+        array = np.tile(array, (wanted.anodes, -(-wanted.ticks // array.shape[1])))[:, : wanted.ticks]
+    elif stem.startswith("channels_"):
+        array = np.concatenate([array + CHANNELS * anode for anode in range(wanted.anodes)])
+    return np.ascontiguousarray(array)
 
 
-def changed_arrays(frame: Path, wanted: Input) -> list[tuple[str, bytes]]:
-    """The same with other ticks and anodes."""
-    found = []
-    for stem, content in plain_arrays(frame):
-        array = np.load(io.BytesIO(content))
-        if stem.startswith("frame_"):
-            array = np.tile(array, (wanted.anodes, -(-wanted.ticks // array.shape[1])))[:, : wanted.ticks]
-        elif stem.startswith("channels_"):
-            array = np.concatenate([array + CHANNELS * anode for anode in range(wanted.anodes)])
-        buffer = io.BytesIO()
-        np.save(buffer, np.ascontiguousarray(array))
-        found.append((stem, buffer.getvalue()))
-    return found
-
-
-def write_tar(path: Path, members: Members, mode: str) -> None:
-    """A tar file, compressed as the mode says (gzip level 1, so that making it takes no minutes)."""
+def write_tar(path: Path, arrays: Arrays, mode: str) -> None:
+    """Write a tar, compressed as `mode` says (gzip level 1, which takes seconds instead of minutes)."""
     options = {"compresslevel": 1} if mode == "w:gz" else {}
     with tarfile.open(path, mode, format=tarfile.USTAR_FORMAT, **options) as target:
-        for name, content in members:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            target.addfile(member, io.BytesIO(content))
+        for name, array in arrays:
+            add_array(target, name, array)
 
 
-def write_zip(path: Path, members: Members) -> None:
-    """As numpy.savez_compressed does, but at level 1."""
+def write_zip(path: Path, arrays: Arrays) -> None:
+    """Write as numpy.savez_compressed does, but at level 1."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
-        for name, content in members:
-            target.writestr(name, content)
+        for name, array in arrays:
+            target.writestr(name + ENDING, npy_bytes(array))

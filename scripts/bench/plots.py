@@ -16,7 +16,7 @@ from .points import PointFigures, SeriesFigures  # noqa: E402
 
 IMAGES = "images"  # folder beside the pages
 PLOTTED = ("ticks", "in_flight", "files")
-BLUE, ORANGE, GREEN, GREY = "#3568a8", "#d9822b", "#3f8f5b", "#8a8f98"
+BLUE, ORANGE, GREY = "#3568a8", "#d9822b", "#8a8f98"
 
 
 def picture(device: str, what: str) -> str:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wirecell_profile import comparison
-from wirecell_profile.measurements import Run, read_timing
+from wirecell_profile.compare import comparison
+from wirecell_profile.compare.measurements import Run, read_timing
 from wirecell_profile.output_file import output_file
 
 SCHEMA = "spng-bench-reference-1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 
 FILE_NODES = ("FrameFileSource", "FrameFileSink")
@@ -42,11 +43,12 @@ class NodeFigures:
         return asdict(self)
 
 
-def per_event(node: dict, key: str) -> dict[int, float]:
-    """Event -> sum over the node's calls, of times in ns as ms."""
-    sums: dict[int, float] = {}
-    for call in node["per_call"]:
-        sums[call["event"]] = sums.get(call["event"], 0.0) + call[key] * 1e-6
+def per_event(nodes: list[dict], key: str) -> dict[int, float]:
+    """Return event -> sum over the calls of the nodes, of times in ns as ms."""
+    sums: dict[int, float] = defaultdict(float)
+    for node in nodes:
+        for call in node["per_call"]:
+            sums[call["event"]] += call[key] * 1e-6
     return sums
 
 
@@ -61,16 +63,12 @@ def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigure
     firsts, walls, cpus = [], [], []
     for nodes in nodes_of_runs:
         for key, later in (("wall_ns", walls), ("cpu_ns", cpus)):
-            sums: dict[int, float] = {}
-            for node in nodes:
-                for event, value in per_event(node, key).items():
-                    sums[event] = sums.get(event, 0.0) + value
-            first, rest = split_first(sums)
+            first, rest = split_first(per_event(nodes, key))
             later.extend(rest)
             if key == "wall_ns":
                 firsts.append(first)
     some = nodes_of_runs[0]
-    operations = sum(node["leaf_operations"] / len(per_event(node, "wall_ns")) for node in some)
+    operations = sum(node["leaf_operations"] / len(per_event([node], "wall_ns")) for node in some)
     return NodeFigures(
         name,
         kind,

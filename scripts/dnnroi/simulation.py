@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.frames import FrameFile
 from tests.reference.detector import pdhd_channel_order
 
 from .network import INPUTS, REBIN
@@ -61,16 +62,6 @@ def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
     np.savez(path, **arrays)
 
 
-def view_rows(frame: np.ndarray, channels: np.ndarray, view: int) -> np.ndarray:
-    """The rows of a view in the order of the chain's tensors. frame (channel, tick), channels (channel,)."""
-    position = {int(channel): row for row, channel in enumerate(channels)}
-    return frame[[position[int(channel)] for channel in pdhd_channel_order(ANODE)[view]]]
-
-
-def _tagged(arrays: np.lib.npyio.NpzFile, tag: str, number: int) -> tuple[np.ndarray, np.ndarray]:
-    return arrays[f"frame_{tag}_{number}"], arrays[f"channels_{tag}_{number}"]
-
-
 def network_inputs(
     program: Path, adc: Path, folder: Path, count: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -110,10 +101,9 @@ def simulate(program: Path, depositions: Sequence[np.ndarray], seed: int) -> Ite
             tpcid=ANODE,
         )
         inputs = network_inputs(program, folder / "adc.npz", folder, len(depositions))
-        with np.load(folder / "truth.npz") as truths:
-            for number, (charge, masks) in enumerate(inputs):
-                frame, channels = _tagged(truths, "truth", number)
-                truth = [
-                    largest_of_ticks(view_rows(frame, channels, view), REBIN) for view in range(len(VIEWS))
-                ]
+        views = pdhd_channel_order(ANODE)[: len(VIEWS)]  # rows in the order of the chain's tensors
+        with FrameFile(folder / "truth.npz") as truths:
+            for ident, (charge, masks) in enumerate(inputs):
+                frame = truths.frame("truth", ident)
+                truth = [largest_of_ticks(frame.rows(channels), REBIN) for channels in views]
                 yield Event(charge, masks, np.stack(truth).astype(np.float32))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.frames import FrameFile
+
 from . import study, summary
-from .frame_files import FrameFile
 from .settings import Sample, Variant
 from .wires import VIEWS, Anode
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.frames import FrameFile
 from scripts.wcb.checkout import ROOT
 
-from .frame_files import FrameFile
 from .program import JobFailed, Program, Variant
 
 TICK_US = 0.5

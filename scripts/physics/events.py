@@ -8,8 +8,9 @@ from typing import Iterator
 
 import numpy as np
 
+from scripts.frames import Frame, FrameFile, write_frames
+
 from . import linescan
-from .frame_files import Frame, FrameFile, write_frames
 from .program import Program
 from .settings import DEAD_FRACTION, Sample
 from .wires import Anode

@@ -22,12 +22,20 @@ th.word, td.word { text-align: left; } tr.met td:nth-last-child(2) { color: #158
 .wide { overflow-x: auto; } img { width: 100%; height: auto; } details { margin: 8px 0; } summary { cursor: pointer; color: #1d4e89; }
 """
 
-DEFINITIONS = """pixel: four consecutive ticks of a channel. Region pixel: at least one of its ticks has a non-zero output. True
-pixel: at least one of its ticks has a true charge above 500 electrons. Charge bias: total output / total true charge - 1, over
-all channels and ticks of a view. Median channel and resolution: median and half the central 68 % of the same ratio over channels
-with more than 5000 electrons (line scan: standard deviation over the inner channels of the line). Efficiency: true pixels that
-are region pixels. Purity: region pixels that are true. Late by: peak of the cross-correlation with the truth. Errors are one
-standard deviation, from the spread between events."""
+DEFINITIONS = "\n".join(
+    (
+        "Pixel: four consecutive ticks of a channel.",
+        "ROI pixel: at least one of its ticks has a non-zero output.",
+        "True pixel: at least one of its ticks has a true charge above 500 electrons.",
+        "Charge bias: total output / total true charge - 1, over all channels and ticks of a view.",
+        "Median channel and resolution: median and half the central 68 % of the same ratio over channels with more than 5000 "
+        "electrons (line scan: standard deviation over the inner channels of the line).",
+        "Efficiency: true pixels that are ROI pixels.",
+        "Purity: ROI pixels that are true.",
+        "Late by: peak of the cross-correlation with the truth.",
+        "Errors are one standard deviation, from the spread between events.",
+    )
+)
 
 
 def about_lines(result: dict[str, Any]) -> list[str]:
@@ -83,11 +91,11 @@ MARKER = "\n---\n"
 
 
 def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
-    """The tables, without the part behind the marker, which people write."""
+    """The tables, without the hand-written part behind the marker."""
     parts = [
-        "# Physics: charge with regions of interest\n",
-        f"Written by `{result['command']}`, but for the part below the line. {about_lines(result)[0]}\n"
-        f"{about_lines(result)[2]}. {about_lines(result)[3]} The same with pictures: `./wcb physics` writes "
+        "# Physics: charge in regions of interest\n",
+        f"Written by `{result['command']}`, except for the part below the line.\n{about_lines(result)[0]}\n"
+        f"{about_lines(result)[2]}.\n{about_lines(result)[3]}\n`./wcb physics` writes the same with pictures to "
         "out/physics/physics.html.\n",
     ]
     for section in sections:
@@ -102,7 +110,7 @@ def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
 
 
 def write_markdown(result: dict[str, Any], sections: list[Section], path: Path) -> None:
-    """Write the page; what stands below its line is kept."""
+    """Write the page and keep the part below its line."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
     path.parent.mkdir(parents=True, exist_ok=True)

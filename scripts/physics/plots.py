@@ -169,11 +169,11 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
 
 
 def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
-    """Bias, resolution, efficiency, purity of each view over the angle, the traditional chain beside ours."""
+    """Bias, resolution, efficiency, purity of each view over the angle, OmnibusSigProc (OSP) beside ours."""
     curves = {
         **{name: (result["variants"][name], result["lines"][name]) for name in result["lines"]},
-        "traditional": ("traditional chain (one line each)", traditional["lines"]),
-        "ideal": ("perfect regions, the field's events (one line each)", traditional["ideal"]),
+        "traditional": ("OSP (one line each)", traditional["lines"]),
+        "ideal": ("perfect ROIs, WCT's events (one line each)", traditional["ideal"]),
     }
     rows = [
         ("bias", "charge bias [%]", None),

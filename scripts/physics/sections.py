@@ -1,4 +1,4 @@
-"""The sections of the page of physics figures: what each says and shows. One whose events were not simulated says so."""
+"""Sections of the page of physics figures. A section whose events were not simulated says "Not run."."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _network_note(result: Result) -> str:
 def _bars(result: Result) -> Section:
     return Section(
         "bars",
-        "What is promised, and what is measured",
+        "Promised and measured",
         [f"For {result['variants'][result['main_variant']]}.{_network_note(result)}"],
         tables=[tables.bars_table(result)],
     )
@@ -100,9 +100,9 @@ def _lines(result: Result, traditional: Result) -> Section:
         "Line scan",
         [
             "Single lines of 5000 electrons/mm by their angle to the pitch direction of the view; 90 degrees would be along the "
-            "drift. Mean over noise seeds. Perfect regions are taken from the truth (true pixels above 100 electrons, two ticks "
-            "wider): what is left then is not the fault of what finds the regions. The traditional chain and perfect regions on "
-            "the field's own events are those of data/osp-linescan.json, one noisy line for each point."
+            "drift. Mean over noise seeds. Perfect ROIs are taken from the truth (true pixels above 100 electrons, two ticks wider), "
+            "so the errors that remain do not come from ROI finding. OmnibusSigProc (OSP) and perfect ROIs on WCT's events are those "
+            "of data/osp-linescan.json, one noisy line for each point."
         ],
         folded=True,
     )
@@ -120,9 +120,9 @@ def _coincidence(result: Result) -> Section:
         "coincidence",
         "With and without MP2 and MP3",
         [
-            "What the coincidence of the two other views adds, in the quietest and the busiest events. Rule without: every seed "
-            "counts and no region goes on to the wires beside. DNNROI without: the trained network with empty MP2 and MP3, which "
-            "it was not trained for; it says how much the network leans on them, not what one trained without them would do."
+            "The gain from the coincidence with the two other views, in the quietest and the busiest events. Rule without: every seed "
+            "counts and no ROI extends to neighbouring wires. DNNROI without: the trained network with empty MP2 and MP3, for which "
+            "it was not trained; this shows how much the network uses them, not how one trained without them would do."
         ],
         folded=True,
     )
@@ -134,7 +134,7 @@ def _coincidence(result: Result) -> Section:
 
 
 def _noise(result: Result) -> Section:
-    section = Section("noise", "Noise alone", ["Everything that is kept is false."])
+    section = Section("noise", "Noise alone", ["Every pixel that is kept is false."])
     if "noise" in result["figures"]:
         section.pictures = [("Share of pixels kept of noise", plots.noise(result))]
         section.tables = [tables.noise_table(result)]
@@ -163,7 +163,7 @@ def _fast(result: Result) -> Section:
     section = Section(
         "fast",
         "precision=fast",
-        ["The same events with precision=fast; what it changes depends on the device (docs/user-guide.md)."],
+        ["The same events with precision=fast, whose effect depends on the device (docs/user-guide.md)."],
     )
     if _muons(result):
         section.tables = [tables.fast_table(result)]
@@ -175,8 +175,8 @@ def _dead(result: Result) -> Section:
         "dead",
         "Dead channels",
         [
-            "The same events with channels at a constant value that the mask `bad` names, chosen at random; figures of the "
-            "channels that are alive. With dead_is_hit=true a dead wire counts as hit when other views ask for coincidence."
+            "The same events with channels, chosen at random, at a constant value and in the mask `bad`; figures of the other "
+            "channels. With dead_is_hit=true a dead wire counts as hit in the coincidence of other views."
         ],
     )
     if "dead" in result["figures"]:
@@ -190,8 +190,8 @@ def _default_event(result: Result, traditional: Result) -> Section:
         "default-event",
         "Default event",
         [
-            "Ten tracks simulated by the field's own toolkit (data/README.md), and what its traditional signal processing makes of "
-            "them. Nothing was tuned on it."
+            "Ten tracks simulated by WCT (data/README.md), processed by this program and by WCT's OmnibusSigProc (OSP). Some choices were "
+            "made on this event (docs/physics.md, section Tuning)."
         ],
     )
     if "default_event" in result:

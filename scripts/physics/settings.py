@@ -61,7 +61,7 @@ def fast(variant: Variant) -> Variant:
     )
 
 
-PERFECT = Variant("perfect", "perfect regions, these events")  # never run: measured on the rule's waveforms
+PERFECT = Variant("perfect", "perfect ROIs, these events")  # never run: measured on the rule's waveforms
 
 
 def dead(variant: Variant, is_hit: bool) -> Variant:

@@ -15,10 +15,11 @@ from typing import Callable
 
 import numpy as np
 
+from scripts.frames import FrameFile
+
 from . import events as events_module
 from . import linescan, metrics, perfect_regions, roc
 from .events import Events
-from .frame_files import FrameFile
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
 from .wires import COLLECTION, VIEWS, Anode

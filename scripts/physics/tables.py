@@ -119,13 +119,13 @@ def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str
 
 
 def default_event_table(result: dict[str, Any], traditional: dict[str, Any]) -> Table:
-    """The event in data/, the traditional chain below."""
+    """The event in data/, OmnibusSigProc (OSP) below."""
     rows = [
         [result["variants"][name], *charge_row(view, views[view])]
         for name, views in result["default_event"].items()
         for view in VIEWS
     ]
-    rows += [["traditional chain", *charge_row(view, traditional["default_event"][view])] for view in VIEWS]
+    rows += [["OSP", *charge_row(view, traditional["default_event"][view])] for view in VIEWS]
     return Table("Default event", ["variant", *CHARGE_HEADS], rows, 2)
 
 
@@ -141,13 +141,13 @@ def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Tabl
 
 
 def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -> Table:
-    """Angles of one view: bias, efficiency and purity of our variants and of the traditional chain."""
+    """Angles of one view: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
     names = [name for name, views in result["lines"].items() if view in views]
     heads, columns = ["angle [degrees]"], []
     for name in names:
         heads += [f"{name}: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
         columns.append(result["lines"][name][view])
-    heads += [f"traditional: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
+    heads += [f"OSP: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
     columns.append(traditional["lines"][view])
     rows = []
     for place, first in enumerate(columns[0]):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from scripts.frames import stream_arrays
 
 from .readout import TICK_NS, Readout
 
@@ -39,17 +39,16 @@ def output_frames(path: Path) -> Iterator[tuple[int, np.ndarray]]:
     """First tick and signal (channel, tick) of each frame. Raises ValueError where frames do not follow each other."""
     expected = 0
     signal = None
-    with tarfile.open(path, "r|*") as archive:
-        for member in archive:
-            if member.name.startswith("frame_"):
-                signal = np.load(io.BytesIO(archive.extractfile(member).read()))
-            elif member.name.startswith("tickinfo_"):
-                start, tick, first = np.load(io.BytesIO(archive.extractfile(member).read()))
-                if signal is None or tick != TICK_NS or first != 0 or start != expected * TICK_NS:
-                    raise ValueError(f"{member.name} says {start} ns, expected {expected * TICK_NS}")
-                yield expected, signal
-                expected += signal.shape[1]
-                signal = None
+    for name, array in stream_arrays(path):
+        if name.startswith("frame_"):
+            signal = array
+        elif name.startswith("tickinfo_"):
+            start, tick, first = array
+            if signal is None or tick != TICK_NS or first != 0 or start != expected * TICK_NS:
+                raise ValueError(f"{path}: {name} starts at {start} ns, expected {expected * TICK_NS}")
+            yield expected, signal
+            expected += signal.shape[1]
+            signal = None
 
 
 def charges(path: Path, readout: Readout) -> tuple[Charges, int]:

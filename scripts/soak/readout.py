@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.frames import Frame, FrameFile, add_frame
 from tests.support import wire_cell
 from tests.support.synthetic import Detector
 
@@ -44,11 +45,12 @@ def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Te
         seed=seed,
         threads=1,
     )
-    signal, truth = wire_cell.read_arrays(folder / "signal.npz"), wire_cell.read_arrays(folder / "truth.npz")
-    tag = next(name for name in signal if name.startswith("frame_")).split("_")[1]
-    return [
-        Template(signal[f"frame_{tag}_{event}"], truth[f"frame_truth_{event}"]) for event in range(events)
-    ]
+    with FrameFile(folder / "signal.npz") as signal, FrameFile(folder / "truth.npz") as truth:
+        (tag,) = signal.tags()
+        return [
+            Template(signal.frame(tag, event).samples, truth.frame("truth", event).samples)
+            for event in range(events)
+        ]
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,5 @@ class Readout:
         """The frames as a .tar, written to a file or a pipe."""
         with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
             for ident, samples in enumerate(self.frames()):
-                start = TICK_NS * self.frame_ticks * ident
-                for name, array in wire_cell.event(
-                    samples, self.anode.channels, ident, start_ns=start
-                ).items():
-                    wire_cell.add_array(archive, name, array)
+                start_ns = TICK_NS * self.frame_ticks * ident
+                add_frame(archive, ident, Frame(samples, self.anode.channels, start_ns, TICK_NS))

@@ -64,7 +64,8 @@ def main() -> int:
     status = run(
         [
             str(VENV / "bin" / "python"),
-            str(ROOT / "scripts" / "wcb" / "demo_plots.py"),
+            "-m",
+            "scripts.wcb.demo_plots",
             "--adc",
             str(ADC),
             "--signal",

@@ -1,17 +1,12 @@
 """Pictures of one frame: ADC, signal and truth per plane, and some waveforms with their regions of interest.
 
-    demo_plots.py --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER
-
-Reads the field's frame files (.npz, .tar, .tar.gz, .tar.bz2) with members frame_<tag>_<ident> (channel,
-tick), channels_<tag>_<ident> and tickinfo_<tag>_<ident> = [start ns, tick ns, first tick].
+python -m scripts.wcb.demo_plots --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import tarfile
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -20,6 +15,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
 import numpy as np  # noqa: E402
 from matplotlib.colors import LinearSegmentedColormap  # noqa: E402
+
+from scripts.frames import Frame, FrameFile  # noqa: E402
 
 ROI_COLOUR = "#ffe9b0"
 SIGNAL_COLOUR = "#b5179e"
@@ -31,66 +28,33 @@ CHARGE_COLOURS = LinearSegmentedColormap.from_list(
 IMAGE_ROWS = 900  # time bins of a picture; more would be averaged away by the screen
 
 
-@dataclass
-class Frame:
-    """Samples (channel, tick), channel numbers and time axis of one frame."""
-
-    samples: np.ndarray
-    channels: np.ndarray
-    start_us: float
-    tick_us: float
-
-    def times(self) -> np.ndarray:
-        """Start of each tick in us."""
-        return self.start_us + self.tick_us * np.arange(self.samples.shape[1])
-
-    def rows(self, first: int, count: int) -> "Frame":
-        """Some consecutive channels."""
-        part = slice(first, first + count)
-        return Frame(self.samples[part], self.channels[part], self.start_us, self.tick_us)
+def times_us(frame: Frame) -> np.ndarray:
+    """Return the start of each tick [us]."""
+    return frame.start_ns / 1e3 + frame.tick_ns / 1e3 * np.arange(frame.samples.shape[1])
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a .npz or tar file by name without .npy."""
-    if path.suffix == ".npz":
-        with np.load(path) as archive:
-            return {name: archive[name] for name in archive.files}
-    with tarfile.open(path) as archive:
-        return {
-            Path(member.name).stem: np.load(io.BytesIO(archive.extractfile(member).read()))
-            for member in archive
-            if member.name.endswith(".npy")
-        }
+def part_of(frame: Frame, first: int, count: int) -> Frame:
+    """Return `count` consecutive rows."""
+    rows = slice(first, first + count)
+    return replace(frame, samples=frame.samples[rows], channels=frame.channels[rows])
 
 
 def read_frame(path: Path, tag: str | None = None) -> Frame:
-    """The first frame of a file, or the first with the tag. Channels come in ascending order."""
-    arrays = read_arrays(path)
-    names = [
-        name
-        for name in arrays
-        if name.startswith("frame_") and (tag is None or name.startswith(f"frame_{tag}_"))
-    ]
-    if not names:
-        raise SystemExit(
-            f"no frame{f' with tag {tag}' if tag else ''} in {path}; it holds {', '.join(arrays)}"
-        )
-    name = names[0].removeprefix("frame_")
-    channels = arrays[f"channels_{name}"]
-    start, tick, first = arrays[f"tickinfo_{name}"]
-    order = np.argsort(channels, kind="stable")
-    return Frame(
-        arrays[f"frame_{name}"][order].astype(np.float32),
-        channels[order],
-        (start + first * tick) / 1e3,
-        tick / 1e3,
-    )
+    """Return the first frame of a file, or the first with the tag, as float32 and in ascending order of channels."""
+    with FrameFile(path) as file:
+        tags = [tag] if tag else file.tags()
+        if not tags or not file.idents(tags[0]):
+            raise SystemExit(
+                f"{path}: no frame{f' with tag {tag}' if tag else ''}; the file has {', '.join(file.names)}"
+            )
+        frame = file.frame(tags[0], file.idents(tags[0])[0])
+    order = np.argsort(frame.channels, kind="stable")
+    return replace(frame, samples=frame.samples[order].astype(np.float32), channels=frame.channels[order])
 
 
 def without_baseline(frame: Frame) -> Frame:
-    """ADC with each channel's median taken off."""
-    baseline = np.median(frame.samples, axis=1, keepdims=True)
-    return Frame(frame.samples - baseline, frame.channels, frame.start_us, frame.tick_us)
+    """Return the ADC frame minus each channel's median."""
+    return replace(frame, samples=frame.samples - np.median(frame.samples, axis=1, keepdims=True))
 
 
 def picture_of(samples: np.ndarray) -> np.ndarray:
@@ -126,7 +90,7 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
         1, len(panels), figsize=(5.4 * len(panels), 6.6), sharex=True, sharey=True, layout="constrained"
     )
     for axis, (title, frame, colours, low, high, unit) in zip(axes, panels):
-        times = frame.times()
+        times = times_us(frame)
         image = axis.imshow(
             picture_of(frame.samples),
             origin="lower",
@@ -135,7 +99,12 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
             vmin=low,
             vmax=high,
             interpolation="nearest",
-            extent=(frame.channels[0] - 0.5, frame.channels[-1] + 0.5, times[0], times[-1] + frame.tick_us),
+            extent=(
+                frame.channels[0] - 0.5,
+                frame.channels[-1] + 0.5,
+                times[0],
+                times[-1] + frame.tick_ns / 1e3,
+            ),
         )
         axis.set_title(title)
         axis.set_xlabel("channel")
@@ -179,13 +148,14 @@ def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: P
         axes = column.subplots(4, 1, height_ratios=[1, 1.5, 1, 1.5])
         reference = truth or signal
         for (upper, lower), row in zip((axes[:2], axes[2:]), choose_rows(reference)):
-            ticks = window_of(reference.samples[row], signal.tick_us)
-            times, charge = signal.times()[ticks], signal.samples[row, ticks]
+            tick_us = signal.tick_ns / 1e3
+            ticks = window_of(reference.samples[row], tick_us)
+            times, charge = times_us(signal)[ticks], signal.samples[row, ticks]
             for axis in (upper, lower):
-                shade_regions(axis, times, charge, signal.tick_us)
+                shade_regions(axis, times, charge, tick_us)
                 axis.set_xlim(times[0], times[-1])
                 axis.axhline(0, color="0.8", lw=0.8, zorder=1)
-            upper.step(adc.times()[ticks], adc.samples[row, ticks], where="post", color=ADC_COLOUR, lw=0.9)
+            upper.step(times_us(adc)[ticks], adc.samples[row, ticks], where="post", color=ADC_COLOUR, lw=0.9)
             upper.set_ylabel("ADC counts")
             upper.set_title(f"{plane} plane, channel {signal.channels[row]}", fontsize=11)
             upper.tick_params(labelbottom=False)
@@ -222,7 +192,7 @@ def main() -> None:
     planes, first = [], 0
     for item in options.planes.split(","):
         plane, count = item.split(":")[0], int(item.split(":")[1])
-        part = [frame.rows(first, count) if frame else None for frame in (adc, signal, truth)]
+        part = [part_of(frame, first, count) if frame else None for frame in (adc, signal, truth)]
         planes.append((plane, *part))
         first += count
 

@@ -19,8 +19,10 @@ Two commands do everything, resume where they stopped and need only Debian 12's 
 
 Set-up:
   setup       system packages (apt, with root or sudo) and Python packages (.venv)
-                --full           all Python packages, CUDA's too: 2.8 GB to download, 5.1 GB on disk (default)
+                --full           all Python packages, CUDA's too: 2.8 GB to download, 5.1 GB on disk
+                                 (default with an NVIDIA driver, and for test)
                 --slim           leave out what only a GPU or Python's torch needs: 0.6 GB, 0.8 GB
+                                 (default without a driver)
                 --without-torch  no LibTorch: configure --with-libtorch=DIR takes yours
                 --no-system      do not look at the system packages
               demo and test take these options too

@@ -1,7 +1,8 @@
-"""./wcb test: set-up and build if needed, then all tests.
+"""./wcb test: set up and build if needed, then run all tests.
 
-Runs the GoogleTest program and pytest, names what failed and what was skipped and why, and ends with the line
-"N passed, N failed, N skipped". Exit status 0 only if something passed and nothing failed.
+Run the GoogleTest program in shards and pytest in workers, one of each per core. List failed and skipped tests with
+their reasons and end with the line "N passed, N failed, N skipped". Exit with status 0 only if a test passed and none
+failed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as xml
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +21,9 @@ from . import setup
 from .checkout import OUT, ROOT, VENV, build, say
 
 REPORTS = OUT / "test"
-PYTHON_TESTS = ("tests", "profiling", "campaign")
+PYTHON_TESTS = ("campaign", "tests", "profiling")
 REASON_WIDTH = 200
+CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass
@@ -64,15 +67,27 @@ def reason(element: xml.Element) -> str:
     return text if len(text) <= REASON_WIDTH else text[: REASON_WIDTH - 3] + "..."
 
 
-def run_google_tests(program: Path, only: str) -> Outcome:
-    """Run the C++ tests; a crash is one failed test, named after the test that was running."""
-    report = REPORTS / "googletest.xml"
+def run_google_tests(program: Path, only: str, shards: int = CORES) -> Outcome:
+    """Run the C++ tests in `shards` processes at the same time."""
+    with ThreadPoolExecutor(shards) as pool:
+        outcomes = pool.map(lambda shard: run_shard(program, only, shard, shards), range(shards))
+    total = Outcome()
+    for outcome in outcomes:
+        total.add(outcome)
+    return total
+
+
+def run_shard(program: Path, only: str, shard: int, shards: int) -> Outcome:
+    """Run one shard of the C++ tests. A crash counts as one failed test, named after the test that was running."""
+    report = REPORTS / f"googletest-{shard}.xml"
     report.unlink(missing_ok=True)
     command = [str(program), f"--gtest_output=xml:{report}"] + ([f"--gtest_filter=*{only}*"] if only else [])
+    environment = dict(os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
     finished, running, kept = [], "", []
     with subprocess.Popen(
         command,
         cwd=ROOT,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -90,7 +105,10 @@ def run_google_tests(program: Path, only: str) -> Outcome:
 
 
 def follow(line: str, running: str, kept: list[str], finished: list[str]) -> tuple[str, list[str]]:
-    """Show a line per suite and all output of a test that fails. Returns (running test, its output)."""
+    """Print all output of a test that fails.
+
+    @return the running test and its output so far
+    """
     mark, text = line[:12], line[13:]
     if mark == "[ RUN      ]":
         return text, []
@@ -100,13 +118,11 @@ def follow(line: str, running: str, kept: list[str], finished: list[str]) -> tup
     if mark == "[  FAILED  ]" and running:
         say("\n".join([f"FAILED {running}", *(f"  {output}" for output in kept)]))
         return "", []
-    if mark == "[----------]" and " from " in text and text.endswith("total)"):
-        say(f"  {text}")
     return running, kept + [line] if running else kept
 
 
 def run_pytest(only: str) -> Outcome:
-    """Run the Python tests."""
+    """Run the Python tests. Tests of one file share a worker, so that module fixtures run once."""
     report = REPORTS / "pytest.xml"
     report.unlink(missing_ok=True)
     folders = [name for name in PYTHON_TESTS if any((ROOT / name).glob("**/test_*.py"))]
@@ -118,6 +134,8 @@ def run_pytest(only: str) -> Outcome:
         "pytest",
         "-q",
         "--color=no",
+        f"--numprocesses={CORES}",
+        "--dist=loadfile",
         f"--junitxml={report}",
         *folders,
     ]
@@ -163,7 +181,7 @@ def main() -> int:
     setup.add_options(parser)
     options = parser.parse_args()
 
-    setup.ensure(options.mode, options.no_system, quiet=True)
+    setup.ensure(options.mode, options.no_system, for_tests=True)
     folder = build()
     REPORTS.mkdir(parents=True, exist_ok=True)
 

@@ -20,14 +20,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="mode",
         action="store_const",
         const="full",
-        help="all Python packages, CUDA's too (default: 2.8 GB to download, 5.1 GB on disk)",
+        help="all Python packages, CUDA's too: 2.8 GB to download, 5.1 GB on disk (default with an NVIDIA driver, and for test)",
     )
     choice.add_argument(
         "--slim",
         dest="mode",
         action="store_const",
         const="slim",
-        help="leave out what only a GPU or Python's torch needs (0.6 GB, 0.8 GB); tests of these skip",
+        help="leave out what only a GPU or Python's torch needs: 0.6 GB, 0.8 GB; tests of these skip (default without a driver)",
     )
     choice.add_argument(
         "--without-torch",
@@ -39,14 +39,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-system", action="store_true", help="do not look at the system packages")
 
 
-def ensure(mode: str | None, no_system: bool = False, quiet: bool = False) -> None:
-    """Do what is not done yet. quiet: say nothing when there is nothing to do."""
-    if quiet and virtual_environment.is_ready(mode):
+def ensure(mode: str | None, no_system: bool = False, quiet: bool = False, for_tests: bool = False) -> None:
+    """Install what is missing.
+
+    @param quiet      print nothing when the environment is complete
+    @param for_tests  install what only tests need too
+    """
+    if quiet and not for_tests and virtual_environment.is_ready(mode):
         return
     with one_at_a_time("setup"):
         if not no_system:
-            system_packages.ensure()
-        virtual_environment.ensure(mode)
+            system_packages.ensure(for_tests)
+        virtual_environment.ensure(mode, for_tests)
 
 
 def enter(mode: str | None, no_system: bool) -> None:

@@ -29,7 +29,7 @@ class Package:
 
     @property
     def optional(self) -> bool:
-        """Whether one can do without: only some tests need it, and skip."""
+        """Tell whether only some tests need the package; they skip without it."""
         return self.purpose.startswith("optional: ")
 
     def present(self) -> bool:
@@ -68,9 +68,13 @@ def rights() -> list[str] | None:
     return None
 
 
-def ensure() -> None:
-    """Install what is missing, or end with the list of it (status 2). What is optional is never a reason to end."""
-    absent = [package for package in read_list() if not package.present()]
+def ensure(for_tests: bool = False) -> None:
+    """Install missing packages, or end with a list of them (status 2). Missing optional packages are never an error.
+
+    @param for_tests  install the optional packages too, which only tests need
+    """
+    wanted = [package for package in read_list() if for_tests or not package.optional]
+    absent = [package for package in wanted if not package.present()]
     missing = [package for package in absent if not package.optional]
     optional = [package for package in absent if package.optional]
     if not absent:

@@ -26,6 +26,7 @@ LAUNCHER_TEXT = """#!/bin/sh
 exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m {module} "$@"
 """
 OLDEST_PYTHON = (3, 11)
+DRIVER_FILES = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1")
 LARGE_MB = 20.0  # packages from this size on are fetched one by one, so that a stop loses at most one of them
 
 # mode -> the sets of requirements.txt that it installs
@@ -69,31 +70,53 @@ def fingerprint(mode: str) -> str:
 
 
 def read_stamp() -> dict:
-    """{'mode': ..., 'fingerprint': ...}, or {} for an environment that is not finished."""
+    """Return {'mode': ..., 'given': whether an option chose it, 'fingerprint': ...}, or {} if the set-up is not finished."""
     try:
         return json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def is_ready(mode: str | None) -> bool:
-    """Whether the environment is complete; mode None accepts the one that was chosen before."""
+def has_nvidia_driver() -> bool:
+    """Tell whether this machine has a driver for NVIDIA GPUs."""
+    return any(Path(path).exists() for path in DRIVER_FILES)
+
+
+def wanted_mode(mode: str | None, for_tests: bool = False) -> str:
+    """Return the mode to install: the one given, else the one given before, else the smallest that does the task.
+
+    Some tests need CUDA's compiler or Python's torch; programs need these only on a machine with a GPU.
+    """
+    stamp = read_stamp()
+    if mode:
+        return mode
+    if stamp.get("given"):
+        return stamp["mode"]
+    if for_tests or has_nvidia_driver():
+        return "full"
+    return stamp.get("mode", "slim")
+
+
+def is_ready(mode: str | None, for_tests: bool = False) -> bool:
+    """Tell whether the environment is complete for the wanted mode."""
     stamp = read_stamp()
     return (
         bool(stamp)
-        and mode in (None, stamp["mode"])
+        and stamp["mode"] == wanted_mode(mode, for_tests)
         and stamp["fingerprint"] == fingerprint(stamp["mode"])
         and are_own_packages_linked()
     )
 
 
-def ensure(mode: str | None) -> None:
-    """Make or complete the environment. mode None: as before, or full the first time."""
-    if is_ready(mode):
+def ensure(mode: str | None, for_tests: bool = False) -> None:
+    """Make or complete the environment. Mode None: see wanted_mode()."""
+    if is_ready(mode, for_tests):
         say(f"Python packages: complete ({read_stamp()['mode']}, {VENV}).")
         return
-    old_mode = read_stamp().get("mode")
-    mode = mode or old_mode or "full"
+    is_given = bool(mode) or read_stamp().get("given", False)
+    if not is_given:
+        say_default(for_tests)
+    mode = wanted_mode(mode, for_tests)
     make_environment()
     STAMP.unlink(missing_ok=True)
     if is_pruned() and mode == "full":
@@ -105,8 +128,23 @@ def ensure(mode: str | None) -> None:
     if mode == "slim":
         prune_torch()
     link_own_packages()
-    STAMP.write_text(json.dumps({"mode": mode, "fingerprint": fingerprint(mode)}) + "\n", encoding="utf-8")
+    stamp = {"mode": mode, "given": is_given, "fingerprint": fingerprint(mode)}
+    STAMP.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
     say(f"Python packages: complete ({mode}, {VENV}).")
+
+
+def say_default(for_tests: bool) -> None:
+    """Say in one line which set is installed when no option gives one, and how to get the other."""
+    if has_nvidia_driver():
+        say("Python packages: the full set, for the GPU of this machine.")
+    elif for_tests:
+        say(
+            "Python packages: the full set, for tests of CUDA kernels and training; --slim skips these (0.6 GB, not 2.8 GB)."
+        )
+    else:
+        say(
+            "Python packages: no NVIDIA driver, so the slim set: 0.6 GB to download, not 2.8 GB (--full: all)."
+        )
 
 
 def make_environment() -> None:
@@ -193,8 +231,6 @@ def install(items: list[Requirement], mode: str) -> None:
         f"Python packages: {len(items)} to install into {VENV}: "
         f"{size(download)} to download, {size(disk)} on disk."
     )
-    if mode == "full" and any(item.name == "torch" for item in items):
-        say("  Most of it is CUDA. Without a GPU, ./wcb setup --slim is enough: 0.6 GB and 0.8 GB.")
     check_space(
         sum(item.disk for item in items) + max(item.download for item in items)
     )  # slim prunes afterwards

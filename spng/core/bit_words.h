@@ -1,7 +1,7 @@
 #pragma once
 // Rows of bits in 64-bit words: bit (i mod 64) of word (i / 64) is sample i; bits past the last sample are 0.
-// Both directions move eight samples with one multiplication, which needs no vector instructions and is fast
-// enough: the rows of an anode take well under a millisecond.
+// Packing and unpacking move eight samples with one multiplication. This needs no vector instructions and is
+// fast enough: the rows of an anode take well under a millisecond.
 
 #include <algorithm>
 #include <bit>
@@ -14,33 +14,33 @@ static_assert(std::endian::native == std::endian::little, "bytes and bits are pa
 
 constexpr std::int64_t bits_per_word = 64;
 
-/// Words that hold `bits` bits.
+/// Return the number of words that hold `bits` bits.
 constexpr std::int64_t words_for(std::int64_t bits) {
     return (bits + bits_per_word - 1) / bits_per_word;
 }
 
-/// The bits of the last word of a row of `bits` (> 0) samples that are samples.
+/// Return the mask of the used bits in the last word of a row of `bits` (> 0) samples.
 constexpr std::uint64_t last_word_bits(std::int64_t bits) {
     const std::int64_t used = bits % bits_per_word;
     return used == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
 }
 
-/// Eight bytes that are 0 or 1 to eight bits: the product brings byte i to bit 56 + i.
+/// Pack eight bytes that are 0 or 1 into eight bits. The product moves byte i to bit 56 + i.
 inline std::uint64_t bits_of_bytes(const std::uint8_t* bytes) {
     std::uint64_t eight;
     std::memcpy(&eight, bytes, sizeof eight);
     return (eight * 0x0102040810204080u) >> 56;
 }
 
-/// Eight bits to eight bytes that are 0 or 1: byte i keeps bit i of a copy, and adding 0x7f carries it to its
-/// top.
+/// Unpack eight bits into eight bytes that are 0 or 1. Byte i keeps bit i of a copy; adding 0x7f carries that
+/// bit to the top of the byte.
 inline void bytes_of_bits(std::uint64_t bits, std::uint8_t* bytes) {
     const std::uint64_t kept = ((bits & 0xff) * 0x0101010101010101u) & 0x8040201008040201u;
     const std::uint64_t eight = ((kept + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
     std::memcpy(bytes, &eight, sizeof eight);
 }
 
-/// `count` bytes that are 0 or 1 to words_for(count) words.
+/// Pack `count` bytes that are 0 or 1 into words_for(count) words.
 inline void pack_row(const std::uint8_t* bytes, std::int64_t count, std::uint64_t* words) {
     std::int64_t first = 0;
     for (; first + bits_per_word <= count; first += bits_per_word) {
@@ -57,7 +57,7 @@ inline void pack_row(const std::uint8_t* bytes, std::int64_t count, std::uint64_
     }
 }
 
-/// The first `count` bits of a row of words to as many bytes that are 0 or 1.
+/// Unpack the first `count` bits of a row of words into `count` bytes that are 0 or 1.
 inline void unpack_row(const std::uint64_t* words, std::int64_t count, std::uint8_t* bytes) {
     std::int64_t first = 0;
     for (; first + bits_per_word <= count; first += bits_per_word) {
@@ -83,7 +83,7 @@ inline void set_bits(std::uint64_t* words, std::int64_t begin, std::int64_t end)
     }
 }
 
-/// The first i in [begin, end) whose bit equals `value`, or `end`.
+/// Return the first i in [begin, end) whose bit equals `value`, or `end` if there is none.
 inline std::int64_t find_bit(const std::uint64_t* words, std::int64_t begin, std::int64_t end, bool value) {
     while (begin < end) {
         const std::uint64_t word = words[begin / bits_per_word];
@@ -96,7 +96,7 @@ inline std::int64_t find_bit(const std::uint64_t* words, std::int64_t begin, std
     return end;
 }
 
-/// One past the last i in [begin, end) whose bit equals `value`, or `begin`.
+/// Return one past the last i in [begin, end) whose bit equals `value`, or `begin` if there is none.
 inline std::int64_t find_bit_back(const std::uint64_t* words, std::int64_t begin, std::int64_t end,
                                   bool value) {
     while (begin < end) {
@@ -111,7 +111,7 @@ inline std::int64_t find_bit_back(const std::uint64_t* words, std::int64_t begin
     return begin;
 }
 
-/// How many of the bits [begin, end) are set.
+/// Count the set bits in [begin, end).
 inline std::int64_t count_bits(const std::uint64_t* words, std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
     while (begin < end) {

@@ -52,7 +52,7 @@ void Environment::prepare(Component& component) {
         return;
     }
     if (state == State::preparing) {
-        throw Error(ErrorKind::Configuration, {.what = "components that need each other in a circle",
+        throw Error(ErrorKind::Configuration, {.what = "circular reference between components",
                                                .where = component.name().text(),
                                                .seen = "a reference that leads back to itself",
                                                .expected = "references without a circle",

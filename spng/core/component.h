@@ -1,6 +1,6 @@
 #pragma once
-// Components are what a configuration names: services (built once, shared) and graph nodes. Each is
-// registered by one declaration and configured from the field list of its Config struct.
+// Components: the services (built once, shared) and graph nodes that a configuration names. One declaration
+// registers a component type; the field list of its Config struct describes its configuration.
 
 #include "spng/core/field.h"
 
@@ -13,11 +13,11 @@ namespace spng {
 
 class Environment;
 
-/// How a component is called: "Type" or "Type:instance".
+/// Name of a component: "Type" or "Type:instance".
 struct ComponentName {
     std::string type, instance;
     std::string text() const { return instance.empty() ? type : type + ":" + instance; }
-    /// Splits at the first colon.
+    /// Split `text` at the first colon.
     static ComponentName from(const std::string& text);
 };
 
@@ -28,19 +28,20 @@ public:
     const ComponentName& name() const { return m_name; }
     void set_name(ComponentName name) { m_name = std::move(name); }
 
-    /// Read and check the component's own data. Throws Error(Configuration).
+    /// Read and check the component's own configuration.
+    /// @throws Error(Configuration)
     virtual void configure(const nlohmann::json& data) = 0;
 
     /// Build everything that does not depend on an event: spectra, tables, models. Called once, after all
-    /// components are configured and before the first event; services are prepared before the components that
-    /// ask for them.
+    /// components are configured and before the first event. A service is prepared before the components that
+    /// use it.
     virtual void prepare(Environment&) {}
 
 private:
     ComponentName m_name;
 };
 
-/// Base with the configuration read from a field list.
+/// Base class of components whose configuration is read from a field list.
 template <class Base, detail::HasFields Config>
 class Configured : public Base {
 public:
@@ -51,11 +52,11 @@ public:
     const Config& config() const { return m_config; }
 
 protected:
-    /// Checks that concern several members at once.
+    /// Check conditions that involve several members. Called when all members are read.
     virtual void configured() {}
     [[noreturn]] void reject(const std::string& key, const std::string& seen, const std::string& expected,
                              const std::string& hint = {}) const {
-        throw Error(ErrorKind::Configuration, {.what = "configuration that does not fit together",
+        throw Error(ErrorKind::Configuration, {.what = "configuration values do not fit together",
                                                .where = this->name().text() + ", key " + key,
                                                .seen = seen,
                                                .expected = expected,
@@ -69,21 +70,24 @@ private:
 /// A service: spectra, models, the detector. Built once, shared by nodes, const after prepare().
 class Service : public Component {};
 
-/// What a service class derives from: `class FieldResponse : public ServiceWith<FieldResponseConfig>`.
+/// Base class of a service: `class FieldResponse : public ServiceWith<FieldResponseConfig>`.
 template <detail::HasFields Config>
 using ServiceWith = Configured<Service, Config>;
 
-/// All components of a job, by name; resolves the references between them.
+/// All components of a job, by name. Resolves the references between them.
 class Environment {
 public:
-    /// Takes ownership. Throws Error(Configuration) when the name is taken.
+    /// Take ownership of a component.
+    /// @throws Error(Configuration) if another component has this name
     void add(std::unique_ptr<Component> component);
 
+    /// Return the component of that name; null if there is none.
     Component* find(const std::string& name) const;
     const std::vector<std::unique_ptr<Component>>& components() const { return m_components; }
 
-    /// The service of that name, prepared. Throws Error(Configuration) when it is missing (naming the
-    /// nearest), is of another type, or asks for itself.
+    /// Return the service of that name, prepared.
+    /// @param asking  the component that uses it, named in errors
+    /// @throws Error(Configuration) if it is missing (names the nearest), has another type, or uses itself
     template <class T>
     const T& service(const std::string& name, const std::string& asking) {
         Component& component = prepared(name, asking);
@@ -93,7 +97,7 @@ public:
         wrong_service_type(name, asking);
     }
 
-    /// Prepare every service that no one has asked for yet, then every other component.
+    /// Prepare every service that is not prepared yet, then every other component.
     void prepare_all();
 
 private:

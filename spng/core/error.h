@@ -1,6 +1,6 @@
 #pragma once
-// One kind of exception for everything that can go wrong, so that every failure ends in one readable block
-// and one exit status (design.md 5: 1 failed while running, 2 wrong use or configuration).
+// The one exception type of the program: every failure ends in one readable block and one exit status. Status
+// 1: failed while running; status 2: usage error or wrong configuration.
 
 #include <exception>
 #include <string>
@@ -17,13 +17,13 @@ enum class ErrorKind {
     Internal       ///< a defect of this program                     exit 1
 };
 
-/// What a user needs to hint a failure. Only `what` is required; empty lines are left out of the block.
+/// Everything a user needs to fix a failure. Only `what` is required; the block leaves out empty lines.
 struct ErrorText {
     std::string what = {};     ///< one sentence: what failed
     std::string where = {};    ///< node and key, or file and position
     std::string seen = {};     ///< the offending value
-    std::string expected = {}; ///< what would have been right
-    std::string hint = {};     ///< what to do about it
+    std::string expected = {}; ///< a valid value
+    std::string hint = {};     ///< how to fix it
 };
 
 class Error : public std::exception {
@@ -32,13 +32,13 @@ public:
 
     ErrorKind kind() const noexcept { return m_kind; }
     const ErrorText& text() const noexcept { return m_text; }
-    /// 2 for Usage and Configuration, 1 for the rest.
+    /// Return 2 for Usage and Configuration, 1 for the rest.
     int exit_status() const noexcept;
 
-    /// Put an outer place before the one already named: "SPNGDecon:induction, event 3" + ", " + old place.
+    /// Put an outer location before the present one: "SPNGDecon:induction, event 3" + ", " + `where`.
     void add_where(const std::string& outer);
 
-    /// The whole block, several lines, no trailing newline.
+    /// Return the whole block: several lines, no trailing newline.
     const char* what() const noexcept override { return m_block.c_str(); }
 
 private:
@@ -48,8 +48,8 @@ private:
     std::string m_block;
 };
 
-/// Throw what was kept of a failure, when there is one; an Error as a copy, since who catches it may add to
-/// it.
+/// Rethrow a stored exception; do nothing if `failure` is null. An Error is thrown as a copy, since the
+/// catcher may call add_where().
 void rethrow_copy(const std::exception_ptr& failure);
 
 } // namespace spng

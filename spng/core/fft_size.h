@@ -4,9 +4,9 @@
 
 namespace spng {
 
-/// The smallest size >= `minimum` that is a multiple of `multiple` and has no prime factor above 7 beyond
-/// those of `multiple`: fast on the CPU and free of cuFFT's slow and once wrong large-prime path. `minimum`
-/// and `multiple` >= 1.
+/// Return the smallest size >= `minimum` that is a multiple of `multiple` and whose other prime factors are at
+/// most 7. Such sizes are fast on the CPU and avoid cuFFT's path for large primes, which is slow and was once
+/// wrong. `minimum` and `multiple` must be >= 1.
 std::int64_t fast_fft_size(std::int64_t minimum, std::int64_t multiple = 1);
 
 } // namespace spng

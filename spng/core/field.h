@@ -1,5 +1,5 @@
 #pragma once
-// A configuration struct says in ONE place what each of its members is called, its unit, range and meaning:
+// Field lists: a configuration struct declares the name, unit, range and meaning of each member in ONE place:
 //
 //     struct ThresholdConfig {
 //         double threshold_rms_factor = 3.0;
@@ -10,9 +10,9 @@
 //         }
 //     };
 //
-// From that declaration come parsing, range checks, the rejection of unknown keys, `--describe` and the JSON
-// schema. The member's initial value is the default. Members may be bool, integers, double, string, another
-// such struct, or a vector of any of these.
+// Parsing, range checks, the rejection of unknown keys, `--describe` and the JSON schema all use that
+// declaration. The initial value of a member is its default. A member may be a bool, an integer, a double, a
+// string, another such struct, or a vector of any of these.
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
@@ -30,8 +30,8 @@
 
 namespace spng {
 
-/// Which values are right: an interval for numbers, a choice or "not empty" for strings. For vectors it holds
-/// for each element.
+/// The valid values: an interval for numbers, a choice or "not empty" for strings. The range of a vector
+/// applies to each element.
 struct Range {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
@@ -77,7 +77,7 @@ template <class Config, class Member>
 struct Field {
     Member Config::*member;
     const char* name;
-    /// "ns", "MHz", "1", ... in the toolkit's base units where it has a dimension; "" for text
+    /// "ns", "MHz", "1", ...: base units of the Wire-Cell Toolkit for quantities with a dimension; "" for text
     const char* unit;
     Range range;
     const char* text;
@@ -218,10 +218,10 @@ nlohmann::json as_json(const T& value) {
 
 } // namespace detail
 
-/// Fill a Config from a JSON object; members that are not named keep their default.
-/// @param where  "SPNGDecon:induction" or "…, key views[0]": the place named in errors
-/// Throws Error(Configuration) on unknown keys (naming the nearest known one), wrong types and values out of
-/// range.
+/// Fill a Config from a JSON object. Members without a key keep their default.
+/// @param where  "SPNGDecon:induction" or "…, key views[0]": the location named in errors
+/// @throws Error(Configuration) for unknown keys (names the nearest known one), wrong types and values out of
+/// range
 template <detail::HasFields Config>
 Config parse(const nlohmann::json& data, const std::string& where) {
     detail::require_object(where, data);
@@ -241,20 +241,21 @@ Config parse(const nlohmann::json& data, const std::string& where) {
             }
             return;
         }
-        const std::string place =
+        const std::string location =
             where + (where.find(", key ") == std::string::npos ? ", key " : ".") + f.name;
-        detail::assign(config.*(f.member), *found, f.range, f.unit, place);
+        detail::assign(config.*(f.member), *found, f.range, f.unit, location);
     };
     std::apply([&](const auto&... f) { (one(f), ...); }, Config::fields());
     return config;
 }
 
-/// The defaults, or any other value, as JSON.
+/// Return all members as JSON.
 template <detail::HasFields Config>
 nlohmann::json to_json(const Config& config) {
     return detail::as_json(config);
 }
 
+/// Describe the members of a Config, in the order of its field list.
 template <detail::HasFields Config>
 std::vector<FieldDescription> describe_fields() {
     std::vector<FieldDescription> rows;
@@ -276,7 +277,7 @@ std::vector<FieldDescription> describe_fields() {
     return rows;
 }
 
-/// For the config of a component that has nothing to configure.
+/// Configuration of a component without keys.
 struct NoConfig {
     static constexpr auto fields() { return std::make_tuple(); }
 };

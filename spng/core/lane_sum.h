@@ -1,13 +1,13 @@
 #pragma once
-// Sums that are precise, fast and the same on every machine width: float64 in eight interleaved partial sums,
-// an order that vector registers can take without being allowed to reorder. For use inside SPNG_MULTIVERSION
-// kernels.
+// Sums that are precise, fast and equal on every vector width: float64 in eight interleaved partial sums. The
+// compiler can keep this order in vector registers without permission to reorder. For use inside
+// SPNG_MULTIVERSION kernels.
 
 #include <cstdint>
 
 namespace spng {
 
-/// Sum of value(sample) over a row; value takes and returns double.
+/// Return the sum of value(sample) over a row; `value` takes and returns double.
 template <class Sample, class Value>
 [[gnu::always_inline]] inline double lane_sum(const Sample* row, std::int64_t count, Value value) {
     constexpr int lanes = 8;

@@ -1,11 +1,11 @@
 #pragma once
-// Portable builds that still use the vector units of the machine at hand: a kernel marked SPNG_MULTIVERSION
-// is compiled for plain x86-64, for AVX2 (x86-64-v3) and for AVX-512 (x86-64-v4), and the loader picks one at
-// start. The mark goes on a function that loops over a whole row, since every call passes through the
-// loader's table. What such a function calls must be inline to be compiled for the same instruction set.
+// Portable builds that use the vector units of the machine: a CPU kernel marked SPNG_MULTIVERSION is compiled
+// for plain x86-64, for AVX2 (x86-64-v3) and for AVX-512 (x86-64-v4), and the loader picks one at start. Mark
+// functions that loop over a whole row, since every call passes through the loader's table. Functions called
+// from a marked one must be inline to be compiled for the same instruction set.
 //
-// Elsewhere (other processors, other compilers, sanitizers, whose runtime is not ready when the loader picks)
-// the mark is empty and the kernel is what the compiler makes of it.
+// The mark is empty on other processors, with other compilers, and with sanitizers, whose runtime is not ready
+// when the loader picks.
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

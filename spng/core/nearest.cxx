@@ -11,7 +11,7 @@ std::string lowered(std::string text) {
     return text;
 }
 
-/// Optimal string alignment distance: three rows of the usual table are enough.
+/// Return the optimal string alignment distance. Keeps three rows of the usual table.
 std::size_t distance(const std::string& a, const std::string& b) {
     const std::size_t width = b.size() + 1;
     std::vector<std::size_t> before(width), last(width), now(width);
@@ -42,7 +42,7 @@ std::string nearest_name(const std::string& seen, const std::vector<std::string>
     for (const auto& candidate : candidates) {
         const std::string name = lowered(candidate);
         std::size_t d = distance(wanted, name);
-        // A user who drops a prefix ("Decon" for "SPNGDecon") is near too.
+        // A name without its prefix ("Decon" for "SPNGDecon") is near too.
         if (d >= best_distance && wanted.size() >= 4 && name.size() > wanted.size() &&
             name.compare(name.size() - wanted.size(), wanted.size(), wanted) == 0) {
             d = 1;

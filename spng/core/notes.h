@@ -5,10 +5,10 @@
 
 namespace spng {
 
-/// Provenance that travels with an event to the output ("model": "dnnroi.ts"): keys and texts.
+/// Provenance that travels with an event to the output, text by key: "model": "dnnroi.ts".
 using Notes = std::map<std::string, std::string>;
 
-/// Add notes to others. Two texts of one key stand on lines of their own, each text once.
+/// Add the notes `from` to `into`. Different texts of one key are joined as lines, each text once.
 void merge_notes(Notes& into, const Notes& from);
 
 } // namespace spng

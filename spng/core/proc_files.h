@@ -1,5 +1,6 @@
 #pragma once
-// What Linux tells in the text files of /proc. Inline: the recorder's library links nothing of the others.
+// Values from the text files of Linux' /proc. Header-only, since the recorder, a library of its own, includes
+// it too.
 
 #include <cstdint>
 #include <fstream>
@@ -8,8 +9,7 @@
 
 namespace spng {
 
-/// The value of the first line "name : value" of a file, without the blanks before it; "" where there is
-/// none.
+/// Return the value of the first line "name : value" of a file, without leading blanks; "" if there is none.
 inline std::string proc_value(const char* path, const std::string& name) {
     constexpr const char* blanks = " \t";
     std::ifstream file(path);
@@ -24,24 +24,24 @@ inline std::string proc_value(const char* path, const std::string& name) {
     return "";
 }
 
-/// The bytes of a line "name: 123 kB"; -1 where there is none.
+/// Return the bytes of a line "name: 123 kB"; -1 if there is none.
 inline std::int64_t proc_bytes(const char* path, const std::string& name) {
     std::istringstream value(proc_value(path, name));
     std::int64_t kilobytes = 0;
     return value >> kilobytes ? kilobytes * 1024 : -1;
 }
 
-/// When this process began, in the kernel's ticks since boot (the 22nd field of its stat line); "" where
-/// /proc does not tell.
+/// Return the start time of this process in the kernel's ticks since boot (field 22 of its stat line); "" if
+/// /proc does not have it.
 inline std::string process_start_ticks() {
     std::ifstream file("/proc/self/stat");
     std::string text;
     std::getline(file, text);
-    // The second field is the program's name in parentheses and may itself hold blanks and parentheses.
+    // The second field is the program's name in parentheses; the name may contain blanks and parentheses.
     const auto name_ends = text.rfind(')');
     std::istringstream fields(name_ends == std::string::npos ? "" : text.substr(name_ends + 1));
     std::string field;
-    for (int number = 3; number <= 22; ++number) {
+    for (int index = 3; index <= 22; ++index) {
         if (!(fields >> field)) {
             return "";
         }

@@ -1,5 +1,5 @@
 #pragma once
-// The catalogue of component types. A type enters it by one declaration at namespace scope beside its class:
+// The catalogue of component types. One declaration at namespace scope, beside the class, registers a type:
 //
 //     const Registration<ThresholdROIs> registration{{
 //         .type = "SPNGThresholdROIs", .kind = "roi", .inputs = {"tight"}, .outputs = {"regions"},
@@ -14,7 +14,9 @@
 
 namespace spng {
 
-/// Whether a node may work on several events at once.
+struct MemoryRule; // spng/graph/memory_rule.h
+
+/// Whether a node may process several events at once.
 enum class Concurrency { unlimited, serial };
 
 struct ComponentType {
@@ -22,10 +24,13 @@ struct ComponentType {
     /// colour and category of its ranges: source, frame, decon, filter, roi, coincidence, dnn, sink,
     /// plumbing, service
     std::string kind;
-    std::vector<std::string> inputs; ///< port names; a trailing "*" means as many as `multiplicity` says
+    /// names of the input ports; a trailing "*" stands for `multiplicity` ports
+    std::vector<std::string> inputs;
     std::vector<std::string> outputs;
     Concurrency concurrency = Concurrency::unlimited;
     std::string text; ///< one line of meaning
+    /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not counted.
+    std::shared_ptr<const MemoryRule> memory{};
 };
 
 class Registry {
@@ -39,10 +44,10 @@ public:
     static Registry& instance();
     void add(Entry entry);
     const Entry* find(const std::string& type) const;
-    /// Sorted.
+    /// Return the names of all types, sorted.
     std::vector<std::string> types() const;
-    /// A component of that type, named but not configured. Throws Error(Configuration) for an unknown type,
-    /// naming the nearest.
+    /// Make a component of that type, named but not configured.
+    /// @throws Error(Configuration) for an unknown type; names the nearest
     std::unique_ptr<Component> make(const ComponentName& name) const;
 
 private:

@@ -1,9 +1,8 @@
 #pragma once
-// Exact order statistics of one row without sorting or moving it: the value is found by bisection between the
-// smallest and the largest, each step counting the samples at or below the middle. Counting runs at full
-// vector width, so that a dozen passes over a row in the first-level cache cost less than one histogram. Real
-// numbers are compared as integers of the same order. For use inside SPNG_MULTIVERSION kernels. Rows must be
-// finite.
+// Exact order statistics of one row without sorting or moving it: bisection between the smallest and the
+// largest value, where each step counts the samples at or below the middle. Counting runs at full vector
+// width, so a dozen passes over a row in the first-level cache cost less than one histogram. Real samples are
+// compared as integers of the same order. For use inside SPNG_MULTIVERSION kernels. Rows must be finite.
 
 #include <bit>
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace spng {
 
-/// Integer of the same order as a sample: the sample itself, or the bits of a real number with the magnitude
-/// of negative ones reversed. -0 comes before +0.
+/// Return an integer of the same order as the sample: the sample itself, or the bits of a real sample, with
+/// the magnitude of negative ones reversed. -0 comes before +0.
 [[gnu::always_inline]] inline std::int16_t ordered_key(std::int16_t sample) {
     return sample;
 }
@@ -26,7 +25,7 @@ namespace spng {
     return bits ^ ((bits >> 63) & std::numeric_limits<std::int64_t>::max());
 }
 
-/// The sample of a key.
+/// Return the sample of a key.
 [[gnu::always_inline]] inline std::int16_t sample_of_key(std::int16_t key) {
     return key;
 }
@@ -46,7 +45,7 @@ struct KeyRange {
     Key high;
 };
 
-/// The smallest and the largest of `count` (> 0) keys.
+/// Return the smallest and the largest of `count` (> 0) keys.
 template <class Key>
 [[gnu::always_inline]] inline KeyRange<Key> range_of_keys(const Key* keys, std::int64_t count) {
     KeyRange<Key> range{keys[0], keys[0]};
@@ -59,7 +58,7 @@ template <class Key>
 
 template <class Key>
 [[gnu::always_inline]] inline std::int64_t count_at_most(const Key* keys, std::int64_t count, Key pivot) {
-    // Counters as wide as the keys fill whole registers; a block is short enough for int16.
+    // Counters as wide as the keys fill whole registers. A block is short enough to count in int16.
     constexpr std::int64_t block = 1 << 14;
     std::int64_t total = 0;
     for (std::int64_t begin = 0; begin < count; begin += block) {
@@ -73,10 +72,10 @@ template <class Key>
     return total;
 }
 
-/// Key number `rank` (from 0) of the sorted row.
+/// Return the key at index `rank` of the sorted row.
 /// @param keys   `count` keys, in any order
 /// @param rank   0 to count - 1
-/// @param range  keys between which it lies, both included
+/// @param range  bounds of that key, both included
 template <class Key>
 [[gnu::always_inline]] inline Key select_key(const Key* keys, std::int64_t count, std::int64_t rank,
                                              KeyRange<Key> range) {
@@ -88,8 +87,8 @@ template <class Key>
         const auto middle = static_cast<Key>(low + static_cast<Key>(width / 2));
         const std::int64_t found = count_at_most(keys, count, middle);
         if (found == rank + 1) {
-            // The middle separates the wanted key from the next one: usual for real numbers, and saves half
-            // of the steps.
+            // The middle separates the wanted key from the next one. This is usual for real samples and saves
+            // half of the steps.
             Key largest = low;
             for (std::int64_t index = 0; index < count; ++index) {
                 const Key candidate = keys[index] <= middle ? keys[index] : low;

@@ -76,7 +76,7 @@ void Sha256::add(std::span<const std::uint8_t> bytes) {
 }
 
 std::string Sha256::digits() {
-    // Padding: one bit, zeros, and the length in bits as 64-bit big-endian number at the end of a block.
+    // Padding: one bit, zeros, and the length in bits as a 64-bit big-endian integer at the end of a block.
     const std::uint64_t bits = 8 * m_bytes;
     const std::size_t used = m_bytes % block_bytes;
     std::array<std::uint8_t, 2 * block_bytes> padding{0x80};

@@ -28,7 +28,7 @@ private:
     std::uint64_t m_bytes = 0;
 };
 
-/// SHA-256 of a text as 64 hexadecimal digits.
+/// Return the SHA-256 of a text as 64 hexadecimal digits.
 std::string sha256(std::string_view text);
 
 } // namespace spng

@@ -45,7 +45,7 @@ const NamedTensor& TensorSet::at(const std::string& name) const {
         return *tensor;
     }
     const auto names = names_of(m_tensors);
-    throw Error(ErrorKind::Internal, {.what = "no tensor '" + name + "' in the set that arrived",
+    throw Error(ErrorKind::Internal, {.what = "no tensor '" + name + "' in the input set",
                                       .where = {},
                                       .seen = joined(names),
                                       .expected = name,

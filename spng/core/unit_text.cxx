@@ -13,7 +13,7 @@ std::string with_unit(double value, std::span<const char* const> units) {
         return "0";
     }
     std::size_t unit = 0;
-    // 999.5 would be printed as 1000: change the unit before.
+    // Change the unit from 999.5 on, which would be printed as 1000.
     while (unit + 1 < units.size() && std::abs(value) >= 999.5) {
         value /= 1000;
         ++unit;

@@ -1,6 +1,6 @@
 #pragma once
-// The toolkit's system of units, as cfg/lib/wirecell.jsonnet has it: mm, ns, MeV and the positron's charge
-// are 1. Configuration values arrive in it.
+// The system of units of the Wire-Cell Toolkit, as in cfg/lib/wirecell.jsonnet: mm, ns, MeV and the positron's
+// charge are 1. Configuration values arrive in these units.
 
 namespace spng::units {
 

@@ -179,8 +179,8 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
         name_source(error, m_source);
         throw;
     }
-    m_memory_plan = plan_memory(graph(), m_components);
-    m_window_memory_plan = plan_window_memory(graph(), m_components);
+    m_memory_plan = plan_memory(graph(), environment);
+    m_window_memory_plan = plan_window_memory(graph(), environment);
 }
 
 Job::~Job() = default;

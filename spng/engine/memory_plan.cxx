@@ -1,93 +1,78 @@
 #include "spng/engine/memory_plan.h"
 
-#include "spng/core/nearest.h"
+#include "spng/core/registry.h"
 #include "spng/core/unit_text.h"
-#include "spng/engine/memory_rules.h"
+#include "spng/device/context.h"
 #include "spng/engine/replicas.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/graph/node.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace spng {
 namespace {
 
-constexpr std::int64_t assumed_ticks = 6000;     // where no response says
-constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
+constexpr std::int64_t assumed_ticks = 6000; // if no component gives the length of the readouts
 
-/// Data of the components, by name; refers to the configuration.
-class Components {
-public:
-    explicit Components(const nlohmann::json& components) {
-        for (const auto& component : components) {
-            const std::string type = component.value("type", "");
-            const std::string name = component.value("name", "");
-            m_data[name.empty() ? type : type + ":" + name] =
-                component.contains("data") ? &component["data"] : &none;
+const MemoryRule* rule_of(const Component& component) {
+    const Registry::Entry* entry = Registry::instance().find(component.name().type);
+    return entry == nullptr ? nullptr : entry->type.memory.get();
+}
+
+/// The value of a length of the memory rules, for the first component by name that has it; else 0.
+std::int64_t first_ticks(const Environment& environment,
+                         std::function<std::int64_t(const Component&)> MemoryRule::*ticks) {
+    const Component* first = nullptr;
+    for (const auto& component : environment.components()) {
+        const MemoryRule* rule = rule_of(*component);
+        if (rule != nullptr && rule->*ticks &&
+            (first == nullptr || component->name().text() < first->name().text())) {
+            first = component.get();
         }
     }
-    const nlohmann::json& operator[](const std::string& name) const {
-        const auto found = m_data.find(name);
-        return found == m_data.end() ? none : *found->second;
-    }
-    /// The first value of a key among components of a type.
-    nlohmann::json first(const std::string& type, const char* key) const {
-        for (const auto& [name, data] : m_data) {
-            if (name.compare(0, type.size(), type) == 0 && data->contains(key)) {
-                return (*data)[key];
-            }
-        }
-        return nullptr;
-    }
+    return first == nullptr ? 0 : (rule_of(*first)->*ticks)(*first);
+}
 
-private:
-    static inline const nlohmann::json none = nlohmann::json::object();
-    std::map<std::string, const nlohmann::json*> m_data;
-};
+std::int64_t sample_bytes(const Environment& environment) {
+    const auto* context = dynamic_cast<const Context*>(environment.find(context_name));
+    return context != nullptr && context->config().dtype == "float64" ? 8 : 4;
+}
 
-/// A walk over the graph, sizes instead of tensors.
+/// A walk over the graph with sizes instead of tensors.
 class Walk {
 public:
-    Walk(const Graph& graph, const Components& components, std::int64_t ticks)
-        : m_graph(graph), m_components(components), m_on_edge(graph.edges().size()), m_ticks(ticks) {
-        m_real = m_components.first("SPNGContext", "dtype") == "float64" ? 8 : 4;
-    }
+    Walk(const Graph& graph, std::int64_t real, std::int64_t ticks)
+        : m_graph(graph), m_on_edge(graph.edges().size()), m_ticks(ticks), m_real(real) {}
 
     MemoryPlan run() {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             call(i);
         }
-        m_plan.event = m_ledger.at_peak();
-        m_plan.peaks_in = m_ledger.peak_place();
-        m_plan.ticks = m_ticks;
-        m_plan.unknown_types.assign(m_unknown.begin(), m_unknown.end());
-        return m_plan;
+        return {.event = m_ledger.at_peak(),
+                .peaks_in = m_ledger.peak_node(),
+                .network = m_ledger.network,
+                .constants = m_ledger.constants,
+                .files = m_ledger.files,
+                .ticks = m_ticks,
+                .unknown_types = {m_unknown.begin(), m_unknown.end()}};
     }
 
 private:
-    void call(std::size_t number) {
-        const auto& vertex = m_graph.vertices()[number];
+    void call(std::size_t index) {
+        const auto& vertex = m_graph.vertices()[index];
         const Node& node = *vertex.node;
         m_ledger.enter(node.name().text());
         PlannedCall planned{.ledger = m_ledger,
-                            .data = m_components[node.name().text()],
                             .inputs = {},
                             .outputs = vertex.output_edges.size(),
                             .real = m_real,
                             .ticks = m_ticks,
-                            .groups = groups_behind(number)};
+                            .groups = groups_behind(index)};
         for (const std::size_t edge : vertex.input_edges) {
             planned.inputs.push_back(std::move(m_on_edge[edge]));
         }
-        count_constants(node, planned);
-        if (vertex.output_edges.empty() && node.name().type == "FrameFileSink") {
-            count_file(planned.inputs);
-        }
         std::vector<PlannedSet> outputs = result(node, planned);
-        if (vertex.input_edges.empty()) {
-            count_file(outputs);
-        }
         for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
             m_on_edge[vertex.output_edges[port]] = outputs.at(port);
         }
@@ -97,56 +82,32 @@ private:
     }
 
     std::vector<PlannedSet> result(const Node& node, PlannedCall& planned) {
-        const auto rule = memory_rules().find(node.name().type);
+        const MemoryRule* rule = rule_of(node);
         const bool lacks_input = std::any_of(planned.inputs.begin(), planned.inputs.end(),
                                              [](const PlannedSet& set) { return set.empty(); });
-        if (rule != memory_rules().end() && !lacks_input) {
-            return rule->second(planned);
+        if (rule != nullptr && rule->call && !lacks_input) {
+            return rule->call(node, planned);
         }
         m_unknown.insert(node.name().type);
         return pass_on(planned);
     }
 
-    /// Files are read and written beside the computation.
-    void count_file(const std::vector<PlannedSet>& frames) {
-        for (const auto& set : frames) {
-            for (const auto& tensor : set) {
-                m_plan.files += tensor.block->bytes();
-            }
-        }
+    bool splits_frames(std::size_t index) const {
+        const MemoryRule* rule = rule_of(*m_graph.vertices()[index].node);
+        return rule != nullptr && rule->splits_frames;
     }
 
-    /// Kernels of deconvolution, tables of an anode, and what a forward takes.
-    void count_constants(const Node& node, const PlannedCall& planned) {
-        if (planned.inputs.empty() || planned.inputs.front().empty()) {
-            return;
-        }
-        const PlannedTensor& tensor = planned.inputs.front().front();
-        if (node.name().type == "SPNGDecon") {
-            const bool padded = planned.data.value("pad_wire_domain", false);
-            m_plan.constants += tensor.views * planned_channels(tensor.channels, padded) *
-                                planned_frequencies(m_ticks) * 2 * m_real;
-        }
-        if (node.name().type == "SPNGFrameToTorchSetFanout") {
-            m_plan.constants += table_bytes;
-        }
-        if (node.name().type == "SPNGDNNROI") {
-            m_plan.network = std::max(m_plan.network, forward_bytes(tensor.samples()));
-        }
-    }
-
-    /// What splits the frame: one tensor per output, its channels those of the deconvolution behind it. In
-    /// front of it (sources), all groups of all that split.
-    std::vector<PlannedTensor> groups_behind(std::size_t number) const {
-        const auto& vertex = m_graph.vertices()[number];
+    /// PlannedCall::groups of a node.
+    std::vector<PlannedTensor> groups_behind(std::size_t index) const {
+        const auto& vertex = m_graph.vertices()[index];
         std::vector<PlannedTensor> groups;
-        if (vertex.node->name().type == "SPNGFrameToTorchSetFanout") {
+        if (splits_frames(index)) {
             for (const std::size_t edge : vertex.output_edges) {
                 groups.push_back(group_at(edge));
             }
         } else if (vertex.input_edges.empty()) {
             for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
-                if (m_graph.vertices()[i].node->name().type == "SPNGFrameToTorchSetFanout") {
+                if (splits_frames(i)) {
                     const auto own = groups_behind(i);
                     groups.insert(groups.end(), own.begin(), own.end());
                 }
@@ -155,14 +116,13 @@ private:
         return groups;
     }
 
-    /// By the first deconvolution behind an edge.
+    /// The group of the first node behind an edge whose configuration fixes it.
     PlannedTensor group_at(std::size_t edge) const {
         const auto& head = m_graph.vertices()[m_graph.edges()[edge].head.node];
-        if (head.node->name().type == "SPNGDecon") {
-            const auto& data = m_components[head.node->name().text()];
-            const auto views = data.contains("frer_spectrum") ? data["frer_spectrum"].size() : 1;
-            return {static_cast<std::int64_t>(views), data.value("channels", std::int64_t{0}), m_ticks,
-                    nullptr};
+        if (const MemoryRule* rule = rule_of(*head.node); rule != nullptr && rule->group) {
+            PlannedTensor group = rule->group(*head.node);
+            group.ticks = m_ticks;
+            return group;
         }
         for (const std::size_t next : head.output_edges) {
             const PlannedTensor found = group_at(next);
@@ -174,8 +134,6 @@ private:
     }
 
     const Graph& m_graph;
-    const Components& m_components;
-    MemoryPlan m_plan;
     MemoryLedger m_ledger; // outlives the blocks
     std::vector<PlannedSet> m_on_edge;
     std::vector<std::vector<PlannedSet>> m_kept;
@@ -189,31 +147,17 @@ std::string limit_text(std::int64_t bytes) {
 
 } // namespace
 
-const char* name_of(MemoryUse use) {
-    static constexpr std::array names{"input", "spectra", "images", "masks", "network"};
-    return names.at(static_cast<std::size_t>(use));
+MemoryPlan plan_memory(const Graph& graph, const Environment& environment) {
+    const std::int64_t ticks = first_ticks(environment, &MemoryRule::readout_ticks);
+    return Walk(graph, sample_bytes(environment), ticks > 0 ? ticks : assumed_ticks).run();
 }
 
-std::int64_t sum_of(const MemoryByUse& bytes) {
-    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
-}
-
-MemoryPlan plan_memory(const Graph& graph, const nlohmann::json& components) {
-    const Components data(components);
-    const auto ticks = data.first("TorchFRERSpectrum", "default_nticks");
-    return Walk(graph, data, ticks.is_number() ? ticks.get<std::int64_t>() : assumed_ticks).run();
-}
-
-std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const nlohmann::json& components) {
-    const Components data(components);
-    const auto window = data.first("FrameFileSource", "window");
-    const auto part = [&](const char* key) {
-        return window.is_object() ? window.value(key, std::int64_t{0}) : std::int64_t{0};
-    };
-    if (part("core") <= 0) {
+std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environment& environment) {
+    const std::int64_t ticks = first_ticks(environment, &MemoryRule::window_ticks);
+    if (ticks <= 0) {
         return std::nullopt;
     }
-    return Walk(graph, data, part("before") + part("core") + part("after")).run();
+    return Walk(graph, sample_bytes(environment), ticks).run();
 }
 
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight) {
@@ -229,9 +173,9 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
         return choice;
     }
     const std::int64_t in_network = plan.event.at(static_cast<std::size_t>(MemoryUse::network));
-    // Windows need the padded features and the joined output beside them, 20 of 64 bytes a sample; and
-    // margins as wide as the network sees, with which the smallest window of the shipped one takes 28 bytes
-    // of 64.
+    // Of the 64 bytes per sample of a forward (SPNGDNNROI), network tiles keep 20 for the padded features and
+    // the joined output. With margins as wide as the network's field of view, the smallest tile of the
+    // shipped network takes 28 more.
     const std::int64_t beside = plan.network * 20 / 64;
     const std::int64_t least_network = beside + plan.network * 28 / 64;
     const std::int64_t saved = in_network > 0 ? plan.network - least_network : 0;

@@ -1,13 +1,11 @@
 #pragma once
-// How much tensor memory a job will take, told before its first event. The graph is gone through node by node
-// as an engine would, with sizes instead of tensors: what each type of node makes, and what it needs besides
-// while it works (memory_rules.h; docs/decisions/memory-plan.md).
+// Planned tensor memory of a job. The plan visits the nodes in the order of the serial engine, with sizes
+// instead of tensors; each node's memory rule gives its outputs and working memory (spng/graph/memory_rule.h,
+// docs/decisions/memory-plan.md).
 
 #include "spng/graph/graph.h"
+#include "spng/graph/memory_ledger.h"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,59 +13,53 @@
 
 namespace spng {
 
-/// What memory is for.
-enum class MemoryUse { input, spectra, images, masks, network };
-inline constexpr std::size_t memory_uses = 5;
-const char* name_of(MemoryUse use);
-
-/// Bytes by MemoryUse.
-using MemoryByUse = std::array<std::int64_t, memory_uses>;
-std::int64_t sum_of(const MemoryByUse& bytes);
-
 struct MemoryPlan {
-    MemoryByUse event{};        ///< of one event in flight, at the moment when it takes most
-    std::string peaks_in;       ///< the node in which that is
-    std::int64_t network = 0;   ///< what one forward takes besides the features, at any moment
-    std::int64_t constants = 0; ///< kernels, spectra and weights, once for each replica
-    std::int64_t files = 0;     ///< frames on the host: one read ahead, one being written
-    std::int64_t ticks = 0;     ///< of the readout that was assumed
-    /// of nodes without a rule: taken as if they passed their input on
+    MemoryByUse event{};        ///< bytes of one event in flight, at its peak
+    std::string peaks_in;       ///< the node with the peak
+    std::int64_t network = 0;   ///< bytes of the largest forward of a network, without its features
+    std::int64_t constants = 0; ///< bytes of kernels, spectra and weights, once for each replica
+    std::int64_t files = 0;     ///< bytes of frames on the host: one read ahead, one being written
+    std::int64_t ticks = 0;     ///< assumed length of the readout
+    /// Node types without a memory rule; the plan lets their inputs through.
     std::vector<std::string> unknown_types;
 
     std::int64_t event_peak() const { return sum_of(event); }
-    /// Of one replica: constants, frames of files, and all events in flight at their peaks at the same time.
+    /// Bytes of one replica: constants, frames of files, and all events in flight at their peaks at the same time.
     std::int64_t total(int events_in_flight) const {
         return constants + files + events_in_flight * event_peak();
     }
 };
 
-/// @param components  the job's array of {type, name, data}
-MemoryPlan plan_memory(const Graph& graph, const nlohmann::json& components);
+/// Plan for readouts of the configured length.
+/// @param environment  the configured components; they need not be prepared
+MemoryPlan plan_memory(const Graph& graph, const Environment& environment);
 
-/// The same for the windows into which a source cuts long readouts (docs/decisions/long-readouts.md), each an
-/// event; nothing where the job cuts none.
-std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const nlohmann::json& components);
+/// Plan for the readout windows into which a source cuts long readouts (docs/decisions/long-readouts.md), each
+/// an event.
+/// @return nothing if no source cuts readouts
+std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environment& environment);
 
-/// What may be done at the same time within a budget.
+/// Concurrency that fits a memory budget.
 struct MemoryChoice {
     int events_in_flight = 1;
-    std::int64_t network_budget = 0; ///< bytes for one forward, whose windows follow from it; 0: no limit
+    std::int64_t network_budget = 0; ///< bytes for one forward, which sets its network tiles; 0: no limit
 };
 
-/// As much as fits: first fewer events in flight, then windows of the network; results do not depend on
-/// either.
+/// Reduce first the events in flight, then the tiles of the network, until the plan fits. Neither changes the
+/// output.
 /// @param budget            bytes on each device; 0: no limit
 /// @param events_in_flight  wanted, at least 1
-/// Throws Error(Configuration) when one event, with a network cut as small as it can be, is too much.
+/// @throws Error(Configuration) if one event with the smallest network tiles exceeds the budget
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight);
 
-/// The plan in a few lines for people: per event by use, constants, total against budget and free memory.
-/// @param window  that of plan_window_memory
-/// @param replicas   number of devices; `free` is what one of them has, -1 where nothing tells
+/// Write the plan for people in a few lines: event by use, constants, total, budget and free memory.
+/// @param window    from plan_window_memory()
+/// @param replicas  number of device replicas
+/// @param free      free bytes of one device; -1: unknown
 std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
                       const MemoryChoice& choice, std::size_t replicas, std::int64_t budget,
                       std::int64_t free);
-/// In one line, for errors.
+/// Write the plan in one line, for errors.
 std::string summary(const MemoryPlan& plan, const MemoryChoice& choice);
 nlohmann::json json_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
                        const MemoryChoice& choice, std::size_t replicas, std::int64_t budget,

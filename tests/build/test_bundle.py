@@ -54,7 +54,7 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
         "MANIFEST.json",
         "LICENSE",
         "NOTICE",
-        "python/wirecell_profile/html_page.js",
+        "python/wirecell_profile/html/templates/page.js",
     ):
         assert (bundle / name).is_file(), name
     assert sum(path.stat().st_size for path in bundle.rglob("*")) < LARGEST

@@ -29,7 +29,11 @@ def test_it_ends_with_the_report_of_its_own_run(
 ) -> None:
     assert demo.main() == 0
     setup, build, job, pictures, report = steps
-    assert setup == ["setup"] and build == ["build", "--notests"] and "demo_plots.py" in pictures[1]
+    assert (
+        setup == ["setup"]
+        and build == ["build", "--notests"]
+        and pictures[1:3] == ["-m", "scripts.wcb.demo_plots"]
+    )
     assert job[-2:] == ["--record", str(demo.PROFILE)]
     assert report[0].endswith("wirecell-profile") and report[1:] == [
         "html",

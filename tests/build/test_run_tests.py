@@ -50,9 +50,26 @@ def test_a_crash_is_one_failed_test(monkeypatch, tmp_path, script, how):
     program = tmp_path / "spng_tests"
     program.write_text(f"#!/bin/bash\n{script}\n")
     program.chmod(0o755)
-    outcome = run_tests.run_google_tests(program, "")
+    outcome = run_tests.run_google_tests(program, "", shards=1)
     assert outcome.passed == ["A.one"]
     assert list(outcome.failed) == ["A.two"] and how in outcome.failed["A.two"]
+
+
+def test_shards_are_joined(monkeypatch, tmp_path):
+    """Each shard runs its part; a shard that crashes fails one test and leaves the others."""
+    monkeypatch.setattr(run_tests, "REPORTS", tmp_path)
+    program = tmp_path / "spng_tests"
+    program.write_text(
+        "#!/bin/bash\n"
+        'echo "[ RUN      ] A.of$GTEST_SHARD_INDEX"\n'
+        '[ "$GTEST_SHARD_INDEX" = 2 ] && kill -SEGV $$\n'
+        'echo "[       OK ] A.of$GTEST_SHARD_INDEX (0 ms)"; exit 3\n'
+    )
+    program.chmod(0o755)
+    outcome = run_tests.run_google_tests(program, "", shards=3)
+    assert sorted(outcome.passed) == ["A.of0", "A.of1"]
+    assert "signal 11" in outcome.failed.pop("A.of2")
+    assert set(outcome.failed) == {"spng_tests"} and "exit status 3" in outcome.failed["spng_tests"]
 
 
 def test_a_file_that_pytest_did_not_enter_is_named(monkeypatch, tmp_path):

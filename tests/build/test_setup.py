@@ -28,7 +28,7 @@ def test_help_names_every_documented_option(run_wcb):
 
 def test_help_needs_no_virtual_environment(tmp_path):
     """A fresh clone has only Debian's python3."""
-    for name in ("wcb", "scripts"):
+    for name in ("wcb", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
@@ -39,7 +39,7 @@ def test_help_needs_no_virtual_environment(tmp_path):
 @pytest.mark.parametrize("command", ["bench", "physics"])
 def test_options_are_read_before_there_is_numpy(command, tmp_path):
     """Help and refusals on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
-    for name in ("wcb", "scripts"):
+    for name in ("wcb", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     (tmp_path / "none").mkdir()
@@ -68,8 +68,8 @@ def test_a_script_goes_on_in_the_environment(place, was_ready, is_replaced, monk
     """By its Python, and by a new one where packages were linked into it only now; never twice."""
     python, ready, calls = str(tmp_path / "bin" / "python"), [was_ready], []
     monkeypatch.setattr(setup, "VENV", tmp_path)
-    monkeypatch.setattr(virtual_environment, "is_ready", lambda mode: ready[0])
-    monkeypatch.setattr(virtual_environment, "ensure", lambda mode: ready.__setitem__(0, True))
+    monkeypatch.setattr(virtual_environment, "is_ready", lambda *_: ready[0])
+    monkeypatch.setattr(virtual_environment, "ensure", lambda *_: ready.__setitem__(0, True))
     monkeypatch.setattr(sys, "executable", str(tmp_path / place / "python3"))
     monkeypatch.setattr(sys, "orig_argv", ["python3", "-m", "scripts.bench", "--cores", "1"])
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")  # it changes sys.prefix
@@ -164,6 +164,8 @@ def test_an_optional_package_is_done_without(monkeypatch, capsys):
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
     system_packages.ensure()
+    assert "never" not in capsys.readouterr().out
+    system_packages.ensure(for_tests=True)
     assert "never is not there and was not installed (optional: a test)" in capsys.readouterr().out
 
 
@@ -198,11 +200,41 @@ def test_an_unfinished_environment_is_not_ready(monkeypatch, tmp_path):
     stamp = tmp_path / "stamp.json"
     monkeypatch.setattr(virtual_environment, "STAMP", stamp)
     assert not virtual_environment.is_ready(None)
-    stamp.write_text('{"mode": "slim", "fingerprint": "%s"}' % virtual_environment.fingerprint("slim"))
+    monkeypatch.setattr(virtual_environment, "are_own_packages_linked", lambda: True)
+    fingerprint = virtual_environment.fingerprint("slim")
+    stamp.write_text(f'{{"mode": "slim", "given": true, "fingerprint": "{fingerprint}"}}')
     assert virtual_environment.is_ready(None) and virtual_environment.is_ready("slim")
     assert not virtual_environment.is_ready("full")
     stamp.write_text('{"mode": "slim", "fingerprint": "of an older list"}')
     assert not virtual_environment.is_ready(None)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "has_driver", "option", "for_tests", "wanted"),
+    [
+        ({}, False, None, False, "slim"),
+        ({}, True, None, False, "full"),
+        ({}, False, None, True, "full"),
+        ({}, True, "slim", True, "slim"),
+        ({"mode": "slim", "given": False}, False, None, True, "full"),
+        ({"mode": "slim", "given": False}, True, None, False, "full"),
+        ({"mode": "slim", "given": True}, True, None, True, "slim"),
+        ({"mode": "full", "given": False}, False, None, False, "full"),
+        ({"mode": "slim", "given": True}, False, "full", False, "full"),
+    ],
+)
+def test_the_smallest_set_that_does_the_task(stamp, has_driver, option, for_tests, wanted, monkeypatch):
+    monkeypatch.setattr(virtual_environment, "read_stamp", lambda: stamp)
+    monkeypatch.setattr(virtual_environment, "has_nvidia_driver", lambda: has_driver)
+    assert virtual_environment.wanted_mode(option, for_tests) == wanted
+
+
+@pytest.mark.parametrize("for_tests", [True, False])
+def test_the_default_set_is_said_in_one_line(for_tests, monkeypatch, capsys):
+    monkeypatch.setattr(virtual_environment, "has_nvidia_driver", lambda: False)
+    virtual_environment.say_default(for_tests)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "0.6 GB" in line and "2.8 GB" in line and ("--slim" if for_tests else "--full") in line
 
 
 def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path):

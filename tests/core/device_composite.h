@@ -1,7 +1,6 @@
 #pragma once
-// Calls what a CUDA tensor would be given, on CPU tensors: the dispatcher is asked for the CUDA kernel of one
-// of our operators, which is its composite of ATen operations. So the composites are tested where there is no
-// device, also that they would not make the host wait for one.
+// Call the CUDA implementation of one of our operators, its composite of ATen operations, on CPU tensors. This
+// tests the composites on machines without a device, and that they never make the host wait for a device.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -15,8 +14,8 @@
 
 namespace spng::testing {
 
-/// While it lives, an operation of this thread that reads a value of a device, or whose output is as large as
-/// values say, is a failure of the test.
+/// Scope guard that fails the test if an operation of this thread would wait for a device: one that reads a
+/// value, or whose output size depends on values.
 class NothingWaits {
 public:
     NothingWaits()

@@ -40,7 +40,7 @@ ErrorText rejection(const char* text) {
     return {};
 }
 
-TEST(Field, DefaultsStandWhereNothingIsGiven) {
+TEST(Field, MissingKeysKeepTheirDefaults) {
     const auto outer = parse<Outer>(R"({"file": "f", "count": 5.0})"_json, "here");
     EXPECT_EQ(outer.factor, 3);
     EXPECT_EQ(outer.count, 5);
@@ -75,7 +75,7 @@ TEST(Field, WrongTypeNamesKeyAndBothTypes) {
               "SPNGThing:a, key inners[0].name");
 }
 
-TEST(Field, RangesHoldForNumbersElementsAndChoices) {
+TEST(Field, RangesApplyToNumbersElementsAndChoices) {
     EXPECT_EQ(rejection(R"({"file": "f", "threshold_rms_factor": 11})").expected, "0 <= value <= 10");
     EXPECT_EQ(rejection(R"({"file": "f", "count": 0})").expected, ">= 1");
     EXPECT_EQ(rejection(R"({"file": "f", "list": [1, 0]})").where, "SPNGThing:a, key list[1]");
@@ -88,7 +88,7 @@ TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
     EXPECT_EQ(rejection(R"({"file": ""})").where, "SPNGThing:a, key file");
 }
 
-TEST(Field, DescriptionCarriesDefaultsAndMembers) {
+TEST(Field, DescriptionHasDefaultsAndMembers) {
     const auto rows = describe_fields<Outer>();
     ASSERT_EQ(rows.size(), 6u);
     EXPECT_EQ(rows[0].name, "threshold_rms_factor");

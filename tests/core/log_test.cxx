@@ -1,4 +1,4 @@
-// Which lines come out, and in which form.
+// Which lines are written, and in which format.
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
@@ -37,7 +37,7 @@ protected:
         (std::filesystem::temp_directory_path() / ("spng_log_test_" + std::to_string(getpid()))).string();
 };
 
-TEST_F(Log, LineHasTheFieldsForm) {
+TEST_F(Log, LineHasTheFormatOfWireCell) {
     log::add_sink(m_file);
     log::info("SPNGDecon:induction", "ready");
     ASSERT_EQ(lines().size(), 1U);
@@ -93,7 +93,7 @@ TEST_F(Log, TextIsNotComputedWhenOff) {
     EXPECT_EQ(calls, 1);
 }
 
-TEST_F(Log, LoggerLevelHoldsForItsInstances) {
+TEST_F(Log, LoggerLevelAppliesToItsInstances) {
     log::add_sink(m_file);
     log::set_level("SPNGDecon:debug");
     log::set_level("SPNGDecon:collection:error");
@@ -102,7 +102,7 @@ TEST_F(Log, LoggerLevelHoldsForItsInstances) {
     EXPECT_FALSE(log::enabled("SPNGDeconvolve", log::Level::debug));
 }
 
-TEST_F(Log, SinkLevelLimitsWhatLoggersPass) {
+TEST_F(Log, SinkLevelLimitsTheLinesOfLoggers) {
     log::set_level("debug");
     log::add_sink(m_file + ":error");
     log::warn("any", "no");

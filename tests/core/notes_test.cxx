@@ -1,4 +1,4 @@
-// Notes of several parts become those of one frame.
+// Merge the notes of several parts of a frame.
 
 #include "spng/core/notes.h"
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-TEST(Notes, TextsOfOneKeyStandOnLinesOfTheirOwn) {
+TEST(Notes, TextsOfOneKeyAreJoinedAsLines) {
     spng::Notes notes{{"wires", "w.json"}};
     spng::merge_notes(notes, {{"wires", "w.json"}, {"field", "a.json"}});
     spng::merge_notes(notes, {{"field", "b.json"}});
@@ -15,7 +15,7 @@ TEST(Notes, TextsOfOneKeyStandOnLinesOfTheirOwn) {
     EXPECT_EQ(notes, (spng::Notes{{"field", "a.json\nb.json"}, {"wires", "w.json"}}));
 }
 
-TEST(Notes, PartOfALineIsAnotherText) {
+TEST(Notes, TextsAreComparedByWholeLines) {
     spng::Notes notes{{"model", "my-net.ts"}};
     spng::merge_notes(notes, {{"model", "net.ts"}});
     EXPECT_EQ(notes.at("model"), "my-net.ts\nnet.ts");

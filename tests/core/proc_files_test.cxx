@@ -1,4 +1,4 @@
-// The text files of /proc.
+// Read the text files of /proc.
 
 #include "spng/core/proc_files.h"
 
@@ -11,7 +11,7 @@
 namespace spng::test {
 namespace {
 
-TEST(ProcFiles, AValueIsFoundByItsWholeName) {
+TEST(ProcFiles, ValueIsFoundByItsWholeName) {
     const auto file = temporary_folder("proc_files") / "facts";
     std::ofstream(file) << "VmHWM2:\t  1 kB\nno colon\nVmHWM:\t  888 kB\nmodel name\t: A CPU: fast\nempty:\n";
     EXPECT_EQ(proc_value(file.c_str(), "model name"), "A CPU: fast");
@@ -22,7 +22,7 @@ TEST(ProcFiles, AValueIsFoundByItsWholeName) {
     EXPECT_EQ(proc_bytes("/absent", "VmHWM"), -1);
 }
 
-TEST(ProcFiles, ThisProcessBeganAfterTheMachine) {
+TEST(ProcFiles, ThisProcessStartedAfterTheMachine) {
     std::ifstream uptime("/proc/uptime");
     double seconds_since_boot = 0;
     ASSERT_TRUE(uptime >> seconds_since_boot);

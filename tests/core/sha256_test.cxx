@@ -1,4 +1,4 @@
-// The checksum against the examples of FIPS 180 and against its own pieces.
+// Compare the checksum with the examples of FIPS 180, and in one piece with several pieces.
 
 #include "spng/core/sha256.h"
 
@@ -15,8 +15,8 @@ TEST(Sha256, ExamplesOfTheStandard) {
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/// Lengths around the block of 64 bytes, in which padding takes one block or two.
-TEST(Sha256, PiecesGiveTheSameAsTheWhole) {
+/// The lengths are around the block of 64 bytes, so that padding takes one or two blocks.
+TEST(Sha256, PiecesGiveTheSameDigestAsTheWhole) {
     for (std::size_t length = 0; length < 200; ++length) {
         const std::string text(length, 'x');
         for (const std::size_t piece : {1U, 7U, 63U, 64U, 65U}) {

@@ -1,4 +1,4 @@
-// Numbers with units.
+// Amounts with units.
 
 #include "spng/core/unit_text.h"
 
@@ -22,7 +22,7 @@ TEST(Units, HaveThreeDigits) {
     EXPECT_EQ(format_bytes(1'500'000'000'000), "1.50 TB");
 }
 
-TEST(Units, AnAmountSaidToBeEnoughIsEnough) {
+TEST(Units, RoundedUpAmountIsEnough) {
     EXPECT_EQ(three_digits_above(429'400'001), 430'000'000);
     EXPECT_EQ(three_digits_above(429'000'000), 429'000'000);
     EXPECT_EQ(three_digits_above(999'001), 1'000'000);

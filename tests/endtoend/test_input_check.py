@@ -156,7 +156,7 @@ def test_too_much_noise_is_named_or_an_error(site: Site) -> None:
     assert misfits(report, "noise_adc") == "UVW" and len(report["warnings"]) == 3
     assert "U of anode 0" in stderr and "times the expected" in stderr
     block, _ = site.run(samples, "--strict", status=1)
-    assert block.startswith("error: the noise is not that of the detector") and "U of anode 0" in block
+    assert block.startswith("error: the noise differs from the detector's") and "U of anode 0" in block
     assert site.run(samples, check_input="false")[0] == ""
 
 
@@ -261,7 +261,7 @@ def test_a_large_share_of_absent_channels_is_named_or_an_error(site: Site) -> No
     assert f"{absent} of {len(samples)} channels: {absent} absent" in stderr and "max_bad_share" in stderr
     assert plane_of(report, W)["absent"] == absent and len(report["warnings"]) == 1
     block, _ = site.run(samples, "--strict", status=1, kept=kept)
-    assert block.startswith("error: channels that cannot be used")
+    assert block.startswith("error: too many unusable channels")
     assert site.run(samples, "--strict", kept=kept, max_bad_share=0.5)[0] == ""
 
 

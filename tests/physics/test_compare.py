@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts.frames import Frame, FrameFile, write_frames
 from scripts.physics import compare, events
-from scripts.physics.frame_files import Frame, FrameFile, write_frames
 from scripts.physics.wires import VIEWS, load_anode
 from tests.support.shared import shared_folder
 from tests.support.wire_cell import DATA, ENDINGS, TRUTH, event, write_arrays

@@ -152,7 +152,7 @@ def test_every_section_is_there(with_model: dict[str, Any]) -> None:
     text = page.to_html(with_model, sections)
     assert not re.findall(r"(?:src|href)=['\"](?!data:|#)", text), "something from outside"
     assert text.count("data:image/svg+xml;base64,") == 4
-    for words in ("0123abcd", "a processor", "seeds 900000", "traditional", "short by", "dead_is_hit=true"):
+    for words in ("0123abcd", "a processor", "seeds 900000", "OSP", "short by", "dead_is_hit=true"):
         assert words in text
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from wirecell_profile.nodes import NodeProjection
-from wirecell_profile.profile import Profile
-from wirecell_profile.projection import Projection
+from wirecell_profile.model.nodes import NodeProjection
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.projection import Projection
 
 from tests.recorder import recorded
 from tests.recorder.recorded import Recorded

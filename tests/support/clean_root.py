@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spng"
 LEFT_OUT = (
     "./var/cache/apt",
@@ -51,7 +50,32 @@ def obstacle() -> str:
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         return "this machine allows no name space of mounts"
     if not archive().exists() and not shutil.which("debootstrap"):
-        return "debootstrap is not installed (./wcb setup)"
+        return "debootstrap is not installed (./wcb test installs it)"
+    if not archive().exists() and not mirror():
+        return f"the apt sources of this machine have no {SUITE}"
+    return ""
+
+
+def mirror(suite: str = SUITE) -> str:
+    """The address from which apt of this machine takes the release, empty if it takes none."""
+    if not shutil.which("apt-get"):
+        return ""
+    targets = subprocess.run(
+        [
+            "apt-get",
+            "indextargets",
+            "--format",
+            "$(REPO_URI) $(COMPONENT) $(RELEASE) $(CODENAME)",
+            "Created-By: Packages",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    for line in targets.splitlines():
+        address, component, *releases = line.split()
+        if component == "main" and suite in releases:
+            return address
     return ""
 
 
@@ -69,7 +93,7 @@ def make_archive(suite: str = SUITE) -> str:
     stage, partial = CACHE / f".{target.name}.{os.getpid()}", CACHE / f".{target.name}.{os.getpid()}.partial"
     try:
         made = subprocess.run(
-            ["debootstrap", "--variant=minbase", "--include=python3", suite, str(stage), MIRROR],
+            ["debootstrap", "--variant=minbase", "--include=python3", suite, str(stage), mirror(suite)],
             capture_output=True,
             text=True,
             check=False,

@@ -13,12 +13,13 @@ import json
 import sys
 from pathlib import Path
 
-from .. import baselines
-from ..comparison import Comparison, Criteria, compare, equal_code_trials, self_check
-from ..comparison_html import html_page
-from ..comparison_text import text_report
+from ..compare import baselines
+from ..compare.comparison import Comparison, Criteria, compare, equal_code_trials, self_check
+from ..compare.comparison_text import text_report
+from ..compare.measurements import Run
+from ..compare.readers import read_side
 from ..errors import ProfileError, WrongUse
-from ..measurements import Run, read_side
+from ..html.comparison import html_page
 from ..output import write
 
 NAME = "compare"

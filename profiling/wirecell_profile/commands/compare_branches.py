@@ -26,11 +26,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..branch_builds import Build, built, commit_of, git, given_build, tail
-from ..comparison import WHOLE_EVENT, compare
-from ..comparison_text import time_text
+from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail
+from ..compare.comparison import WHOLE_EVENT, compare
+from ..compare.comparison_text import time_text
+from ..compare.measurements import Run
+from ..compare.readers import read_runs
 from ..errors import ProfileError, WrongUse
-from ..measurements import Run, read_runs
 from ..output import write
 from ..output_file import output_file
 from .compare import add_criteria, add_outputs, criteria_of, report

@@ -9,12 +9,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from .. import selection
-from ..catalogue import all_tables, raw_tables
 from ..errors import MissingData, ProfileError, WrongUse
+from ..export.catalogue import all_tables, raw_tables
+from ..export.table_files import WRITERS, write_hdf5
+from ..model import selection
+from ..model.profile import Profile
 from ..output import Result
-from ..profile import Profile
-from ..table_files import WRITERS, write_hdf5
 
 NAME = "export"
 HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"

@@ -16,13 +16,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from .. import history_store
-from ..comparison import WHOLE_EVENT
-from ..comparison_text import aligned, time_text
+from ..compare import history_store
+from ..compare.comparison import WHOLE_EVENT
+from ..compare.comparison_text import aligned, time_text
+from ..compare.history_store import METRICS, Step
+from ..compare.readers import read_side
 from ..errors import WrongUse
-from ..history_html import history_page
-from ..history_store import METRICS, Step
-from ..measurements import read_side
+from ..html.history import history_page
 from ..output import write
 
 NAME = "history"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .. import selection
-from ..html_findings import html_findings
-from ..html_page import html_page
+from ..html.findings import html_findings
+from ..html.page import html_page
+from ..model import selection
+from ..model.profile import Profile
 from ..output import write
-from ..profile import Profile
 
 NAME = "html"
 HELP = "one self-contained page: timeline, charts, tables, findings"

@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import memory_use, node_use, selection
 from ..errors import MissingData, WrongUse
-from ..memory_picture import draw
+from ..model import selection
+from ..model.profile import Profile
+from ..model.window import find_window
 from ..output import Result, as_json, as_table, write
-from ..profile import Profile
-from ..window import find_window
+from ..tables import memory_use, node_use
+from ..tables.memory_picture import draw
 
 NAME = "memory"
 HELP = "memory of host and device over time, what was not freed, high-water per node; table, JSON or SVG"

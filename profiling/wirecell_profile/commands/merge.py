@@ -12,9 +12,9 @@ import argparse
 from pathlib import Path
 
 from ..errors import WrongUse
-from ..identity import pid_of
-from ..merging import merge
-from ..profile import Profile
+from ..export.merging import merge
+from ..model.identity import pid_of
+from ..model.profile import Profile
 
 NAME = "merge"
 HELP = "join the profiles of several processes or GPUs into one"

@@ -12,13 +12,14 @@ import argparse
 import json
 from pathlib import Path
 
-from .. import ncu_verdicts, selection
 from ..errors import WrongUse
-from ..ncu_file import read_ncu
-from ..ncu_verdicts import Kernel, advice, bound, kernels
+from ..model import selection
+from ..model.profile import SQLITE_MAGIC, Profile
 from ..output import Result, as_json, as_table, columns, write
-from ..profile import SQLITE_MAGIC, Profile
-from ..roofline import estimated, measured
+from ..tables import ncu_verdicts
+from ..tables.ncu_file import read_ncu
+from ..tables.ncu_verdicts import Kernel, advice, bound, kernels
+from ..tables.roofline import estimated, measured
 
 NAME = "ncu"
 HELP = "verdicts and roofline from Nsight Compute's CSV; or an estimated roofline per node of a recording"

@@ -9,30 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-from .. import selection
 from ..errors import MissingData, WrongUse
-from ..next_commands import next_commands
+from ..model import selection
+from ..model.profile import Profile
 from ..output import Result, as_table, columns, write
-from ..profile import Profile
-from ..rules import Found, Hit, Limits, Rule, all_rules
-from ..source_search import Sources, find_checkout
+from ..rules import Limits, Rule, all_rules
+from ..rules.findings import Finding, make_finding
+from ..rules.source_search import Sources, find_checkout
 
 NAME = "rules"
 HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with advice and the next command"
-
-
-@dataclass
-class Finding:
-    """What a rule found, ready to be shown."""
-
-    rule: Rule
-    found: Found
-    places: list[dict]  # per range name: how often, how long, where it is opened
-    top: list[dict]  # the most expensive ones
-    commands: list[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -167,38 +155,6 @@ def _status(findings: list[Finding], missing: dict[str, str], allowed: dict[str,
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
-
-
-def make_finding(
-    scope: selection.Scope, rule: Rule, found: Found, sources: Sources | None, rows: int
-) -> Finding:
-    """At most `rows` ranges and places of what a rule found. `sources`: where to look for what opens the ranges."""
-    ranges = scope.projection.ranges
-
-    def name(hit: Hit) -> str:
-        return ranges.name.text(hit.range_row) if hit.range_row >= 0 else ""
-
-    by_range: dict[str, list[Hit]] = {}
-    for hit in found.hits:
-        by_range.setdefault(name(hit), []).append(hit)
-    places = []
-    for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
-        file = sources.place(ranges.text.text(hits[0].range_row)) if sources and text else ""
-        places.append(
-            {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
-        )
-    top = [
-        {
-            "duration_ns": hit.duration,
-            "start_ns": hit.start,
-            "what": hit.what,
-            "range": name(hit),
-            "note": hit.note,
-        }
-        for hit in found.hits[:rows]
-    ]
-    worst = by_range[places[0]["range"]][0]
-    return Finding(rule, found, places[:rows], top, next_commands(scope, rule.next_tool, worst))
 
 
 def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str]) -> str:

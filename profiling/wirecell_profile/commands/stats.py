@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from .. import selection
 from ..errors import MissingData, WrongUse
+from ..model import selection
+from ..model.profile import Profile
 from ..output import FORMATS, render, write
-from ..profile import Profile
 from ..reports import all_reports, find
 
 NAME = "stats"

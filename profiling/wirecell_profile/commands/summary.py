@@ -12,13 +12,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from .. import device_use, range_use, selection
 from ..errors import MissingData, WrongUse
+from ..model import selection
+from ..model.profile import Profile
+from ..model.window import find_window
 from ..output import Result, as_json, as_table, write
-from ..profile import Profile
-from ..sections import SECTIONS
-from ..timeline import timeline
-from ..window import find_window
+from ..tables import device_use, range_use
+from ..tables.sections import SECTIONS
+from ..tables.timeline import timeline
 
 NAME = "summary"
 HELP = "time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"

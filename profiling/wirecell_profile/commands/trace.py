@@ -9,11 +9,11 @@ import argparse
 import gzip
 from pathlib import Path
 
-from .. import selection
-from ..chrome_trace import trace
 from ..errors import ProfileError
+from ..export.chrome_trace import trace
+from ..model import selection
+from ..model.profile import Profile
 from ..output_file import output_file
-from ..profile import Profile
 
 NAME = "trace"
 HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"

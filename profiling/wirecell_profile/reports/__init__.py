@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import WrongUse
+from ..model.selection import Scope
 from ..output import Result
-from ..selection import Scope
 
 
 @dataclass(frozen=True)

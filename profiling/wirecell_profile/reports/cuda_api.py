@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import Calls
-from ..grouping import by_total, group, percent, summarise
-from ..identity import pid_of, tid_of
+from ..model.events import Calls
+from ..model.grouping import by_total, group, percent, summarise
+from ..model.identity import pid_of, tid_of
+from ..model.selection import Scope
+from ..model.table import NULL
 from ..output import Result, columns
-from ..selection import Scope
-from ..table import NULL
 from . import Report
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
-from ..grouping import Groups, Summary, by_total, group, percent, summarise
+from ..model.events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
+from ..model.grouping import Groups, Summary, by_total, group, percent, summarise
+from ..model.selection import Scope
+from ..model.table import Labels, label
 from ..output import Result, columns
-from ..selection import Scope
-from ..table import Labels, label
 from . import Report
 
 KERNEL_OPTIONS = ("base", "mangled", "nvtx-name")

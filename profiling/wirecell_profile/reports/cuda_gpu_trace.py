@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import ACTIVITIES, KERNEL, MEMCPY, MEMSET
+from ..model.events import ACTIVITIES, KERNEL, MEMCPY, MEMSET
+from ..model.selection import Scope
+from ..model.table import NULL
 from ..output import Result, columns
-from ..selection import Scope
-from ..table import NULL
 from . import Report
 from .cuda_gpu import BYTES_PER_MB, KERNEL_OPTIONS, chosen, kernel_labels, kernel_sizes
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..events import KERNEL, Calls, Operations
-from ..grouping import group, summarise
-from ..identity import pid_of, tid_of
+from ..model.events import KERNEL, Calls, Operations
+from ..model.grouping import group, summarise
+from ..model.identity import pid_of, tid_of
+from ..model.selection import Scope
+from ..model.table import Labels
 from ..output import Result, columns
-from ..selection import Scope
-from ..table import Labels
 from . import Report
 from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_text, kernel_labels, kernel_sizes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from ..errors import MissingData
-from ..events import read_library_calls
+from ..model.events import read_library_calls
+from ..model.selection import Scope
 from ..output import Result
-from ..selection import Scope
 from . import Report
 from .cuda_api import sum_by_name
 from .nvtx import sum_of_ranges

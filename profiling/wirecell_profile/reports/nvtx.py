@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MissingData
-from ..events import PUSH_POP, START_END, STYLES, Ranges
-from ..grouping import by_total, group, percent, summarise
-from ..identity import pid_of, tid_of
-from ..nesting import nest
+from ..model.events import PUSH_POP, START_END, STYLES, Ranges
+from ..model.grouping import by_total, group, percent, summarise
+from ..model.identity import pid_of, tid_of
+from ..model.nesting import nest
+from ..model.selection import Scope
 from ..output import Result, columns
-from ..selection import Scope
 from . import Report
 
 TIMES = (

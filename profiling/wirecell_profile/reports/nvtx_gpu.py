@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import STYLES, join_labels
-from ..grouping import group, summarise
-from ..identity import pid_of, tid_of
+from ..model.events import STYLES, join_labels
+from ..model.grouping import group, summarise
+from ..model.identity import pid_of, tid_of
+from ..model.selection import Scope
+from ..model.table import label
 from ..output import Result, columns
-from ..selection import Scope
-from ..table import label
 from . import Report
 from .cuda_gpu import KERNEL_OPTIONS, kernel_labels
 

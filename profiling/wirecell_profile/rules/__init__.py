@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..selection import Scope
+from ..model.selection import Scope
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import MEMCPY, MEMSET
-from ..selection import Scope
-from ..table import NULL
+from ..model.events import MEMCPY, MEMSET
+from ..model.selection import Scope
+from ..model.table import NULL
 from . import Found, Hit, Limits, Rule
 
 PAGEABLE, PINNED, MANAGED = 0, 1, 4  # srcKind, dstKind, memKind

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..events import KERNEL, Operations
-from ..intervals import gaps
-from ..profile import Profile
-from ..selection import Scope
+from ..model.events import KERNEL, Operations
+from ..model.intervals import gaps
+from ..model.profile import Profile
+from ..model.selection import Scope
 from . import Found, Hit, Limits, Rule
 
 

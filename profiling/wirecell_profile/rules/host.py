@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..profile_measurements import BLOCKING
-from ..selection import Scope
+from ..model.events import BLOCKING
+from ..model.selection import Scope
 from . import Found, Hit, Limits, Rule
 
 NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the answer of a query, no error

@@ -17,6 +17,14 @@ from .programs import put_library, put_program
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
 
+# The pictures of spng-demo: scripts.wcb.demo_plots and its imports.
+DEMO_PLOTS = (
+    "scripts/__init__.py",
+    "scripts/frames.py",
+    "scripts/wcb/__init__.py",
+    "scripts/wcb/demo_plots.py",
+)
+
 # Commands of Python packages, and their folders in the checkout. A package has its command's name, with underscores.
 PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
 
@@ -37,7 +45,8 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
             put(page, stage / "share" / "doc" / page.name)
     for terms in ("LICENSE", "NOTICE"):
         put(ROOT / terms, stage / terms)
-    put(ROOT / "scripts" / "wcb" / "demo_plots.py", stage / "libexec" / "demo_plots.py")
+    for name in DEMO_PLOTS:
+        put(ROOT / name, stage / "libexec" / name)
     for command, folder in PYTHON_TOOLS.items():
         package = package_of(command)
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr int max_links = 40; // the kernel's own limit
 
-/// Links below /proc lead to open files and not to names: /dev/stdout is /proc/self/fd/1.
+/// Return true for a link below /proc, which leads to an open file and not to a name: /dev/stdout is
+/// /proc/self/fd/1.
 bool leads_to_open_file(const fs::path& link) {
     std::error_code problem;
     const fs::path folder = fs::canonical(link.has_parent_path() ? link.parent_path() : ".", problem);

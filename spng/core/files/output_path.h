@@ -1,6 +1,6 @@
 #pragma once
-// The rule for every file that the programs write: a regular file is replaced as a whole, anything else that
-// exists is written in place or rejected, and never replaced or removed.
+// The rule for every output file: a regular file is replaced as a whole. Anything else that exists is written
+// in place or rejected; it is never replaced or removed.
 //
 // Depends only on the standard library: the recorder, a library of its own, compiles it too.
 
@@ -9,23 +9,24 @@
 
 namespace spng {
 
-/// How an output reaches the path that the user named.
+/// How to write an output to the path that the user named.
 struct OutputPath {
-    /// Symbolic links followed, also to a target that does not exist yet; as named when written in place.
+    /// The path with symbolic links resolved, also to a target that does not exist yet. For an output in
+    /// place: the path as named.
     std::filesystem::path path;
     /// A character device, a pipe, or an open descriptor (/dev/stdout): append to it, without a temporary
     /// file.
     bool in_place = false;
-    /// The kind of the object when it cannot be written at all ("a folder"); empty when it can.
+    /// The kind of an object that cannot be written at all ("a folder"); empty otherwise.
     std::string problem;
 };
 
-/// Look at the path without changing anything. Never throws: a path that cannot be examined is returned as it
-/// is, and creating the file reports the reason.
+/// Examine the path without changing anything. Never throws: a path that cannot be examined is returned as it
+/// is, and creating the file then reports the reason.
 OutputPath output_path(const std::filesystem::path& named);
 
-/// A name beside `target` to write under until the file is complete: `.<name>.<process>-<random>.partial`,
-/// since processes of other machines and containers may have the same number.
+/// Return a temporary name beside `target` for the time of writing: `.<name>.<process>-<random>.partial`. The
+/// random part is needed because processes on other machines and in other containers may have the same id.
 std::filesystem::path partial_path(const std::filesystem::path& target);
 
 } // namespace spng

@@ -45,7 +45,7 @@ void PartialFile::mark_worth_keeping() noexcept {
 }
 
 void PartialFile::commit() {
-    if (::close(std::exchange(m_descriptor, -1)) != 0) { // some file systems say only now that they are full
+    if (::close(std::exchange(m_descriptor, -1)) != 0) { // some file systems report a full disk only here
         fail("cannot complete the output file", errno);
     }
     const auto temporary = std::move(m_temporary);
@@ -59,9 +59,8 @@ void PartialFile::fail(const std::string& what, int error) {
         {.what = what,
          .where = m_path.string(),
          .seen = std::string(std::strerror(error)) + ", after " + std::to_string(m_written) + " bytes",
-         .expected = "a folder that can be written, with room enough",
-         .hint = "make room, or choose another output, and run again: what was written "
-                 "before is not kept"});
+         .expected = "a writable folder with enough room",
+         .hint = "make room, or choose another output, and run again: the part written so far is not kept"});
 }
 
 void PartialFile::discard() noexcept {

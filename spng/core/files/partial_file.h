@@ -10,28 +10,29 @@
 
 namespace spng {
 
-/// An output file that appears under its name only when it is complete (see TemporaryFile); every write is
-/// checked. A device or a pipe is written in place, as the bytes come.
+/// An output file that appears under its name only when it is complete (see TemporaryFile). Every write is
+/// checked. A device or a pipe is written in place, as the bytes arrive.
 ///
-/// The program must ignore SIGXFSZ, as wire-cell does, so that a file size limit is an error here and not the
-/// end of the process.
+/// The program must ignore SIGXFSZ, as wire-cell does. Then exceeding a file size limit throws an error here
+/// instead of ending the process.
 class PartialFile {
 public:
-    /// Throws Error(Output) when the file cannot be made in its folder. Waits for the reader of a pipe.
+    /// Create the file. Blocks until a pipe has a reader.
+    /// @throws Error(Output) if the file cannot be created in its folder
     explicit PartialFile(const std::filesystem::path& path);
     ~PartialFile();
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
 
-    /// Append. Throws Error(Output) naming the path, the bytes so far and the system's reason; the file is
-    /// then gone.
+    /// Append bytes.
+    /// @throws Error(Output) with the path, the bytes written so far and the reason; the file is then removed
     void write(std::span<const std::uint8_t> bytes);
 
     /// See TemporaryFile.
     void mark_worth_keeping() noexcept;
 
-    /// Give the file its final name, replacing one that is there. Throws Error(Output); the file is then
-    /// gone.
+    /// Give the file its final name, replacing an existing one.
+    /// @throws Error(Output); the file is then removed
     void commit();
 
     const std::filesystem::path& path() const { return m_path; }

@@ -13,8 +13,8 @@
 namespace spng {
 namespace {
 
-/// A signal handler may neither lock nor allocate, so names are kept in a fixed list of atomically claimed
-/// slots.
+/// State of an entry in the list for signal handlers. A handler may neither lock nor allocate, so the list has
+/// a fixed number of slots, which are claimed atomically.
 enum class Slot { free, claimed, listed, worth_keeping };
 
 struct ListedName {
@@ -52,7 +52,8 @@ void forget_name(int slot) {
                 {.what = what, .where = path.string(), .seen = seen, .expected = expected, .hint = {}});
 }
 
-/// Throws Error(Output) for what can neither be replaced nor written in place.
+/// Return the OutputPath of a path that can be replaced or written in place.
+/// @throws Error(Output) for any other path
 OutputPath writable(const std::filesystem::path& named) {
     OutputPath target = output_path(named);
     if (!target.problem.empty()) {
@@ -68,7 +69,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& final_path) {
     if (target.in_place) {
         m_in_place = true;
         m_path = m_final = target.path;
-        m_slot = list_name(""); // nothing to unlink, but it may hold results worth waiting for
+        m_slot = list_name(""); // nothing to unlink, but it may be marked as worth keeping
         return;
     }
     std::error_code problem;
@@ -102,16 +103,16 @@ void TemporaryFile::mark_worth_keeping() noexcept {
 
 void TemporaryFile::commit() {
     if (!m_in_place) {
-        // Something else may have got the name while the file was written.
+        // The name may belong to something else since the writing began.
         if (writable(m_final).in_place) {
             reject("a complete output cannot get its final name", m_final,
-                   "a device or pipe that was not there when the file was begun", "a regular file, or none");
+                   "a device or pipe that did not exist when writing began", "a regular file, or none");
         }
         std::error_code problem;
         std::filesystem::rename(m_path, m_final, problem);
         if (problem) {
             reject("a complete output cannot get its final name", m_final, problem.message(),
-                   "a folder that can be written");
+                   "a writable folder");
         }
     }
     forget_name(m_slot);

@@ -1,5 +1,5 @@
 #pragma once
-// Warnings about input that the job can work on but whose result is doubtful; `wire-cell --strict` makes them
+// Warnings about input that the job can process with a doubtful result. `wire-cell --strict` turns them into
 // errors.
 
 #include "spng/core/error.h"
@@ -8,13 +8,14 @@
 
 namespace spng {
 
-/// Make warn_about_input() throw from now on. Set once, from the command line.
+/// Choose whether warn_about_input() throws. Set once, from the command line.
 void set_strict(bool strict);
 bool is_strict();
 
-/// Log the text as one warning, or throw it as Error(Input) when is_strict(). Thread-safe.
-/// @param logger  name of the component that looked at the input
+/// Log the text as one warning. Thread-safe.
+/// @param logger  name of the component that examined the input
 /// @return the logged line
+/// @throws Error(Input) with the text if is_strict()
 std::string warn_about_input(const std::string& logger, const ErrorText& text);
 
 } // namespace spng

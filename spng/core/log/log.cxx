@@ -50,7 +50,7 @@ struct Sink {
     Level level;
 };
 
-/// What the command line has set. Sinks do their own locking; the mutex guards the lists.
+/// Settings from the command line. Sinks do their own locking; the mutex guards the lists.
 struct State {
     std::shared_mutex mutex;
     std::vector<Sink> sinks;
@@ -59,7 +59,7 @@ struct State {
     bool level_was_set = false;
     bool holds_files = false;
     Sink fallback{"stderr", nullptr, Level::warn};
-    std::atomic<Level> lowest{Level::warn}; ///< below this, nothing is written anywhere
+    std::atomic<Level> lowest{Level::warn}; ///< lines below this level are written nowhere
 
     State() {
         fallback.sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
@@ -77,6 +77,7 @@ struct State {
         }
     }
 
+    /// Recompute the levels that depend on the settings.
     void changed() {
         fallback.level = level_was_set ? Level::trace : Level::warn;
         Level loggers = default_level;
@@ -88,7 +89,7 @@ struct State {
         lowest = std::max(loggers, outputs);
     }
 
-    /// The level of the longest configured name that the logger's name begins with.
+    /// Return the level of the longest configured name with which the logger's name begins.
     Level level_of(std::string_view logger) const {
         for (std::string_view name = logger;;) {
             if (const auto found = levels.find(name); found != levels.end()) {
@@ -121,12 +122,12 @@ void open_file(LogFileSink& file) {
         throw Error(ErrorKind::Usage, {.what = "the log file cannot be opened",
                                        .where = "-l " + file.name(),
                                        .seen = problem.what(),
-                                       .expected = "stdout, stderr or a file that can be written",
+                                       .expected = "stdout, stderr or a writable file",
                                        .hint = {}});
     }
 }
 
-/// Of all sinks those that are files and not open yet.
+/// Return the sinks that are files and not open yet.
 std::vector<std::shared_ptr<LogFileSink>> held_sinks() {
     std::vector<std::shared_ptr<LogFileSink>> held;
     State& s = state();
@@ -184,7 +185,8 @@ void add_sink(const std::string& sink_and_level) {
     Level level = Level::trace;
     if (const auto colon = name.rfind(':'); colon != std::string::npos) {
         const std::string before = name.substr(0, colon), after = name.substr(colon + 1);
-        // A colon may belong to a file name; after a stream, or when it nearly is one, a level is meant.
+        // A colon may belong to a file name. Take the rest as a level if it is one, nearly is one, or follows
+        // a stream.
         if (is_level(after) || before == "stdout" || before == "stderr" ||
             !nearest_name(after, level_names()).empty()) {
             level = level_from(after);

@@ -1,6 +1,6 @@
 #pragma once
-// Log lines in the field's form, `[HH:MM:SS.mmm] L [ name ] message`. Texts are computed only when they are
-// written:
+// Log lines in the format of the Wire-Cell Toolkit, `[HH:MM:SS.mmm] L [ name ] message`. A text given as a
+// callable is computed only when the line is written:
 //
 //     log::debug("SPNGDecon:induction", [&] { return "spectrum of " + std::to_string(rows) + " rows"; });
 
@@ -14,33 +14,36 @@ namespace spng::log {
 
 enum class Level { trace, debug, info, warn, error, critical, off };
 
-/// The names that users write, in the order of Level.
+/// Return the names that users write, in the order of Level.
 const std::vector<std::string>& level_names();
 
-/// "debug" -> Level::debug; "warning" is accepted for "warn". Throws Error(Usage) naming the nearest.
+/// Return the level of a name: "debug" -> Level::debug. Accepts "warning" for "warn".
+/// @throws Error(Usage) for an unknown name; names the nearest
 Level level_from(const std::string& name);
 
-/// `stdout`, `stderr` or the name of a file to append to, optionally followed by `:level`; without a level,
-/// what the loggers let pass is written. As long as no sink is added, warnings and worse go to stderr, and
-/// everything that the loggers let pass once a level was set. Throws Error(Usage) for a wrong level or a file
-/// that cannot be opened.
+/// Add a sink: `stdout`, `stderr` or the name of a file to append to, optionally followed by `:level`. A sink
+/// without a level writes all lines that pass the levels of the loggers. A program without sinks writes to
+/// stderr: warnings and worse or, once a level was set, all lines that pass the levels of the loggers.
+/// @throws Error(Usage) for an unknown level or a file that cannot be opened
 void add_sink(const std::string& sink_and_level);
 
-/// `level` sets the default (info at first); `logger:level` that of one logger and of those whose name goes
-/// on with a colon: "SPNGDecon:debug" holds for "SPNGDecon:induction" too. Throws Error(Usage).
+/// Set the default level with `level` (initially info), or the level of one logger with `logger:level`. The
+/// latter includes loggers whose name continues with a colon: "SPNGDecon:debug" applies to
+/// "SPNGDecon:induction" too.
+/// @throws Error(Usage) for an unknown level
 void set_level(const std::string& logger_and_level);
 
-/// Forget all sinks and levels.
+/// Remove all sinks and levels.
 void reset();
 
-/// Whether a line would be written anywhere. Costs one atomic load when the level is off for everyone.
+/// Return true if a line would be written anywhere. Costs one atomic load if the level is off everywhere.
 bool enabled(std::string_view logger, Level level);
 
-/// Write one line and flush it. Thread-safe. A sink that cannot be written to is given up with one line on
-/// stderr.
+/// Write one line and flush it. Thread-safe. A sink that fails is removed, with one line on stderr.
 void write(std::string_view logger, Level level, std::string_view text);
 
-/// @param text  a string, or a callable that returns one and is only called when the line is written
+/// Write one line if its level is enabled.
+/// @param text  a string, or a callable that returns one and is called only if the line is written
 template <class Text>
 void line(std::string_view logger, Level level, Text&& text) {
     if (enabled(logger, level)) {

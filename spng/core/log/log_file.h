@@ -1,28 +1,27 @@
 #pragma once
-// Log files of a program that does not know yet which files its job reads. Until they are opened, their lines
-// are kept in memory, so that a log never lands in an input.
+// Delayed opening of log files, for the time until the program has found out which files its job reads. The
+// lines stay in memory until the files are opened, so that a log is never written into an input.
 
 #include <string>
 #include <vector>
 
 namespace spng::log {
 
-/// From now on add_sink() does not open files. Lines for them are kept.
+/// Let later calls of add_sink() keep the lines of a file in memory instead of opening it.
 void hold_files();
 
-/// The names of the files that are not open yet, in the order of add_sink().
+/// Return the names of the files that are not open yet, in the order of add_sink().
 std::vector<std::string> held_files();
 
-/// Open them to append, write the lines that were kept, and stop holding files. Throws Error(Usage) for a
-/// file that cannot be opened.
+/// Open the held files for appending, write their lines, and stop holding files.
+/// @throws Error(Usage) for a file that cannot be opened
 void open_held_files();
 
-/// For a program that fails before it knows the files of its job: as open_held_files(), but only for files
-/// that do not exist yet, since the others may hold data. Names the others on stderr. Never throws.
+/// Open only the held files that do not exist yet, and name the others on stderr: an existing file may hold
+/// data. For a program that fails before it has found out the files of its job. Never throws.
 void give_up_held_files() noexcept;
 
-/// Forget the files that are not open yet, with their lines, for a program that must not write to one of
-/// them.
+/// Drop the held files with their lines, for a program that must not write to one of them.
 void drop_held_files();
 
 } // namespace spng::log

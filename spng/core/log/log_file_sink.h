@@ -8,7 +8,7 @@
 
 namespace spng::log {
 
-/// A file to append to. Keeps its lines in memory until open().
+/// Sink that appends to a file. Keeps its lines in memory until open().
 class LogFileSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     explicit LogFileSink(std::string name);
@@ -17,7 +17,8 @@ public:
     bool is_open();
     bool has_lines();
 
-    /// Write the lines that were kept; later lines go to the file directly. Throws spdlog_ex.
+    /// Open the file and write the kept lines. Later lines go to the file directly.
+    /// @throws spdlog_ex if the file cannot be opened or written
     void open();
 
 protected:

@@ -4,6 +4,7 @@
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/group_crossings.h"
 
@@ -15,12 +16,23 @@
 namespace spng {
 namespace {
 
+/// The products are for one of the groups; the largest is the worst.
+std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCall& call) {
+    PlannedTensor target = call.inputs.at(0).at(0);
+    for (const auto& set : call.inputs) {
+        target = set.at(0).samples() > target.samples() ? set.at(0) : target;
+    }
+    const auto working = call.scratch(MemoryUse::masks, target.samples());
+    return {{call.make(target, MemoryUse::masks, 1), call.make(target, MemoryUse::masks, 1)}};
+}
+
 const Registration<NoTileMPCoincidence> registration{
     {.type = "SPNGNoTileMPCoincidence",
      .kind = "coincidence",
      .inputs = {"*"},
      .outputs = {"products"},
-     .text = "multi-plane coincidence of regions, MP0 to MP3"}};
+     .text = "multi-plane coincidence of regions, MP0 to MP3",
+     .memory = memory_rule<NoTileMPCoincidence>({.call = plan_memory})}};
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/decon/baseline.h"
 #include "spng/nodes/decon/deconvolution.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
@@ -19,12 +20,43 @@
 namespace spng {
 namespace {
 
+/// Frequencies of a padded readout.
+std::int64_t planned_frequencies(std::int64_t ticks) {
+    constexpr std::int64_t response_ticks = 280; // of the detectors in cfg/detectors, 130 us and more
+    return fast_fft_size(ticks + response_ticks, 4) / 2 + 1;
+}
+
+/// Channels of a view, padded where the configuration asks for it.
+std::int64_t planned_channels(const DeconConfig& config, std::int64_t channels) {
+    constexpr std::int64_t response_wires = 20; // beside the one of interest
+    return config.pad_wire_domain ? fast_fft_size(channels + response_wires) : channels;
+}
+
+/// Baseline and padding, transform along ticks, along channels, product, transform back: three spectra beside
+/// the result, and one more where channels are padded. The copies are those of the CPU's steps (measured with
+/// AllocationScope); compositions of ATen operations on devices take up to twice as much for a moment.
+std::vector<PlannedSet> plan_memory(const DeconConfig& config, PlannedCall& call) {
+    const PlannedTensor& adc = call.inputs.at(0).at(0);
+    const std::int64_t row = 2 * call.real * planned_frequencies(adc.ticks);
+    const std::int64_t padded = adc.views * planned_channels(config, adc.channels) * row;
+    call.keep(padded); // the kernel
+    const auto working = call.scratch(MemoryUse::spectra, padded * (config.pad_wire_domain ? 4 : 3));
+    PlannedTensor spectrum = adc;
+    spectrum.block = call.scratch(MemoryUse::spectra, adc.views * adc.channels * row);
+    return {{spectrum}};
+}
+
+PlannedTensor planned_group(const DeconConfig& config) {
+    return {static_cast<std::int64_t>(config.frer_spectrum.size()), config.channels, 0, nullptr};
+}
+
 const Registration<Decon> registration{
     {.type = "SPNGDecon",
      .kind = "decon",
      .inputs = {"adc"},
      .outputs = {"spectrum"},
-     .text = "baseline, 2D deconvolution and wire filter; stays in the frequency domain of ticks"}};
+     .text = "baseline, 2D deconvolution and wire filter; stays in the frequency domain of ticks",
+     .memory = memory_rule<Decon>({.call = plan_memory, .group = planned_group})}};
 
 } // namespace
 

@@ -6,6 +6,7 @@
 #include "spng/detector/response_components.h"
 #include "spng/detector/response_kernel.h"
 #include "spng/detector/wire_average.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_rfft.h>
@@ -16,12 +17,17 @@
 namespace spng {
 namespace {
 
+std::int64_t readout_ticks(const TorchFRERSpectrumConfig& config) {
+    return config.default_nticks;
+}
+
 const Registration<TorchFRERSpectrum> registration{
     {.type = "TorchFRERSpectrum",
      .kind = "service",
      .inputs = {},
      .outputs = {},
-     .text = "field response times electronics response of one plane"}};
+     .text = "field response times electronics response of one plane",
+     .memory = memory_rule<TorchFRERSpectrum>({.readout_ticks = readout_ticks})}};
 
 } // namespace
 

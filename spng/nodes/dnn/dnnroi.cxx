@@ -3,21 +3,39 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/instrument/meter/unmeasured.h"
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace spng {
 namespace {
 
+/// Memory of a forward of the shipped network, bytes per sample of one view: its widest layers of features at
+/// the input's resolution. Others may take more or less; SPNGTorchService measures its own.
+constexpr std::int64_t forward_bytes_per_sample = 64;
+constexpr std::int64_t network_features = 3;
+
+std::vector<PlannedSet> plan_memory(const DNNROIConfig&, PlannedCall& call) {
+    const PlannedTensor& image = call.inputs.at(0).at(0);
+    const std::int64_t forward = forward_bytes_per_sample * image.samples();
+    call.ledger.network = std::max(call.ledger.network, forward);
+    const auto features = call.scratch(MemoryUse::network, network_features * 4 * image.samples());
+    { const auto layers = call.scratch(MemoryUse::network, forward); }
+    const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
+    return {{call.make(image, MemoryUse::masks, 1)}};
+}
+
 const Registration<DNNROI> registration{{.type = "SPNGDNNROI",
                                          .kind = "dnn",
                                          .inputs = {"images", "coincidence"},
                                          .outputs = {"regions"},
-                                         .text = "regions by a trained network"}};
+                                         .text = "regions by a trained network",
+                                         .memory = memory_rule<DNNROI>({.call = plan_memory})}};
 
 } // namespace
 

@@ -1,6 +1,7 @@
 #include "spng/nodes/filter/apply_1d_spectrum.h"
 
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 #include "spng/nodes/filter/time_filter.h"
 #include "spng/nodes/filter/torch_1d_spectrum.h"
@@ -12,12 +13,25 @@
 namespace spng {
 namespace {
 
+/// A product of the needed frequencies, then the inverse transform, which keeps the padding: a padded waveform
+/// is as large as its spectrum.
+std::vector<PlannedSet> plan_memory(const Apply1DSpectrumConfig& config, PlannedCall& call) {
+    const PlannedTensor& spectrum = call.inputs.at(0).at(0);
+    const std::int64_t bytes = spectrum.block->bytes() / config.rebin;
+    const auto product = call.scratch(MemoryUse::images, bytes);
+    PlannedTensor image = spectrum;
+    image.ticks = spectrum.ticks / config.rebin;
+    image.block = call.scratch(MemoryUse::images, bytes);
+    return {{image}};
+}
+
 const Registration<Apply1DSpectrum> registration{
     {.type = "SPNGApply1DSpectrum",
      .kind = "filter",
      .inputs = {"spectrum"},
      .outputs = {"waveform"},
-     .text = "filter along ticks and inverse transform, optionally at a coarser sampling"}};
+     .text = "filter along ticks and inverse transform, optionally at a coarser sampling",
+     .memory = memory_rule<Apply1DSpectrum>({.call = plan_memory})}};
 
 } // namespace
 

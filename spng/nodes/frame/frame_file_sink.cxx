@@ -1,16 +1,24 @@
 #include "spng/nodes/frame/frame_file_sink.h"
 
 #include "spng/core/notes.h"
+#include "spng/graph/memory_rule.h"
 
 namespace spng {
 namespace {
+
+/// The last frame is written while the next event is worked on.
+std::vector<PlannedSet> plan_memory(const FrameFileSinkConfig&, PlannedCall& call) {
+    call.stage(call.inputs.at(0));
+    return {};
+}
 
 const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .kind = "sink",
                                                 .inputs = {"frame"},
                                                 .outputs = {},
                                                 .concurrency = Concurrency::serial,
-                                                .text = "writes events to a frame file"}};
+                                                .text = "writes events to a frame file",
+                                                .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};
 
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "spng/nodes/frame/frame_file_source.h"
 
+#include "spng/graph/memory_rule.h"
 #include "spng/io/data_path.h"
 
 #include <ATen/ops/ones.h>
@@ -11,12 +12,32 @@
 namespace spng {
 namespace {
 
-const Registration<FrameFileSource> registration{{.type = "FrameFileSource",
-                                                  .kind = "source",
-                                                  .inputs = {},
-                                                  .outputs = {"frame"},
-                                                  .concurrency = Concurrency::serial,
-                                                  .text = "reads the events of a frame file"}};
+/// ADC samples of all channels, two bytes each; the next frame is read while an event is worked on.
+std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig&, PlannedCall& call) {
+    std::int64_t samples = 0;
+    for (const auto& group : call.groups) {
+        samples += group.samples();
+    }
+    const PlannedSet frame{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)};
+    for (std::size_t port = 0; port < call.outputs; ++port) {
+        call.stage(frame);
+    }
+    return std::vector<PlannedSet>(call.outputs, frame);
+}
+
+std::int64_t window_ticks(const FrameFileSourceConfig& config) {
+    const WindowGrid& window = config.window;
+    return window.core > 0 ? window.before + window.core + window.after : 0;
+}
+
+const Registration<FrameFileSource> registration{
+    {.type = "FrameFileSource",
+     .kind = "source",
+     .inputs = {},
+     .outputs = {"frame"},
+     .concurrency = Concurrency::serial,
+     .text = "reads the events of a frame file",
+     .memory = memory_rule<FrameFileSource>({.call = plan_memory, .window_ticks = window_ticks})}};
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/memory/page_locked.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fill.h>
@@ -15,12 +16,26 @@
 namespace spng {
 namespace {
 
+constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
+
+/// ADC samples of each group, two bytes each.
+std::vector<PlannedSet> plan_memory(const FrameToTorchSetFanoutConfig&, PlannedCall& call) {
+    call.keep(table_bytes);
+    std::vector<PlannedSet> outputs;
+    for (const auto& group : call.groups) {
+        outputs.push_back({call.make(group, MemoryUse::input, 2)});
+    }
+    outputs.resize(call.outputs);
+    return outputs;
+}
+
 const Registration<FrameToTorchSetFanout> registration{
     {.type = "SPNGFrameToTorchSetFanout",
      .kind = "frame",
      .inputs = {"frame"},
      .outputs = {"*"},
-     .text = "splits a frame into view groups, cleans and uploads them"}};
+     .text = "splits a frame into view groups, cleans and uploads them",
+     .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true})}};
 
 void append(ChannelMasks& masks, const std::string& name, const std::vector<ChannelRange>& ranges) {
     if (!ranges.empty()) {

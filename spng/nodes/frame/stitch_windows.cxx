@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/frame/channel_ranges.h"
 
 #include <ATen/Dispatch_v2.h>
@@ -20,7 +21,8 @@ const Registration<StitchWindows> registration{
      .inputs = {"frame"},
      .outputs = {"frame"},
      .concurrency = Concurrency::serial,
-     .text = "joins the readout windows of a long readout into frames without overlap"}};
+     .text = "joins the readout windows of a long readout into frames without overlap",
+     .memory = passing_memory_rule()}};
 
 /// Copy the first ticks(channel) ticks of each row of `carried` over those of `rows`, both (channel, tick).
 void overwrite_heads(at::Tensor& rows, const at::Tensor& carried, const at::Tensor& ticks) {
@@ -72,16 +74,16 @@ bool StitchWindows::is_region_tag(const std::string& tag) const {
 
 bool StitchWindows::is_next(const ReadoutWindow& window, double core_start_ns) const {
     const bool is_same_readout = m_carry && m_carry->window.readout == window.readout;
-    const std::int64_t expected = is_same_readout ? m_carry->window.number + 1 : 0;
-    if (window.number != expected) {
+    const std::int64_t expected = is_same_readout ? m_carry->window.index + 1 : 0;
+    if (window.index != expected) {
         log::warn(name().text(), [&] {
             return "long readout " + std::to_string(window.readout) + ": the output lacks the ticks " +
                    (is_same_readout ? "from " + std::to_string(m_carry->end_ns) + " ns " : std::string()) +
                    "to " + std::to_string(core_start_ns) + " ns, because " +
-                   std::to_string(window.number - expected) + " of its readout windows failed";
+                   std::to_string(window.index - expected) + " of its readout windows failed";
         });
     }
-    return is_same_readout && window.number == expected;
+    return is_same_readout && window.index == expected;
 }
 
 StitchWindows::Carry StitchWindows::carry_of(const TensorSet& set, double end_ns) const {

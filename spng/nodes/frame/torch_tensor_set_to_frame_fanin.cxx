@@ -4,6 +4,7 @@
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -15,12 +16,25 @@
 namespace spng {
 namespace {
 
+/// float32 at the readout's rate, one frame for each kind of input.
+std::vector<PlannedSet> plan_memory(const TorchTensorSetToFrameFaninConfig&, PlannedCall& call) {
+    PlannedSet frame;
+    for (const auto& set : call.inputs) {
+        for (PlannedTensor tensor : set) {
+            tensor.ticks = call.ticks;
+            frame.push_back(call.make(tensor, MemoryUse::images, 4));
+        }
+    }
+    return std::vector<PlannedSet>(call.outputs, frame);
+}
+
 const Registration<TorchTensorSetToFrameFanin> registration{
     {.type = "SPNGTorchTensorSetToFrameFanin",
      .kind = "frame",
      .inputs = {"*"},
      .outputs = {"*"},
-     .text = "gathers the tensors of all view groups into a frame, or into one frame per anode"}};
+     .text = "gathers the tensors of all view groups into a frame, or into one frame per anode",
+     .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory})}};
 
 bool contains(const std::vector<int>& channels, int channel) {
     return std::binary_search(channels.begin(), channels.end(), channel);

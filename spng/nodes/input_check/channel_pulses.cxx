@@ -13,7 +13,7 @@ constexpr int clippings = 4;
 constexpr double clip_sigmas = 4;
 constexpr std::size_t max_pulses = 16;
 
-/// A distinct value, and the rank of the middle of its samples.
+/// Distinct value and the middle rank of its samples.
 struct Step {
     double value, rank;
 };
@@ -28,7 +28,7 @@ double value_at(const std::vector<Step>& steps, double rank) {
     return std::lerp(below->value, above->value, (rank - below->rank) / (above->rank - below->rank));
 }
 
-/// Median and RMS of sorted samples.
+/// Return median and RMS of sorted samples.
 template <class T>
 ChannelLevel level_of(const T* sorted, const T* end) {
     std::vector<Step> steps;

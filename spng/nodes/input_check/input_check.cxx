@@ -19,12 +19,12 @@ const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
                                              .kind = "service",
                                              .inputs = {},
                                              .outputs = {},
-                                             .text = "noise, polarity and pulse shape that the input should "
-                                                     "have"}};
+                                             .text = "expected noise, polarity and pulse shape of the "
+                                                     "input"}};
 
-constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on the length
+constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on this length
 
-/// Total length of the wires of each channel in a plane [mm].
+/// Return the total wire length of each channel of a plane [mm].
 std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
     std::map<int, double> lengths;
     for (const WireFace& face : anode.faces) {
@@ -39,11 +39,12 @@ std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
     return lengths;
 }
 
-/// RMS of the measured channels of a view.
+/// Add the expected RMS of the measured channels of a view to `noise`.
 void add_noise(std::map<int, double>& noise, const ChannelView& view, const WireAnode& anode,
                const std::vector<NoiseSpectrum>& spectra, const TorchFRERSpectrumConfig& response) {
     const auto lengths = wire_lengths(anode, view.plane);
-    std::map<std::int64_t, double> rms_of_length; // in steps of 50 mm, over which it changes by less than 1 %
+    std::map<std::int64_t, double>
+        rms_of_length; // by length in steps of 50 mm, which change it by less than 1 %
     const auto channels = static_cast<std::int64_t>(view.channels.size());
     for (std::int64_t row = 0; row < channels; row += measured_stride(channels)) {
         const int channel = view.channels[static_cast<std::size_t>(row)];
@@ -73,10 +74,10 @@ InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view) {
 InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
                                                      const TorchFRERSpectrum& response) const {
     const auto& names = response.config();
-    const std::string asking = name().text() + ", key frer_spectrum";
-    const auto& field = environment.service<FieldResponseComponent>(names.field_response, asking).response();
-    const auto& electronics = environment.service<ColdElecResponse>(names.elec_response, asking);
-    const at::Tensor line = response.kernel().sum(0).contiguous(); // of charge spread evenly
+    const std::string where = name().text() + ", key frer_spectrum";
+    const auto& field = environment.service<FieldResponseComponent>(names.field_response, where).response();
+    const auto& electronics = environment.service<ColdElecResponse>(names.elec_response, where);
+    const at::Tensor line = response.kernel().sum(0).contiguous(); // response to evenly spread charge
     const auto* sample = line.const_data_ptr<double>();
     double area = 0, magnitude = 0;
     for (std::int64_t tick = 0; tick < line.size(0); ++tick) {
@@ -117,16 +118,16 @@ void InputCheck::prepare(Environment& environment) {
                    ": noise is not compared";
         });
     }
-    std::map<std::string, Expectation> made; // by response: anodes may share them
+    std::map<std::string, Expectation> by_response; // anodes may share responses
     std::size_t index = 0;
     for (const auto& group : groups.groups()) {
         for (std::size_t view = 0; view < group.views.size(); ++view) {
             const std::string& response_name = config().frer_spectrum[index++];
             const auto& response =
                 environment.service<TorchFRERSpectrum>(response_name, name().text() + ", key frer_spectrum");
-            auto found = made.find(response_name);
-            if (found == made.end()) {
-                found = made.emplace(response_name, make_expectation(environment, response)).first;
+            auto found = by_response.find(response_name);
+            if (found == by_response.end()) {
+                found = by_response.emplace(response_name, make_expectation(environment, response)).first;
             }
             const auto& own = group.views[view];
             auto& expected = m_expectations.emplace(plane_of(group, view), found->second).first->second;

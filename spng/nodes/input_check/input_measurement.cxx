@@ -1,5 +1,3 @@
-// The measurements of InputMeasurement and their comparison with the predictions.
-
 #include "spng/nodes/input_check/input_check.h"
 
 #include "spng/core/log/log.h"
@@ -14,12 +12,13 @@
 namespace spng {
 namespace {
 
-// In a shorter readout much of the noise is below the lowest frequency.
+// Shorter readouts do not resolve much of the low-frequency noise.
 constexpr std::int64_t min_ticks = 500;
 constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
-constexpr double noise_free = 0.1; // of the expected noise: a simulation without noise
+constexpr double noise_free =
+    0.1; // share of the expected noise, below which the input is a simulation without noise
 
-/// What one channel of a view gave.
+/// Measurements of one channel.
 struct ChannelResult {
     ChannelLevel level;
     std::vector<Pulse> pulses;
@@ -32,7 +31,7 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-std::string number(double value, int digits = 2) {
+std::string fixed(double value, int digits = 2) {
     char text[48];
     std::snprintf(text, sizeof text, "%.*f", digits, value);
     return text;
@@ -43,7 +42,7 @@ ChannelResult measure(const T* samples, std::int64_t ticks, double expected_nois
                       const PulseShapes* shapes) {
     ChannelResult result;
     result.level = channel_level(samples, ticks);
-    // Without noise, as a simulation may give it, every bump would be a pulse.
+    // The lower bound keeps small bumps of a simulation without noise from counting as pulses.
     const double sigma = std::max(result.level.rms, expected_noise > 0 ? expected_noise / 2 : 1.0);
     result.pulses = find_pulses(samples, ticks, result.level.median, sigma);
     for (const Pulse& pulse : result.pulses) {
@@ -156,14 +155,14 @@ void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState&
     state.report.noise = {seen, seen / ratio, state.noise_ratio.size(), fits};
     if (!fits) {
         problems.push_back(
-            {.what = "the noise is not that of the detector",
+            {.what = "the noise differs from the detector's",
              .where = instrument::plane_name(plane),
-             .seen = number(seen, 1) + " ADC RMS, " + number(ratio) + " times the expected (" +
+             .seen = fixed(seen, 1) + " ADC RMS, " + fixed(ratio) + " times the expected (" +
                      std::to_string(state.noise_ratio.size()) + " channels)",
-             .expected = number(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
-                         number(config.min_noise) + " to " + number(config.max_noise) + " times",
-             .hint = "compare gain and digitiser of the detector (detname) with the data's; the input must "
-                     "be ADC counts"});
+             .expected = fixed(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
+                         fixed(config.min_noise) + " to " + fixed(config.max_noise) + " times",
+             .hint = "check that gain and digitiser of the detector (detname) match the data and that the "
+                     "input is in ADC counts"});
     }
 }
 
@@ -175,18 +174,19 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
     }
     state.polarity_done = true;
     const auto& expected = m_check.expectation(plane);
-    const double seen = median_of(state.polarity), most = m_check.config().max_polarity_difference;
-    const bool fits = std::abs(seen - expected.unipolarity) <= most;
+    const double seen = median_of(state.polarity), limit = m_check.config().max_polarity_difference;
+    const bool fits = std::abs(seen - expected.unipolarity) <= limit;
     state.report.polarity = {seen, expected.unipolarity, state.polarity.size(), fits};
-    const std::string hint = "is it the right anode (tpcid) and detector (detname), are planes swapped or "
-                             "signs inverted?";
+    const std::string hint =
+        "check the anode (tpcid) and the detector (detname), and look for swapped planes "
+        "or inverted signs";
     if (!fits) {
         problems.push_back(
-            {.what = "the pulses do not have the polarity of the response",
+            {.what = "the polarity of the pulses differs from the response",
              .where = instrument::plane_name(plane),
-             .seen = "polarity " + number(seen) + " (" + std::to_string(state.polarity.size()) + " pulses)",
-             .expected = number(expected.unipolarity) + " within " + number(most) +
-                         "; 1: collected, 0: induced, -1: upside down",
+             .seen = "polarity " + fixed(seen) + " (" + std::to_string(state.polarity.size()) + " pulses)",
+             .expected = fixed(expected.unipolarity) + " +- " + fixed(limit) +
+                         "; 1: collected, 0: induced, -1: inverted",
              .hint = hint});
         return;
     }
@@ -195,11 +195,11 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
         const bool in_order = share >= 0.3;
         state.report.lobes = {share, 1, state.lobes, in_order};
         if (!in_order) {
-            problems.push_back({.what = "the pulses are upside down",
+            problems.push_back({.what = "the pulses are inverted",
                                 .where = instrument::plane_name(plane),
-                                .seen = number(100 * share, 0) + " % of " + std::to_string(state.lobes) +
+                                .seen = fixed(100 * share, 0) + " % of " + std::to_string(state.lobes) +
                                         " pulses have their lobes in the order of the response",
-                                .expected = "all; at least 30 %",
+                                .expected = "100 %, at least 30 %",
                                 .hint = hint});
         }
     }
@@ -214,19 +214,19 @@ void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneStat
     if (!state.report.polarity->fits) {
         return;
     }
-    const double described = m_check.expectation(plane).shaping,
-                 most = m_check.config().max_shaping_difference;
+    const double expected = m_check.expectation(plane).shaping,
+                 limit = m_check.config().max_shaping_difference;
     const double ratio = median_of(state.shaping);
-    const bool fits = std::abs(ratio - 1) <= most;
-    state.report.shaping = {ratio * described, described, state.shaping.size(), fits};
+    const bool fits = std::abs(ratio - 1) <= limit;
+    state.report.shaping = {ratio * expected, expected, state.shaping.size(), fits};
     if (!fits) {
         problems.push_back(
-            {.what = "the pulses do not have the shape of the response",
+            {.what = "the shape of the pulses differs from the response",
              .where = instrument::plane_name(plane),
-             .seen = "shaping time " + number(ratio * described / 1000) + " us (" +
+             .seen = "shaping time " + fixed(ratio * expected / 1000) + " us (" +
                      std::to_string(state.shaping.size()) + " pulses)",
-             .expected = number(described / 1000) + " us within " + number(100 * most, 0) + " %",
-             .hint = "compare shaping time and sampling period of the detector (detname) with the data's"});
+             .expected = fixed(expected / 1000) + " us +- " + fixed(100 * limit, 0) + " %",
+             .hint = "check that shaping time and sampling period of the detector (detname) match the data"});
     }
 }
 

@@ -18,7 +18,7 @@ std::string percent(double share) {
     return text;
 }
 
-/// "1760 absent, 3 masked"
+/// Return the counts as text, for example "1760 absent, 3 masked".
 std::string kinds_of(const ChannelCounts& counts) {
     std::string text;
     for (const auto& [kind, count] : {std::pair{"absent", counts.absent},
@@ -87,9 +87,9 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
     };
     const std::string where = "anode " + std::to_string(anode) + ", event " + std::to_string(event);
     const std::string expected = "at most " + percent(m_max_bad_share) + " of the channels";
-    const std::string hint = "a larger share is allowed with -A max_bad_share=SHARE";
+    const std::string hint = "allow a larger share with -A max_bad_share=SHARE";
     if (share_of(counts.unusable()) > m_max_bad_share && (is_strict() || m_warned_bad.insert(anode).second)) {
-        warn({.what = "channels that cannot be used",
+        warn({.what = "too many unusable channels",
               .where = where,
               .seen = std::to_string(counts.unusable()) + " of " + std::to_string(counts.channels) +
                       " channels: " + kinds_of(counts),
@@ -98,7 +98,7 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
     }
     if (share_of(counts.saturated) > m_max_bad_share &&
         (is_strict() || m_warned_saturated.insert(anode).second)) {
-        warn({.what = "saturated channels",
+        warn({.what = "too many saturated channels",
               .where = where,
               .seen = std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) +
                       " channels, " + std::to_string(counts.saturated_samples) + " samples",

@@ -1,5 +1,5 @@
 #pragma once
-// What a job finds in its input, event by event: counts of channels, fits, and the warnings about both.
+// Findings about the input of a job, event by event: counts of channels, comparisons, and their warnings.
 
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/input_check/input_check.h"
@@ -13,25 +13,27 @@
 
 namespace spng {
 
-/// Thread-safe. An event that begins again, because memory ran out, counts once.
+/// Accumulated input report of a job. Thread-safe. An event that is retried after running out of memory
+/// counts once.
 class InputTally {
 public:
-    /// @param logger  name of the component that warns
-    /// @param max_bad_share  share of an anode's channels above which it is warned
-    /// @param check  null: fits are not looked at
+    /// @param logger         name of the component that warns
+    /// @param max_bad_share  share of unusable or saturated channels of an anode above which it warns
+    /// @param check          null: do not compare the input with predictions
     InputTally(std::string logger, double max_bad_share, const InputCheck* check);
 
-    /// One group of an event as it was selected.
+    /// One group of an event after select_channels().
     struct Selected {
         const ViewGroup* group;
         at::Tensor waveforms;                          ///< (view, channel, tick) on the host
         at::Tensor good;                               ///< (view, channel) bool on the host
-        std::vector<instrument::ChannelCounts> counts; ///< of each view
+        std::vector<instrument::ChannelCounts> counts; ///< by view
     };
 
-    /// Count an event, compare it while the check asks for more, and warn. Each kind of warning is given once
-    /// for an anode or plane. Throws Error(Input) in place of the first warning under --strict, and again for
-    /// every later event once the job's data do not fit.
+    /// Count an event, measure it unless the comparisons are finished, and warn. Each kind of warning is
+    /// given once per anode or plane.
+    /// @throws Error(Input) with --strict: instead of a warning, and for every event after a failed
+    ///         comparison
     void add(std::uint64_t event, const std::vector<Selected>& groups);
 
     instrument::InputReport report() const;

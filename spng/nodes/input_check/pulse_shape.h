@@ -1,5 +1,5 @@
 #pragma once
-// Shaping time of the electronics from the shape of single pulses.
+// Estimate of the shaping time of the electronics from the shape of single pulses.
 
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/response_kernel.h"
@@ -12,24 +12,25 @@
 
 namespace spng {
 
-/// Pulses of a short piece of track as they would look with other shaping times, smeared by diffusion and the
-/// track's slope (Gaussian, 0 to 1.6 us), at fractions of a tick.
+/// Templates of pulses from a short track segment: for several shaping times, smeared by diffusion and the
+/// slope of the track (Gaussian, 0 to 1.6 us), and shifted by fractions of a tick.
 class PulseShapes {
 public:
-    /// @param line         (1, sample) float64: field response of a plane summed over its wires: the current
-    ///                     of charge spread evenly along the pitch direction; charges per ns and electron
-    /// @param period       ns between its samples
-    /// @param electronics  as described; shaping times are multiples of its own
+    /// @param line         (1, sample) float64: field response of a plane summed over its wires, which is the
+    ///                     current of charge spread evenly along the pitch direction [charge per ns and
+    ///                     electron]
+    /// @param period       sampling period of `line` [ns]
+    /// @param electronics  described electronics; the templates have multiples of its shaping time
     PulseShapes(const at::Tensor& line, double period, const ColdElectronics& electronics,
                 const ResponseKernelConfig& config);
 
-    /// Shaping time of one pulse over the described one, the best fit of all templates.
-    /// @param shape  shape_ticks samples [sigma], as Pulse::shape
-    /// @return nothing for a pulse that no template describes: overlapping tracks, a long pulse
+    /// Return the shaping time of a pulse over the described one, from the template that fits best.
+    /// @param shape  shape_ticks samples [sigma], see Pulse::shape
+    /// @return nothing if no template fits, for example for overlapping tracks or a long pulse
     std::optional<double> shaping_ratio(const std::vector<float>& shape) const;
 
 private:
-    std::vector<float> m_templates; ///< (shaping, variant, sample), each of unit length
+    std::vector<float> m_templates; ///< (shaping, variant, sample), each with unit norm
     std::int64_t m_variants = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/tensor.h>
 
@@ -11,12 +12,19 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const CoherentNoiseFilterConfig&, PlannedCall& call) {
+    const PlannedTensor& adc = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::input, adc.samples() * call.real);
+    return {{call.make(adc, MemoryUse::input, call.real)}};
+}
+
 const Registration<CoherentNoiseFilter> registration{
     {.type = "SPNGCoherentNoiseFilter",
      .kind = "noise",
      .inputs = {"waveforms"},
      .outputs = {"waveforms"},
-     .text = "subtracts the noise that channels of one front-end board share, with protection of signals"}};
+     .text = "subtracts the noise that channels of one front-end board share, with protection of signals",
+     .memory = memory_rule<CoherentNoiseFilter>({.call = plan_memory})}};
 
 /// The entry of a view in a list that has one for each view or one for all.
 std::int64_t of_view(const std::vector<std::int64_t>& list, std::size_t view) {

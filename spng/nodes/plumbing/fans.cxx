@@ -1,5 +1,7 @@
 #include "spng/nodes/plumbing/fans.h"
 
+#include "spng/graph/memory_rule.h"
+
 namespace spng {
 namespace {
 
@@ -7,18 +9,20 @@ const Registration<FanoutTensorSets> fanout_registration{{.type = "SPNGFanoutTen
                                                           .kind = "plumbing",
                                                           .inputs = {"set"},
                                                           .outputs = {"*"},
-                                                          .text = "the same set to several branches"}};
-const Registration<FaninTensorSets> fanin_registration{
-    {.type = "SPNGFaninTensorSets",
-     .kind = "plumbing",
-     .inputs = {"*"},
-     .outputs = {"set"},
-     .text = "the tensors of several branches in one set"}};
+                                                          .text = "the same set to several branches",
+                                                          .memory = passing_memory_rule()}};
+const Registration<FaninTensorSets> fanin_registration{{.type = "SPNGFaninTensorSets",
+                                                        .kind = "plumbing",
+                                                        .inputs = {"*"},
+                                                        .outputs = {"set"},
+                                                        .text = "the tensors of several branches in one set",
+                                                        .memory = passing_memory_rule()}};
 const Registration<Discard> discard_registration{{.type = "SPNGDiscard",
                                                   .kind = "plumbing",
                                                   .inputs = {"set"},
                                                   .outputs = {},
-                                                  .text = "ends a branch that is not needed"}};
+                                                  .text = "ends a branch that is not needed",
+                                                  .memory = passing_memory_rule()}};
 
 std::vector<std::string> branch_names(int multiplicity) {
     std::vector<std::string> names;

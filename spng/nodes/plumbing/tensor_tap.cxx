@@ -1,6 +1,7 @@
 #include "spng/nodes/plumbing/tensor_tap.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/ops/view_as_real.h>
 
@@ -12,7 +13,8 @@ const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
                                             .inputs = {"set"},
                                             .outputs = {"set"},
                                             .concurrency = Concurrency::serial,
-                                            .text = "writes what passes an edge to a file"}};
+                                            .text = "writes what passes an edge to a file",
+                                            .memory = passing_memory_rule()}};
 
 } // namespace
 

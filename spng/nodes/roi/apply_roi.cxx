@@ -1,6 +1,7 @@
 #include "spng/nodes/roi/apply_roi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <cmath>
@@ -8,11 +9,18 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const ApplyROIConfig&, PlannedCall& call) {
+    const PlannedTensor& waveform = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::images, waveform.samples() * call.real);
+    return {{call.make(waveform, MemoryUse::images, call.real)}};
+}
+
 const Registration<ApplyROI> registration{{.type = "SPNGApplyROI",
                                            .kind = "roi",
                                            .inputs = {"waveform", "regions", "noise"},
                                            .outputs = {"signal"},
-                                           .text = "charge inside the regions, rebaselined"}};
+                                           .text = "charge inside the regions, rebaselined",
+                                           .memory = memory_rule<ApplyROI>({.call = plan_memory})}};
 
 } // namespace
 

@@ -1,6 +1,7 @@
 #include "spng/nodes/roi/channel_rms.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/graph/memory_rule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/fmin.h>
@@ -13,11 +14,21 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const ChannelRMSConfig&, PlannedCall& call) {
+    std::int64_t bytes = 0;
+    for (const auto& tensor : call.inputs.at(0)) {
+        bytes += tensor.block->bytes();
+    }
+    const auto working = call.scratch(MemoryUse::images, bytes / 4);
+    return {call.inputs.at(0)};
+}
+
 const Registration<ChannelRMS> registration{{.type = "SPNGChannelRMS",
                                              .kind = "roi",
                                              .inputs = {"waveforms"},
                                              .outputs = {"waveforms"},
-                                             .text = "adds the noise RMS of each channel"}};
+                                             .text = "adds the noise RMS of each channel",
+                                             .memory = memory_rule<ChannelRMS>({.call = plan_memory})}};
 
 } // namespace
 

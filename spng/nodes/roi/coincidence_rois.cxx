@@ -1,6 +1,7 @@
 #include "spng/nodes/roi/coincidence_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/region_growth.h"
 
@@ -9,11 +10,19 @@
 namespace spng {
 namespace {
 
-const Registration<CoincidenceROIs> registration{{.type = "SPNGCoincidenceROIs",
-                                                  .kind = "roi",
-                                                  .inputs = {"images", "coincidence"},
-                                                  .outputs = {"regions"},
-                                                  .text = "regions from seeds that the other views confirm"}};
+std::vector<PlannedSet> plan_memory(const CoincidenceROIsConfig&, PlannedCall& call) {
+    const PlannedTensor& image = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::masks, image.samples() / 2);
+    return std::vector<PlannedSet>(call.outputs, {call.make(image, MemoryUse::masks, 1)});
+}
+
+const Registration<CoincidenceROIs> registration{
+    {.type = "SPNGCoincidenceROIs",
+     .kind = "roi",
+     .inputs = {"images", "coincidence"},
+     .outputs = {"regions"},
+     .text = "regions from seeds that the other views confirm",
+     .memory = memory_rule<CoincidenceROIs>({.call = plan_memory})}};
 
 } // namespace
 

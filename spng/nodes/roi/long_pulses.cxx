@@ -3,6 +3,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/roi/neighbours.h"
 #include "spng/nodes/roi/robust_rms.h"
 
@@ -21,11 +22,22 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const LongPulsesConfig& config, PlannedCall& call) {
+    const PlannedTensor& image = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::images, image.samples() * call.real * 5 / 4);
+    PlannedSet images = call.inputs.at(0);
+    for (std::size_t i = 0; i < config.samples.size(); ++i) {
+        images.push_back(call.make(image, MemoryUse::images, call.real));
+    }
+    return {images};
+}
+
 const Registration<LongPulses> registration{{.type = "SPNGLongPulses",
                                              .kind = "roi",
                                              .inputs = {"waveform"},
                                              .outputs = {"images"},
-                                             .text = "images in which long, weak pulses stand out"}};
+                                             .text = "images in which long, weak pulses stand out",
+                                             .memory = memory_rule<LongPulses>({.call = plan_memory})}};
 
 /// `scaled` is room for the row with `half` zeros on both sides.
 template <class Sample>

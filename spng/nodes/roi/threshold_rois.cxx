@@ -1,6 +1,7 @@
 #include "spng/nodes/roi/threshold_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/graph/memory_rule.h"
 #include "spng/nodes/roi/region_growth.h"
 
 #include <ATen/TensorOperators.h>
@@ -8,11 +9,18 @@
 namespace spng {
 namespace {
 
+std::vector<PlannedSet> plan_memory(const ThresholdROIsConfig&, PlannedCall& call) {
+    const PlannedTensor& image = call.inputs.at(0).at(0);
+    const auto working = call.scratch(MemoryUse::masks, image.samples() / 2);
+    return std::vector<PlannedSet>(call.outputs, {call.make(image, MemoryUse::masks, 1)});
+}
+
 const Registration<ThresholdROIs> registration{{.type = "SPNGThresholdROIs",
                                                 .kind = "roi",
                                                 .inputs = {"images"},
                                                 .outputs = {"regions"},
-                                                .text = "regions where a channel exceeds its noise"}};
+                                                .text = "regions where a channel exceeds its noise",
+                                                .memory = memory_rule<ThresholdROIs>({.call = plan_memory})}};
 
 } // namespace
 

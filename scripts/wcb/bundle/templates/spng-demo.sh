@@ -38,8 +38,8 @@ record=
 echo
 echo '2/3 Pictures'
 if has matplotlib.figure && has numpy.linalg; then
-    python3 -B -P "$bundle/libexec/demo_plots.py" --adc "$data/tracks10-adc.tar.bz2" \
-        --signal "$folder/tracks10-signal.npz" --truth "$data/tracks10-truth.npz" --out "$folder" || exit $?
+    PYTHONPATH=$bundle/libexec${PYTHONPATH:+:$PYTHONPATH} python3 -B -P -m scripts.wcb.demo_plots \
+        --adc "$data/tracks10-adc.tar.bz2" --signal "$folder/tracks10-signal.npz" --truth "$data/tracks10-truth.npz" --out "$folder" || exit $?
 else
     echo '  none: python3 has no NumPy or no Matplotlib'
 fi

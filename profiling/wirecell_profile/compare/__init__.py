@@ -1,0 +1,1 @@
+"""Measurements of runs, their comparison, baselines, and the history of a repository."""

@@ -1,0 +1,178 @@
+"""Results over commits: one line of JSON per commit and condition, appended; and the steps in them.
+
+A line is {"schema": "spng-history-1", "commit", "commit_time", "time", "series", "conditions", "runs", "metric": {node: ns}}.
+Lines whose conditions differ (machine, settings, input) belong to different series and are never compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ProfileError, WrongUse
+from . import statistics
+from .comparison import steady
+from .measurements import Run
+from .step_detection import pieces
+
+SCHEMA = "spng-history-1"
+METRICS = ("wall", "cpu", "device")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node's time changed and stayed so."""
+
+    series: str
+    metric: str
+    node: str
+    commit: str  # the first at the new level
+    before: str  # the last measured one at the old level
+    old: float  # ns
+    new: float
+    place: int  # index in the series
+
+    @property
+    def change(self) -> float:
+        """Relative."""
+        return self.new / self.old - 1
+
+
+def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
+    """The line for the runs of one commit. WrongUse when they are of several commits or conditions."""
+    commits = {run.commit for run in runs}
+    conditions = {json.dumps(run.conditions, sort_keys=True) for run in runs}
+    if len(commits) != 1 or len(conditions) != 1 or not runs[0].commit:
+        raise WrongUse(
+            "an entry of the history is about one commit under equal conditions",
+            runs[0].source,
+            f"commits {', '.join(sorted(commits)) or 'none'}; {len(conditions)} different conditions",
+            hint="add the runs of each commit on their own",
+        )
+    commit, condition = commits.pop(), conditions.pop()
+    nodes = {}
+    for metric in METRICS:
+        sides = {
+            node: steady(runs, metric, node, warm_up)
+            for node in dict.fromkeys(node for run in runs for node in run.times.get(metric, {}))
+        }
+        found = {node: float(np.median(statistics.run_medians(side))) for node, side in sides.items() if side}
+        if found:
+            nodes[metric] = found
+    if not nodes:
+        raise WrongUse(
+            "no run has an event after the warm-up", runs[0].source, hint="give an input with more events"
+        )
+    return {
+        "schema": SCHEMA,
+        "commit": commit,
+        "commit_time": commit_time(repository, commit),
+        "time": max(run.time for run in runs),
+        "series": hashlib.sha256(condition.encode()).hexdigest()[:8],
+        "conditions": runs[0].conditions,
+        "runs": len(runs),
+        **nodes,
+    }
+
+
+def commit_time(repository: Path, commit: str) -> int | None:
+    """Seconds since 1970 of the commit; None when the repository does not know it."""
+    name = commit.removesuffix("-dirty")
+    done = subprocess.run(
+        ["git", "-C", str(repository), "show", "--no-patch", "--format=%ct", "--end-of-options", name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return int(done.stdout.split()[-1]) if done.returncode == 0 and done.stdout.strip() else None
+
+
+def append(store: Path, line: dict) -> None:
+    """Add a line, whole or not at all: one write to a file opened for appending."""
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(store, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(descriptor, (json.dumps(line, separators=(",", ":")) + "\n").encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise ProfileError(
+            "the history cannot be written", str(store), error.strerror or str(error)
+        ) from None
+
+
+def read(store: Path) -> list[dict]:
+    """All entries, those of later commits last; of several for one commit and series the last one added counts."""
+    try:
+        lines = store.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise WrongUse(
+            "there is no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
+        ) from None
+    latest: dict[tuple[str, str], dict] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            item = json.loads(line)
+            if item["schema"] != SCHEMA:
+                raise KeyError(f"schema {item['schema']}")
+            latest[(item["series"], item["commit"])] = item
+        except (ValueError, KeyError, TypeError) as error:
+            raise ProfileError(
+                "a line of the history is damaged",
+                f"{store}:{number}",
+                str(error),
+                f"an entry of {SCHEMA}",
+                "remove the line",
+            ) from None
+    return sorted(latest.values(), key=lambda item: (item["commit_time"] or 0, item["time"]))
+
+
+def series_of(entries: list[dict]) -> dict[str, list[dict]]:
+    """Series -> its entries."""
+    found: dict[str, list[dict]] = {}
+    for item in entries:
+        found.setdefault(item["series"], []).append(item)
+    return found
+
+
+def steps_of(entries: list[dict], metric: str, threshold: float) -> list[Step]:
+    """Steps of all nodes of one series, the largest first. Steps of less than the threshold are left out."""
+    found = []
+    for node in dict.fromkeys(node for item in entries for node in item.get(metric, {})):
+        measured = [item for item in entries if item.get(metric, {}).get(node, 0) > 0]
+        levels = pieces(np.log([item[metric][node] for item in measured]))
+        for old, new in zip(levels, levels[1:]):
+            if abs(math.expm1(new.level - old.level)) >= threshold:
+                found.append(
+                    Step(
+                        entries[0]["series"],
+                        metric,
+                        node,
+                        measured[new.first]["commit"],
+                        measured[old.last]["commit"],
+                        math.exp(old.level),
+                        math.exp(new.level),
+                        new.first,
+                    )
+                )
+    return sorted(found, key=lambda step: -abs(math.log(step.new / step.old)))
+
+
+def commits_between(repository: Path, before: str, after: str) -> int | None:
+    """How many commits that nobody measured lie between two; None when the repository does not know."""
+    names = [name.removesuffix("-dirty") for name in (before, after)]
+    done = subprocess.run(
+        ["git", "-C", str(repository), "rev-list", "--count", f"{names[0]}..{names[1]}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return max(0, int(done.stdout) - 1) if done.returncode == 0 else None

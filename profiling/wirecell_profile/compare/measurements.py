@@ -1,0 +1,221 @@
+"""What a run of a program measured, per node and event, from whatever file holds it.
+
+Read are: timing files of `wire-cell --timing` (schema spng-timing-1), profiles of its recorder and nsys exports (SQLite,
+through Profile), and files of measurements (schema spng-measurements-1), which hold many runs in little room: baselines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import MissingData
+from ..output import write
+
+TIMING_SCHEMA = "spng-timing-1"
+SCHEMA = "spng-measurements-1"
+WHOLE_EVENT = (
+    "whole event"  # stands beside the nodes: from the first start to the last end of the event's calls
+)
+
+# Arguments of a job that say where results go, which does not change what is measured.
+OUTPUT_ARGUMENTS = ("output",)
+# Settings as they were asked for; how they came out stands in the description of the run.
+STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads")
+# Not asked for: what the machine had free, what other jobs left, how long preparation took.
+OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds")
+
+Series = dict[str, dict[str, np.ndarray]]
+
+
+@dataclass
+class Run:
+    """One process run.
+
+    `times` maps a metric (wall, cpu, device; ns) and `counts` a count (operations, bytes in, ...) to nodes, and these to an
+    array with one value per entry of `events`, NaN where the node was not called. Wall time is a node's own, without calls
+    nested in it. `conditions` says what has to be equal for runs to be comparable, name -> text.
+    """
+
+    source: str
+    time: str  # UTC, ISO 8601; empty when the file does not say
+    commit: str
+    conditions: dict[str, str]
+    events: list[int]
+    times: Series
+    counts: Series
+    operators: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # node -> ATen operator -> times, whole run
+
+    def nodes(self) -> list[str]:
+        """Names of everything that was timed."""
+        return list(dict.fromkeys(node for series in self.times.values() for node in series))
+
+    def json(self) -> dict:
+        """For a file of measurements."""
+
+        def plain(series: Series) -> dict:
+            return {
+                name: {
+                    node: [None if np.isnan(value) else int(value) for value in values]
+                    for node, values in nodes.items()
+                }
+                for name, nodes in series.items()
+            }
+
+        return {
+            "source": self.source,
+            "time": self.time,
+            "commit": self.commit,
+            "conditions": self.conditions,
+            "events": self.events,
+            "times_ns": plain(self.times),
+            "counts": plain(self.counts),
+            "operators": self.operators,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict) -> "Run":
+        """The inverse of json()."""
+
+        def arrays(series: dict) -> Series:
+            return {
+                name: {
+                    node: np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+                    for node, values in nodes.items()
+                }
+                for name, nodes in series.items()
+            }
+
+        return cls(
+            data["source"],
+            data["time"],
+            data["commit"],
+            data["conditions"],
+            data["events"],
+            arrays(data["times_ns"]),
+            arrays(data["counts"]),
+            data["operators"],
+        )
+
+
+def write_measurements(path: Path, runs: Iterable[Run]) -> None:
+    """A file of measurements, under its name only when it is complete."""
+    write(
+        json.dumps({"schema": SCHEMA, "runs": [run.json() for run in runs]}, separators=(",", ":")) + "\n",
+        path,
+    )
+
+
+def read_timing(data: dict, source: str) -> Run:
+    """A timing file. Raises KeyError or TypeError when it is not of its schema."""
+    calls = [(node["name"], call) for node in data["nodes"] for call in node["per_call"]]
+    if not calls:
+        raise MissingData("the run called no node", source)
+    events = sorted({call["event"] for _, call in calls})
+    table = EventTable(events)
+    for name, call in calls:
+        event = call["event"]
+        table.add_time("wall", name, event, call["wall_ns"] - call["nested_wall_ns"])
+        table.add_time("cpu", name, event, call["cpu_ns"])
+        if call["device_ns"] is not None:
+            table.add_time("device", name, event, call["device_ns"])
+        table.add_count("operations", name, event, call["leaf_operations"])
+        table.add_count("bytes in", name, event, call["in_bytes"])
+        table.add_count("bytes out", name, event, call["out_bytes"])
+        peak = call["device_peak_bytes"] if call["device_peak_bytes"] is not None else call["cpu_peak_bytes"]
+        table.add_count("peak bytes", name, event, peak)
+        table.cover(event, call["start_ns"], call["start_ns"] + call["wall_ns"])
+    operators = {node["name"]: node["operations"] for node in data["nodes"]}
+    return Run(
+        source,
+        data["time"],
+        data["program"]["commit"],
+        _timing_conditions(data, len(events)),
+        events,
+        *table.finish(),
+        operators,
+    )
+
+
+def _timing_conditions(data: dict, events: int) -> dict[str, str]:
+    """What has to be equal, from a timing file."""
+    run, machine = data["run"], data["machine"]
+    values = {
+        "recorded by": "wire-cell --timing",
+        "waits around every node": run["synchronising"],
+        "machine": machine["host"],
+        "processor": machine["cpu"],
+        "cores": machine["cores"],
+        "system": machine["system"],
+        "build": data["program"]["build"],
+        "torch": data["versions"]["torch"],
+        "device": run["device"],
+        "device name": run["device_name"],
+        "engine": run["engine"],
+        "precision": run["precision"],
+        "graph threads": run["graph_threads"],
+        "threads per operation": run["intra_op_threads"],
+        "cpu time of": run["cpu_clock"],
+        "events": events,
+        "failed calls": sum(node["failed"] for node in data["nodes"]),
+    }
+    return as_texts(values | setting_conditions(data.get("settings") or {}))
+
+
+def setting_conditions(settings: dict) -> dict[str, object]:
+    """What has to be equal of a job's settings and arguments."""
+    values: dict[str, object] = {}
+    for name, value in settings.items():
+        if name == "configuration":
+            values["job"] = Path(str(value)).name  # another checkout has it elsewhere
+        elif name == "arguments":
+            values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
+        elif name not in STATED_BY_RUN + OF_THE_MOMENT:
+            values[f"setting {name}"] = value
+    return values
+
+
+def as_texts(values: dict[str, object]) -> dict[str, str]:
+    """Conditions as they are compared and shown."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+
+
+class EventTable:
+    """Sums per metric, node and event while a file is read."""
+
+    def __init__(self, events: list[int]) -> None:
+        self.events = events
+        self._place = {event: place for place, event in enumerate(events)}
+        self._times: Series = {}
+        self._counts: Series = {}
+        self._extent: dict[int, tuple[int, int]] = {}
+
+    def _add(self, series: Series, name: str, node: str, event: int, value: float) -> None:
+        values = series.setdefault(name, {}).setdefault(node, np.full(len(self.events), np.nan))
+        place = self._place[event]
+        values[place] = value if np.isnan(values[place]) else values[place] + value
+
+    def add_time(self, metric: str, node: str, event: int, nanoseconds: float) -> None:
+        """Add to a node's time in an event."""
+        self._add(self._times, metric, node, event, nanoseconds)
+
+    def add_count(self, count: str, node: str, event: int, value: float) -> None:
+        """Add to a node's count in an event."""
+        self._add(self._counts, count, node, event, value)
+
+    def cover(self, event: int, start: int, end: int) -> None:
+        """Something of the event ran from start to end."""
+        first, last = self._extent.get(event, (start, end))
+        self._extent[event] = (min(first, start), max(last, end))
+
+    def finish(self) -> tuple[Series, Series]:
+        """(times, counts), with the whole event's wall time beside the nodes."""
+        for event, (start, end) in self._extent.items():
+            self.add_time("wall", WHOLE_EVENT, event, end - start)
+        return self._times, self._counts

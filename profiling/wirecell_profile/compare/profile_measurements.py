@@ -1,0 +1,177 @@
+"""Measurements out of a profile: of wire-cell's recorder, or of an nsys export.
+
+Rows are node calls. An export of another program has none; there every range name is a node and its instances, in the
+order of their starts on all threads, are its events.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import MissingData
+from ..model.events import BLOCKING, MEMCPY, MEMSET
+from ..model.nesting import nest
+from ..model.nodes import NodeProjection, read_node_calls
+from ..model.profile import Profile
+from ..model.projection import Projection, union_length
+from ..model.table import NULL
+from .measurements import EventTable, Run, as_texts, setting_conditions
+
+# Keys of the recorder's manifest that have to be equal, -> how they are named in messages.
+MANIFEST = {
+    "tier": "recorder tier",
+    "what": "recorded parts",
+    "end": "end of the recording",
+    "synchronised_timing": "waits around every node",
+    "host": "machine",
+    "cpu": "processor",
+    "cpu_cores": "cores",
+    "system": "system",
+    "build": "build",
+    "torch_version": "torch",
+    "device": "device",
+    "engine": "engine",
+    "precision": "precision",
+    "graph_threads": "graph threads",
+    "threads": "threads per operation",
+    "dtype": "dtype",
+}
+LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHostFunc")
+
+
+def read_profile(path: Path) -> Run:
+    """The measurements of one recorded process. MissingData when the file has neither node calls nor ranges."""
+    with Profile.open(path) as profile:
+        projection = Projection.of(profile)
+        try:
+            rows = _node_rows(profile, projection)
+        except MissingData:
+            if profile.is_own or not len(projection.ranges):
+                raise
+            return _run(profile, projection, *_range_rows(projection), of_nodes=False)
+        return _run(profile, projection, *rows, of_nodes=True)
+
+
+def _node_rows(profile: Profile, projection: Projection):
+    """(names, events, start, end, own wall, device operations' row or -1, API calls' row or -1) of the node calls."""
+    calls = read_node_calls(profile)
+    nodes = NodeProjection(profile, calls, projection)
+    own = nest((calls.start, calls.end, calls.thread)).exclusive
+    names = calls.node.texts()
+    return names, calls.event, calls.start, calls.end, own, nodes.call_of_operation, nodes.call_of_api_call
+
+
+def _range_rows(projection: Projection):
+    """The same of all ranges; an event is the number of the instance."""
+    ranges = projection.ranges
+    names = ranges.name.texts()
+    order = np.lexsort((ranges.row, ranges.start))
+    instance, seen = np.empty(len(ranges), np.int64), {}
+    for row in order.tolist():
+        instance[row] = seen.get(names[row], 0)
+        seen[names[row]] = instance[row] + 1
+    return (
+        names,
+        instance,
+        ranges.start,
+        ranges.end,
+        projection.exclusive,
+        projection.range_of_operation,
+        projection.range_of_call,
+    )
+
+
+def _run(
+    profile: Profile,
+    projection: Projection,
+    names,
+    events,
+    start,
+    end,
+    own,
+    row_of_operation,
+    row_of_call,
+    of_nodes: bool,
+) -> Run:
+    known = np.flatnonzero(events != NULL)
+    if not len(known):
+        raise MissingData(
+            f"{profile.path.name} has no range with the number of its event", hint="record with a newer build"
+        )
+    table = EventTable(sorted(set(events[known].tolist())))
+    has_devices = len(projection.operations) > 0
+    for row in known.tolist():
+        name, event = names[row], int(events[row])
+        table.add_time("wall", name, event, int(own[row]))
+        if of_nodes:  # instances of equal number of different ranges are no event
+            table.cover(event, int(start[row]), int(end[row]))
+        if has_devices:  # zero is then a measured number: the device did nothing for this node
+            for count in ("device operations", "launches", "copies", "bytes copied", "synchronisations"):
+                table.add_count(count, name, event, 0)
+    if has_devices:
+        _add_device_work(table, projection, names, events, row_of_operation, row_of_call)
+    times, counts = table.finish()
+    return Run(
+        str(profile.path),
+        _time_of(profile),
+        profile.manifest.get("commit", ""),
+        _conditions(profile, len(table.events)),
+        table.events,
+        times,
+        counts,
+    )
+
+
+def _add_device_work(
+    table: EventTable, projection: Projection, names, events, row_of_operation, row_of_call
+) -> None:
+    """Device time (union of a row's operations) and what can be counted exactly."""
+    operations, calls = projection.operations, projection.calls
+    order = np.argsort(row_of_operation, kind="stable")
+    rows, first = np.unique(row_of_operation[order], return_index=True)
+    for row, chosen in zip(rows.tolist(), np.split(order, first[1:])):
+        if row < 0 or events[row] == NULL:
+            continue
+        name, event, kind = names[row], int(events[row]), operations.kind[chosen]
+        table.add_time("device", name, event, union_length(operations.start[chosen], operations.end[chosen]))
+        table.add_count("device operations", name, event, len(chosen))
+        moved = (kind == MEMCPY) | (kind == MEMSET)
+        table.add_count("copies", name, event, int((kind == MEMCPY).sum()))
+        amount = operations.bytes[chosen]
+        table.add_count("bytes copied", name, event, int(amount[moved & (amount != NULL)].sum()))
+    for labels, count in ((LAUNCHING, "launches"), (BLOCKING, "synchronisations")):
+        wanted = calls.name.matching(lambda name, parts=labels: any(part in name for part in parts))
+        for row in row_of_call[wanted & (row_of_call >= 0)].tolist():
+            if events[row] != NULL:
+                table.add_count(count, names[row], int(events[row]), 1)
+
+
+def _time_of(profile: Profile) -> str:
+    """Start of the session, UTC."""
+    if profile.has("TARGET_INFO_SESSION_START_TIME"):
+        return profile.table("TARGET_INFO_SESSION_START_TIME").texts("utcTime").texts()[0] or ""
+    return ""
+
+
+def _conditions(profile: Profile, events: int) -> dict[str, str]:
+    """What has to be equal; an export says less than our recorder, which also notes which of its sources were at work."""
+    manifest = profile.manifest
+    source = (
+        "wire-cell's recorder"
+        if profile.is_own
+        else "nsys " + profile.export.get("EXPORT_PRODUCT_VERSION", "")
+    )
+    conditions: dict[str, object] = {"recorded by": source.strip(), "events": str(events)}
+    if profile.has("SPNG_CALL"):
+        conditions["failed calls"] = int((profile.table("SPNG_CALL").integers("ok") == 0).sum())
+    conditions |= {text: manifest[key] for key, text in MANIFEST.items() if key in manifest}
+    conditions |= {f"recorder's {key}": value for key, value in manifest.items() if key.startswith("source.")}
+    conditions |= {f"device {number}": name for number, name in profile.device_names.items() if name}
+    try:
+        settings = json.loads(manifest.get("settings") or "{}")
+    except ValueError:
+        settings = {}
+    return as_texts(conditions | setting_conditions(settings))

@@ -1,0 +1,71 @@
+"""Read the runs of timing files, measurement files and profiles, whichever a path holds."""
+
+from __future__ import annotations
+
+import glob
+import json
+from pathlib import Path
+
+from ..errors import ProfileError, WrongUse
+from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
+from .profile_measurements import read_profile
+
+PROFILE_ENDINGS = (".sqlite", ".db")
+
+
+def read_side(text: str) -> list[Run]:
+    """The runs of a file, of all such files of a folder, or of all that match a pattern, in the order of their times."""
+    runs = [run for path in _paths(text) for run in read_runs(path)]
+    return sorted(runs, key=lambda run: (run.time, run.source))
+
+
+def _paths(text: str) -> list[Path]:
+    path = Path(text)
+    if path.is_dir():
+        found = sorted(child for child in path.iterdir() if child.suffix in (".json", *PROFILE_ENDINGS))
+    elif path.exists():
+        found = [path]
+    else:
+        found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
+    if not found:
+        raise WrongUse(
+            "nothing to compare",
+            text,
+            "no file, folder or match of this name",
+            "timing files, profiles, or a folder or pattern of them",
+            "wire-cell --timing run1.json ..., once per run",
+        )
+    return found
+
+
+def read_runs(path: Path) -> list[Run]:
+    """The runs of one file: one, or many of a file of measurements."""
+    if path.suffix in PROFILE_ENDINGS:
+        return [read_profile(path)]
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProfileError("cannot read", str(path), error.strerror or str(error)) from None
+    except ValueError as error:
+        raise ProfileError("not a JSON file", str(path), str(error), f"{TIMING_SCHEMA} or {SCHEMA}") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    try:
+        if schema == TIMING_SCHEMA:
+            return [read_timing(data, str(path))]
+        if schema == SCHEMA:
+            return [Run.from_json(run) for run in data["runs"]]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ProfileError(
+            "the file is not what its schema says",
+            str(path),
+            f"{type(error).__name__}: {error}",
+            schema,
+            "run again",
+        ) from None
+    raise ProfileError(
+        "not a file of measurements",
+        str(path),
+        f"schema {schema}",
+        f"{TIMING_SCHEMA} or {SCHEMA}",
+        "wire-cell --timing FILE writes one",
+    )

@@ -1,0 +1,1 @@
+"""Output in other formats: all tables, Chrome traces, merged profiles."""

@@ -1,0 +1,78 @@
+"""Every table that can be made from a profile, under one name each: what `export` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ..errors import MissingData
+from ..model.profile import Profile
+from ..model.selection import Scope
+from ..output import Column, Result, columns
+from ..reports import all_reports
+from ..rules import Limits, all_rules
+from ..tables import memory_use
+from ..tables.sections import SECTIONS
+from ..tables.timeline import timeline
+
+Maker = Callable[[Scope], Result]
+
+
+def all_tables() -> dict[str, Maker]:
+    """name -> maker: nsys's reports, the tables of `summary` and `memory`, the timeline, and what the rules find."""
+    tables: dict[str, Maker] = {name: partial(_report, report.run) for name, report in all_reports().items()}
+    tables |= {f"summary_{name.replace('-', '_')}": section.run for name, section in SECTIONS.items()}
+    tables |= {
+        "memory_peaks": memory_use.peaks,
+        "memory_leaks": memory_use.leaks,
+        "memory_timeline": memory_use.timeline,
+        "timeline": timeline,
+        "rules": rule_hits,
+    }
+    return tables
+
+
+def _report(run: Callable, scope: Scope) -> Result:
+    return run(scope, frozenset())
+
+
+def rule_hits(scope: Scope) -> Result:
+    """All places of all rules that apply. MissingData when none applies."""
+    rows, applied = [], 0
+    ranges = scope.projection.ranges
+    for rule in all_rules().values():
+        try:
+            found = rule.run(scope, Limits())
+        except MissingData:
+            continue
+        applied += 1
+        rows += [
+            (
+                rule.name,
+                hit.start,
+                hit.duration,
+                hit.what,
+                ranges.name.text(hit.range_row) if hit.range_row >= 0 else None,
+                hit.note or None,
+            )
+            for hit in found.hits
+        ]
+    if not applied:
+        raise scope.profile.missing("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")
+    return Result(columns("Rule", "Start (ns)", "Duration (ns)", "What", "Range", "Notes"), rows)
+
+
+def raw_tables(profile: Profile) -> dict[str, Maker]:
+    """The file's own tables as they are, under raw_NAME: numbers of StringIds stay numbers."""
+    return {
+        f"raw_{name}": partial(_raw, name)
+        for name in sorted(profile.tables)
+        if not name.startswith("sqlite_")
+    }
+
+
+def _raw(name: str, scope: Scope) -> Result:
+    rows, names = scope.profile.rows(name)
+    if not rows:
+        raise scope.profile.missing(name)
+    return Result([Column(text, 9) for text in names], rows)

@@ -1,0 +1,251 @@
+"""A profile as Chrome trace events, which chrome://tracing and ui.perfetto.dev open.
+
+Host threads are tracks of their process; the CUDA API and calls of the system have a track beside each thread's ranges, since
+they may cross a range's edges. Devices are processes with a track per stream. Flows go from a launching call to what it
+launched. Times are microseconds with three digits, written from integers: exact to the nanosecond.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..model.events import PUSH_POP
+from ..model.identity import MASK, pid_of, tid_of
+from ..model.selection import Scope
+from ..model.table import NULL
+from ..tables.memory_use import EVENTS, device_memory
+
+DEVICES = MASK + 1  # beyond all process numbers
+API, SYSTEM = MASK + 1, 2 * (MASK + 1)  # beyond all thread numbers
+CLASSES = {API: "CUDA API", SYSTEM: "system calls"}
+
+
+def microseconds(time: int) -> str:
+    """Nanoseconds as a JSON number in microseconds with three digits."""
+    sign, time = ("-", -time) if time < 0 else ("", time)
+    return f"{sign}{time // 1000}.{time % 1000:03d}"
+
+
+def event(
+    phase: str, name: str, time: int, pid: int, tid: int, duration: int | None = None, **other: object
+) -> str:
+    """One event as JSON text."""
+    length = "" if duration is None else f',"dur":{microseconds(duration)}'
+    more = "".join(f",{json.dumps(key)}:{json.dumps(value)}" for key, value in other.items())
+    return (
+        f'{{"ph":"{phase}","name":{json.dumps(name)},"ts":{microseconds(time)}{length},"pid":{pid},"tid":{tid}'
+        f"{more}}}"
+    )
+
+
+def trace(scope: Scope) -> Iterator[str]:
+    """The text of the trace, piece by piece. MissingData when the file has no events at all."""
+    scope.profile.extent()
+    yield '{"displayTimeUnit":"ns","otherData":' + json.dumps(_about(scope)) + ',"traceEvents":[\n'
+    first = True
+    for part in (_names, _ranges, _marks, _calls, _operations, _edges, _counters):
+        for text in part(scope):
+            yield text if first else ",\n" + text
+            first = False
+    yield "\n]}\n"
+
+
+def _about(scope: Scope) -> dict[str, str]:
+    profile = scope.profile
+    return {"file": profile.path.name, "schema": profile.schema_version} | dict(profile.manifest)
+
+
+def _names(scope: Scope) -> Iterator[str]:
+    """Names of processes and tracks, for all that have events."""
+    profile = scope.profile
+    threads: set[tuple[int, int]] = set()
+    for what, offset in (("ranges", 0), ("calls", API), ("system_calls", SYSTEM)):
+        for thread in np.unique(profile.or_nothing(what).thread).tolist():
+            threads.add((thread, offset))
+    for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
+        yield event(
+            "M", "process_name", 0, pid, 0, args={"name": profile.process_names.get(pid) or f"process {pid}"}
+        )
+    for thread, offset in sorted(threads, key=lambda pair: (tid_of(pair[0]), pair[1])):
+        title = profile.thread_names.get(thread) or f"thread {tid_of(thread)}"
+        text = f"{title}: {CLASSES[offset]}" if offset else title
+        pid, tid = int(pid_of(thread)), int(tid_of(thread)) + offset
+        yield event("M", "thread_name", 0, pid, tid, args={"name": text})
+    operations = profile.or_nothing("operations")
+    for device in np.unique(operations.device).tolist():
+        name = profile.device_names.get(device) or "device"
+        yield event("M", "process_name", 0, DEVICES + device, 0, args={"name": f"{name} ({device})"})
+        for stream in np.unique(operations.stream[operations.device == device]).tolist():
+            yield event("M", "thread_name", 0, DEVICES + device, stream, args={"name": f"stream {stream}"})
+
+
+def _ranges(scope: Scope) -> Iterator[str]:
+    """Push/pop ranges nest on their thread; start/end ranges may overlap and are asynchronous events."""
+    ranges = scope.profile.or_nothing("ranges")
+    if not len(ranges):
+        return
+    for row in scope.range_rows.tolist():
+        name, start, length = ranges.name.text(row), int(ranges.start[row]), int(ranges.duration[row])
+        thread = int(ranges.thread[row])
+        pid, tid = int(pid_of(thread)), int(tid_of(thread))
+        about: dict[str, object] = (
+            {"category": ranges.category.text(row)} if ranges.category.text(row) else {}
+        )
+        if ranges.payload[row] != NULL:
+            about["payload"] = int(ranges.payload[row])
+        if ranges.style[row] == PUSH_POP:
+            yield event("X", name, start, pid, tid, length, cat="nvtx", args=about)
+            continue
+        own = {"cat": "nvtx start/end", "id": hex(int(ranges.row[row]))}
+        yield event("b", name, start, pid, tid, **own, args=about)
+        yield event("e", name, start + length, pid, int(tid_of(int(ranges.end_thread[row]))), **own)
+
+
+def _marks(scope: Scope) -> Iterator[str]:
+    marks = scope.profile.or_nothing("marks")
+    for row in scope.mark_rows.tolist() if len(marks) else ():
+        thread = int(marks.thread[row])
+        yield event(
+            "i", marks.name.text(row), int(marks.start[row]), int(pid_of(thread)), int(tid_of(thread)), s="t"
+        )
+
+
+def _calls(scope: Scope) -> Iterator[str]:
+    for what, rows, offset in (("calls", "call_rows", API), ("system_calls", "system_call_rows", SYSTEM)):
+        calls = scope.profile.or_nothing(what)
+        if not len(calls):
+            continue
+        for row in getattr(scope, rows).tolist():
+            thread = int(calls.thread[row])
+            about = {} if calls.correlation[row] == NULL else {"correlation": int(calls.correlation[row])}
+            yield event(
+                "X",
+                calls.name.text(row),
+                int(calls.start[row]),
+                int(pid_of(thread)),
+                int(tid_of(thread)) + offset,
+                int(calls.duration[row]),
+                cat=CLASSES[offset],
+                args=about,
+            )
+
+
+def _operations(scope: Scope) -> Iterator[str]:
+    """Device operations, and the arrows to them."""
+    operations = scope.profile.or_nothing("operations")
+    if not len(operations):
+        return
+    projection = scope.projection
+    shown = set(scope.call_rows.tolist()) if len(projection.calls) else set()
+    for row in scope.operation_rows.tolist():
+        pid, stream = DEVICES + int(operations.device[row]), int(operations.stream[row])
+        about = (
+            {"correlation": int(operations.correlation[row])} if operations.correlation[row] != NULL else {}
+        )
+        if operations.bytes[row] != NULL:
+            about["bytes"] = int(operations.bytes[row])
+        name = operations.name.text(row)
+        yield event(
+            "X",
+            operations.short_name.text(row),
+            int(operations.start[row]),
+            pid,
+            stream,
+            int(operations.duration[row]),
+            cat="device",
+            args={"name": name} | about,
+        )
+        call = int(projection.call_of_operation[row])
+        if call in shown:
+            thread = int(projection.calls.thread[call])
+            flow = {"cat": "launch", "id": row}
+            yield event(
+                "s",
+                "launch",
+                int(projection.calls.start[call]),
+                int(pid_of(thread)),
+                int(tid_of(thread)) + API,
+                **flow,
+            )
+            yield event("f", "launch", int(operations.start[row]), pid, stream, **flow, bp="e")
+
+
+def _edges(scope: Scope) -> Iterator[str]:
+    """Messages that wait on an edge of the graph, as asynchronous events of their own."""
+    profile = scope.profile
+    if not (profile.has("SPNG_MSG") and profile.has("SPNG_EDGE") and profile.has("SPNG_NODE")):
+        return
+    nodes, edges, messages = (profile.table(name) for name in ("SPNG_NODE", "SPNG_EDGE", "SPNG_MSG"))
+    title = {
+        number: f"{kind}:{name}" if name else kind
+        for number, kind, name in zip(
+            nodes.integers("id").tolist(), nodes.texts("type").texts(), nodes.texts("name").texts()
+        )
+    }
+    ends = {
+        number: f"{title.get(tail, tail)} to {title.get(head, head)}"
+        for number, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
+    }
+    first, last = scope.selection.time
+    pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
+    rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
+    for number, (edge, index, begin, end) in enumerate(rows):
+        if (first is not None and begin < first) or (last is not None and begin >= last):
+            continue
+        own = {"cat": "queue", "id": f"edge{number}"}
+        yield event("b", ends.get(edge, f"edge {edge}"), begin, pid, 0, **own, args={"event": index})
+        yield event("e", ends.get(edge, f"edge {edge}"), end, pid, 0, **own)
+
+
+def _counters(scope: Scope) -> Iterator[str]:
+    """Samples of the recorder, metrics of the GPU, and device memory."""
+    profile = scope.profile
+    first, last = scope.selection.time
+    window = (first if first is not None else NULL, last if last is not None else np.iinfo(np.int64).max)
+    pid = min(
+        (int(pid_of(thread)) for thread in np.unique(profile.or_nothing("ranges").thread).tolist()), default=0
+    )
+    if profile.has("SPNG_SAMPLE"):
+        table = profile.table("SPNG_SAMPLE")
+        rows = zip(
+            table.integers("t").tolist(),
+            table.texts("source").texts(),
+            table.texts("metric").texts(),
+            table.reals("value").tolist(),
+        )
+        for time, source, metric, value in rows:
+            if window[0] <= time < window[1]:
+                yield event("C", f"{source} {metric}", time, pid, 0, args={"value": value})
+    if profile.has("GPU_METRICS"):
+        table, names = profile.table("GPU_METRICS"), _metric_names(scope)
+        rows = zip(*(table.integers(name).tolist() for name in ("timestamp", "typeId", "metricId", "value")))
+        for time, kind, metric, value in rows:
+            if window[0] <= time < window[1]:
+                yield event(
+                    "C",
+                    names.get((kind, metric), f"metric {metric}"),
+                    time,
+                    DEVICES,
+                    0,
+                    args={"value": value},
+                )
+    if profile.has(EVENTS):
+        for series in device_memory(scope).series:
+            for time, value in zip(series.time.tolist(), series.value.tolist()):
+                yield event("C", f"memory of {series.name}", time, DEVICES, 0, args={"bytes": value})
+
+
+def _metric_names(scope: Scope) -> dict[tuple[int, int], str]:
+    profile = scope.profile
+    if not profile.has("TARGET_INFO_GPU_METRICS"):
+        return {}
+    table = profile.table("TARGET_INFO_GPU_METRICS")
+    return dict(
+        zip(
+            zip(table.integers("typeId").tolist(), table.integers("metricId").tolist()),
+            table.texts("metricName").texts(),
+        )
+    )

@@ -1,0 +1,334 @@
+"""Several profiles joined into one: the processes of a job, or the GPUs of several machines.
+
+What identifies a row only within its file is made unique, everything else stays as it is:
+
+- texts: one StringIds, references renumbered;
+- threads and processes keep their numbers; where two files have the same one (containers, several hosts) the VM part
+  of the serialised identity of the later file is raised, which keeps pid and tid as they are;
+- devices are told apart by uuid, else by host and number; CUDA_VISIBLE_DEVICES gives different GPUs the same number;
+- nodes, edges and calls of wire-cell's recorder are renumbered;
+- times: nanoseconds since the start of the earliest session, by the sessions' UTC starts, so as good as the clocks agree.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import ProfileError, WrongUse
+from ..model.identity import THREAD_BITS, process_of
+from ..model.profile import Profile
+from ..output_file import output_file, target_of
+
+STRING_COLUMNS = {
+    "textId",
+    "jsonTextId",
+    "nameId",
+    "demangledName",
+    "shortName",
+    "mangledName",
+    "filenameId",
+    "contentId",
+    "symbol",
+    "module",
+}
+IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
+TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
+# (table, column) -> the sort of number it holds, unique within a file only. A column alone means in any table.
+NUMBERS = {
+    ("SPNG_NODE", "id"): "node",
+    ("SPNG_NODE", "parent"): "node",
+    ("SPNG_CALL", "node"): "node",
+    ("SPNG_EDGE", "tail"): "node",
+    ("SPNG_EDGE", "head"): "node",
+    ("SPNG_EDGE", "id"): "edge",
+    ("SPNG_MSG", "edge"): "edge",
+    ("SPNG_CALL", "id"): "call",
+    ("SPNG_CALL", "parent"): "call",
+    ("SPNG_CALL_CORRELATION", "call"): "call",
+    ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
+}
+DEVICE_TABLES = {"TARGET_INFO_GPU": "id", "TARGET_INFO_CUDA_GPU": "deviceId"}
+ONCE = (
+    "ENUM_",
+    "META_DATA_",
+    "EXPORT_META_DATA",
+    "CAPTURE_META_DATA",
+    "TARGET_INFO_SESSION_START_TIME",
+    "TARGET_INFO_GPU_METRICS",
+)
+VM_SHIFT = 48
+MOST_VMS = 255
+
+
+@dataclass
+class Source:
+    """One file and how its numbers change."""
+
+    path: Path
+    profile: Profile
+    connection: sqlite3.Connection
+    start: int | None  # of the session, ns since 1970
+    shift: int = 0  # ns to add to times
+    vm: int = 0  # to add to the VM part of identities
+    devices: dict[int, int] = field(default_factory=dict)
+    offsets: dict[str, int] = field(default_factory=dict)
+
+
+def merge(paths: list[Path], target: Path) -> list[str]:
+    """Write the joined profile; returns what the user should know. The target appears when it is complete."""
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise WrongUse("a file is given twice", seen=", ".join(map(str, paths)))
+    require_file(target)
+    sources = [open_source(path) for path in paths]
+    try:
+        notes = align_times(sources) + separate_processes(sources) + separate_devices(sources)
+        number_apart(sources)
+        with output_file(target) as partial, closing(sqlite3.connect(partial)) as joined:
+            joined.execute("PRAGMA journal_mode = OFF")
+            write_strings(joined, sources)
+            for table in dict.fromkeys(name for source in sources for name in sorted(source.profile.tables)):
+                if table not in ("StringIds", "SPNG_RUN") and not table.startswith("sqlite_"):
+                    write_table(joined, table, sources)
+            write_manifest(joined, sources)
+            joined.commit()
+    except (OSError, sqlite3.Error) as error:
+        raise ProfileError("the profiles cannot be merged", str(target), str(error)) from None
+    finally:
+        for source in sources:
+            source.profile.close()
+            source.connection.close()
+    return notes
+
+
+def require_file(target: Path) -> None:
+    """ProfileError unless the output is a regular file or none: the result is a database, which is looked into afterwards."""
+    try:
+        in_place = target_of(target) is None
+    except OSError as error:
+        raise ProfileError(
+            "the profiles cannot be merged", str(target), error.strerror or str(error)
+        ) from None
+    if in_place:
+        raise ProfileError(
+            "the profiles cannot be merged", str(target), "a device or a pipe", "a regular file, or none"
+        )
+
+
+def open_source(path: Path) -> Source:
+    """The file with the start of its session, where it says that."""
+    profile = Profile.open(path)
+    start = None
+    if profile.has("TARGET_INFO_SESSION_START_TIME"):
+        start = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
+    elif "start_utc_ns" in profile.manifest:
+        start = int(profile.manifest["start_utc_ns"])
+    return Source(path, profile, sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True), start)
+
+
+def align_times(sources: list[Source]) -> list[str]:
+    """Shift all times to the earliest session's start, when all files say theirs."""
+    silent = [source.path.name for source in sources if source.start is None]
+    if silent:
+        return [f"times are not aligned: {', '.join(silent)} does not say when the session started"]
+    first = min(source.start for source in sources)
+    for source in sources:
+        source.shift = source.start - first
+    return []
+
+
+def separate_processes(sources: list[Source]) -> list[str]:
+    """Raise the VM part of a file as long as one of its processes is taken."""
+    taken: set[int] = set()
+    notes = []
+    for source in sources:
+        own = processes(source)
+        while {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own} & taken:
+            source.vm += 1
+            if source.vm > MOST_VMS:
+                raise ProfileError("too many files have processes of equal numbers", str(source.path))
+        if source.vm:
+            notes.append(
+                f"{source.path.name}: its process numbers occur in another file; its VM number is raised by {source.vm}"
+            )
+        taken |= {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own}
+    return notes
+
+
+def processes(source: Source) -> set[int]:
+    """Process parts (without the thread) of all identities in the file."""
+    found: set[int] = set()
+    for table in source.profile.tables:
+        for column in IDENTITY_COLUMNS & set(columns_of(source, table)):
+            if column != "globalVid":
+                query = f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL'
+                found |= {process_of(value) for (value,) in rows(source, query)}
+    return found
+
+
+def separate_devices(sources: list[Source]) -> list[str]:
+    """Number the devices of all files: equal uuid is the same device, without a uuid equal host and number."""
+    known: dict[tuple, int] = {}
+    notes = []
+    for source in sources:
+        host = source.profile.manifest.get("host", "")
+        for table, key in DEVICE_TABLES.items():
+            if table not in source.profile.tables:
+                continue
+            columns = columns_of(source, table)
+            for row in rows(source, f'SELECT * FROM "{table}"'):
+                values = dict(zip(columns, row))
+                identity = (values["uuid"],) if values.get("uuid") else (host, values[key])
+                if identity not in known:
+                    used = set(known.values())
+                    known[identity] = values[key] if values[key] not in used else max(used) + 1
+                source.devices[values[key]] = known[identity]
+        changed = {old: new for old, new in source.devices.items() if old != new}
+        if changed:
+            notes.append(
+                f"{source.path.name}: "
+                + ", ".join(f"device {old} is device {new}" for old, new in sorted(changed.items()))
+            )
+    return notes
+
+
+def number_apart(sources: list[Source]) -> None:
+    """Offsets that keep nodes, edges and calls of different files apart."""
+    following: dict[str, int] = {}
+    for source in sources:
+        source.offsets = dict(following)
+        for (table, column), sort in NUMBERS.items():
+            if table in source.profile.tables and column in columns_of(source, table):
+                ((largest,),) = rows(source, f'SELECT MAX("{column}") FROM "{table}"')
+                if largest is not None:
+                    following[sort] = max(
+                        following.get(sort, 0), source.offsets.get(sort, 0) + int(largest) + 1
+                    )
+
+
+def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
+    """One StringIds with the texts of all files."""
+    texts = dict.fromkeys(text for source in sources for _, text in sorted(source.profile.strings.items()))
+    joined.execute("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT)")
+    joined.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(texts))
+
+
+def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -> None:
+    """A table with the columns of all files, in order of its starts."""
+    types: dict[str, str] = {}
+    for source in sources:
+        for _, column, kind, *_ in rows(source, f'PRAGMA table_info("{table}")'):
+            types.setdefault(column, kind)
+    joined.execute(
+        f'CREATE TABLE "{table}" ({", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())})'
+    )
+    joined.execute(f'CREATE TEMP TABLE stage AS SELECT * FROM "{table}"')
+    once = table.startswith(ONCE)
+    new_text = {text: number for number, text in joined.execute("SELECT id, value FROM StringIds")}
+    for source in sources:
+        if own := columns_of(source, table):
+            changes = (
+                {}
+                if once
+                else {
+                    place: change
+                    for place, column in enumerate(own)
+                    if (change := change_of(source, table, column, new_text))
+                }
+            )
+            joined.executemany(
+                f"INSERT INTO stage ({', '.join(map(quoted, own))}) VALUES ({', '.join('?' * len(own))})",
+                (changed(row, changes) for row in rows(source, f'SELECT * FROM "{table}"')),
+            )
+    order = next((column for column in ("start", "timestamp", "t", "enq") if column in types), None)
+    if table == "TARGET_INFO_SESSION_START_TIME":
+        chosen = "SELECT * FROM stage ORDER BY utcEpochNs LIMIT 1"
+    elif once or table in DEVICE_TABLES:
+        chosen = first_of_each(table, types)
+    else:
+        chosen = "SELECT * FROM stage ORDER BY " + (f"{quoted(order)}, rowid" if order else "rowid")
+    joined.execute(f'INSERT INTO "{table}" {chosen}')
+    joined.execute("DROP TABLE stage")
+
+
+def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
+    """The row with its changed values; NULL stays."""
+    values = list(row)
+    for place, change in changes.items():
+        if values[place] is not None:
+            values[place] = change(values[place])
+    return values
+
+
+def quoted(column: str) -> str:
+    """As a name in SQL."""
+    return f'"{column}"'
+
+
+def first_of_each(table: str, types: dict[str, str]) -> str:
+    """Rows of enumerations, of what a file says of itself, and of devices: the first one of each number or name counts."""
+    key = DEVICE_TABLES.get(table) or next((column for column in ("id", "name") if column in types), None)
+    return (
+        f'SELECT * FROM stage WHERE rowid IN (SELECT MIN(rowid) FROM stage GROUP BY "{key}") ORDER BY rowid'
+        if key
+        else ("SELECT DISTINCT * FROM stage")
+    )
+
+
+def change_of(
+    source: Source, table: str, column: str, new_text: dict[str, int]
+) -> Callable[[int], int] | None:
+    """What happens to the values of a column; None when they stay."""
+    if (table, column) in NUMBERS:
+        offset = source.offsets.get(NUMBERS[(table, column)], 0)
+        return (lambda value: value + offset if value >= 0 else value) if offset else None  # -1: none
+    if column in STRING_COLUMNS and source.profile.strings:
+        strings = source.profile.strings
+        return lambda value: new_text[strings[value]] if value in strings else value
+    if column in IDENTITY_COLUMNS:
+        return (lambda value: value + (source.vm << VM_SHIFT)) if source.vm else None
+    if column in TIME_COLUMNS and source.shift:
+        return lambda value: value + source.shift
+    if (column == "deviceId" or DEVICE_TABLES.get(table) == column) and source.devices:
+        return lambda value: source.devices.get(value, value)
+    return None
+
+
+def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
+    """SPNG_RUN: what all agree in stays; starts and ends become those of the whole; what differs is listed with commas."""
+    own = [source for source in sources if source.profile.is_own]
+    if not own:
+        return
+    joined.execute("CREATE TABLE SPNG_RUN (key TEXT NOT NULL PRIMARY KEY, value TEXT)")
+    for key in dict.fromkeys(key for source in own for key in source.profile.manifest):
+        values = [source.profile.manifest[key] for source in own if key in source.profile.manifest]
+        if key == "start_utc_ns":
+            merged = str(min(map(int, values)))
+        elif key == "stop_ns":
+            merged = str(
+                max(
+                    int(source.profile.manifest[key]) + source.shift
+                    for source in own
+                    if key in source.profile.manifest
+                )
+            )
+        else:
+            merged = ", ".join(dict.fromkeys(str(value) for value in values))
+        joined.execute("INSERT INTO SPNG_RUN VALUES (?, ?)", (key, merged))
+    joined.execute(
+        "INSERT OR REPLACE INTO SPNG_RUN VALUES ('merged_from', ?)",
+        (", ".join(source.path.name for source in sources),),
+    )
+
+
+def columns_of(source: Source, table: str) -> list[str]:
+    """Names of a table's columns, none without the table."""
+    return [column for _, column, *_ in rows(source, f'PRAGMA table_info("{table}")')]
+
+
+def rows(source: Source, query: str) -> sqlite3.Cursor:
+    """The rows of a query on a file."""
+    return source.connection.execute(query)

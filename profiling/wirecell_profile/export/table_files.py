@@ -1,0 +1,128 @@
+"""Tables as files: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when complete.
+
+Integers stay 64-bit integers everywhere. What is not there is empty in CSV, null in JSON, Parquet and Arrow; HDF5 has no
+null, so there a column of integers marks it by its attribute `missing`, a column of numbers by NaN, and text is empty.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import ProfileError
+from ..model.table import NULL
+from ..output import Result, as_csv, as_json, write
+from ..output_file import output_file
+
+EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
+
+
+def optional(name: str) -> ModuleType:
+    """A module of an extra. ProfileError that says how to install it when it is not there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ProfileError(
+            f"this format needs the Python package {name.split('.')[0]}",
+            seen=str(error),
+            hint=f"pip install 'wirecell-profile[{EXTRAS[name.split('.')[0]]}]', or --format csv or json",
+        ) from None
+
+
+def column_kind(values: tuple) -> type:
+    """str, float or int: the narrowest that holds all values. float for a column without any."""
+    kinds = {type(value) for value in values if value is not None}
+    if str in kinds:
+        return str
+    return int if kinds and kinds <= {int, bool} else float
+
+
+def write_text(render: Callable[[Result], str], result: Result, path: Path) -> None:
+    """CSV and JSON."""
+    write(render(result), path)
+
+
+def write_arrow(result: Result, path: Path) -> None:
+    """Arrow's file format, version 2 of feather."""
+    table = _arrow_table(result)
+    _complete(path, lambda partial: optional("pyarrow.feather").write_feather(table, str(partial)))
+
+
+def write_parquet(result: Result, path: Path) -> None:
+    """Parquet, compressed with zstd."""
+    table = _arrow_table(result)
+    _complete(
+        path, lambda partial: optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd")
+    )
+
+
+def _arrow_table(result: Result) -> Any:
+    arrow = optional("pyarrow")
+    types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+    arrays = []
+    for values in _columns(result):
+        kind = column_kind(values)
+        arrays.append(
+            arrow.array([None if value is None else kind(value) for value in values], type=types[kind])
+        )
+    return arrow.table(arrays, names=_names(result))
+
+
+def write_hdf5(results: dict[str, Result], path: Path) -> None:
+    """One file with a group per table and a data set per column."""
+    h5py = optional("h5py")
+
+    def fill(partial: Path) -> None:
+        with h5py.File(partial, "w") as file:
+            for name, result in results.items():
+                group = file.create_group(name)
+                group.attrs["columns"] = _names(result)
+                for column, values in zip(_names(result), _columns(result)):
+                    _write_column(h5py, group, column, values)
+
+    _complete(path, fill)
+
+
+def _write_column(h5py: ModuleType, group: Any, column: str, values: tuple) -> None:
+    kind = column_kind(values)
+    name = column.replace("/", " per ")  # a slash would make a group
+    if kind is str:
+        texts = ["" if value is None else str(value) for value in values]
+        group.create_dataset(name, data=np.array(texts, dtype=object), dtype=h5py.string_dtype())
+    elif kind is int:
+        data = np.array([NULL if value is None else int(value) for value in values], dtype=np.int64)
+        group.create_dataset(name, data=data).attrs["missing"] = NULL
+    else:
+        group.create_dataset(
+            name, data=np.array([np.nan if value is None else value for value in values], np.float64)
+        )
+
+
+def _names(result: Result) -> list[str]:
+    return [column.name for column in result.columns]
+
+
+def _columns(result: Result) -> list[tuple]:
+    return list(zip(*result.rows)) if result.rows else [()] * len(result.columns)
+
+
+def _complete(path: Path, fill: Callable[[Path], object]) -> None:
+    """Write a file, complete or not at all."""
+    try:
+        with output_file(path) as partial:
+            fill(partial)
+    except OSError as error:
+        raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
+
+
+WRITERS: dict[str, Callable[[Result, Path], None]] = {
+    "csv": lambda result, path: write_text(as_csv, result, path),
+    "json": lambda result, path: write_text(as_json, result, path),
+    "parquet": write_parquet,
+    "arrow": write_arrow,
+}

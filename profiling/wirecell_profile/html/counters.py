@@ -1,0 +1,153 @@
+"""Quantities over time for the page: memory and processor time of the process, what the device's samplers saw, how busy each
+device was. A quantity that was not recorded has no counter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MissingData
+from ..model.events import Operations
+from ..model.profile import Profile
+from ..model.selection import Scope
+from ..model.window import Window
+from ..tables.memory_use import device_memory
+from .timeline import device_group
+
+MOST_POINTS = 4000  # per counter; more are averaged, no screen shows them
+BUSY_BINS = 1000
+BYTES, SHARE, CORES, PLAIN = "B", "%", "cores", ""
+
+
+@dataclass
+class Counter:
+    """A quantity at some times, ns. A stepped one keeps its value until the next time."""
+
+    title: str
+    group: str
+    unit: str
+    time: np.ndarray
+    value: np.ndarray
+    averaged: int = 1  # how many samples a point is the mean of
+
+
+def make_counters(scope: Scope, window: Window) -> list[Counter]:
+    """All counters, device by device, then the process."""
+    found = [
+        *_busy(scope, window),
+        *_device_memory(scope),
+        *_samples(scope.profile),
+        *_metrics(scope.profile),
+    ]
+    first, last = scope.selection.time
+    return [counter for counter in (_cut(counter, first, last) for counter in found) if len(counter.time) > 1]
+
+
+def _cut(counter: Counter, first: int | None, last: int | None) -> Counter:
+    """What lies in the chosen time, averaged where there is too much of it."""
+    keep = np.ones(len(counter.time), bool)
+    if first is not None:
+        keep &= counter.time >= first
+    if last is not None:
+        keep &= counter.time < last
+    time, value = counter.time[keep], counter.value[keep]
+    step = -(-len(time) // MOST_POINTS)
+    if step > 1:
+        starts = np.arange(0, len(time), step)
+        counts = np.diff(np.append(starts, len(time)))
+        time, value = time[starts], np.add.reduceat(value, starts) / counts
+    return Counter(counter.title, counter.group, counter.unit, time, value, max(1, step))
+
+
+def _busy(scope: Scope, window: Window) -> list[Counter]:
+    """Per device the share of each of BUSY_BINS equal times in which at least one operation ran."""
+    operations = scope.profile.or_nothing("operations")
+    if not len(operations):
+        return []
+    operations = operations.take(scope.operation_rows)
+    edges = np.linspace(window.start, window.end, BUSY_BINS + 1)
+    return [
+        Counter(
+            "GPU busy",
+            device_group(scope, device),
+            SHARE,
+            edges[:-1].astype(np.int64),
+            100
+            * np.diff(_busy_until(operations.take(operations.device == device), edges))
+            / (edges[1] - edges[0]),
+        )
+        for device in np.unique(operations.device).tolist()
+    ]
+
+
+def _busy_until(operations: Operations, times: np.ndarray) -> np.ndarray:
+    """Length of the union of the operations before each time, ns."""
+    order = np.argsort(operations.start, kind="stable")
+    start, reached = operations.start[order], np.maximum.accumulate(operations.end[order])
+    first = np.append(True, start[1:] > reached[:-1])
+    start, end = start[first], reached[np.append(np.flatnonzero(first)[1:] - 1, len(reached) - 1)]
+    points, busy = np.stack([start, end], axis=1).ravel(), np.cumsum(end - start)
+    return np.interp(times, points, np.stack([busy - (end - start), busy], axis=1).ravel())
+
+
+def _device_memory(scope: Scope) -> list[Counter]:
+    """Device memory in use by allocations of the process, from the driver's allocation events."""
+    try:
+        series = device_memory(scope).series
+    except MissingData:
+        return []
+    return [Counter(one.name, "Device memory", BYTES, one.time, one.value.astype(float)) for one in series]
+
+
+TITLES = {"resident_bytes": "resident memory"}
+
+
+def _samples(profile: Profile) -> list[Counter]:
+    """SPNG_SAMPLE: one counter per source and metric; processor time as cores in use."""
+    if not profile.has("SPNG_SAMPLE"):
+        return []
+    table = profile.table("SPNG_SAMPLE")
+    time, value = table.integers("t"), table.reals("value")
+    sources, metrics = table.texts("source"), table.texts("metric")
+    found = []
+    for source, metric in sorted(set(zip(sources.texts(), metrics.texts()))):
+        mine = sources.matching(source.__eq__) & metrics.matching(metric.__eq__)
+        order = np.argsort(time[mine], kind="stable")
+        at, what = time[mine][order], value[mine][order]
+        if metric == "cpu_ns":
+            later = np.diff(at) > 0
+            found.append(
+                Counter(
+                    "processor in use",
+                    source,
+                    CORES,
+                    at[:-1][later],
+                    np.diff(what)[later] / np.diff(at)[later],
+                )
+            )
+            continue
+        unit = BYTES if "bytes" in metric else SHARE if metric.endswith(("percent", "_pct")) else PLAIN
+        found.append(Counter(TITLES.get(metric, metric.replace("_", " ")), source, unit, at, what))
+    return found
+
+
+def _metrics(profile: Profile) -> list[Counter]:
+    """GPU_METRICS of an nsys export: one counter per device and metric."""
+    if not profile.has("GPU_METRICS"):
+        return []
+    table = profile.table("GPU_METRICS")
+    names: dict[int, str] = {}
+    if profile.has("TARGET_INFO_GPU_METRICS"):
+        named = profile.table("TARGET_INFO_GPU_METRICS")
+        names = dict(zip(named.integers("metricId").tolist(), named.texts("metricName").texts()))
+    time, value = table.integers("timestamp"), table.reals("value")
+    device, metric = table.integers("typeId") & 0xFF, table.integers("metricId")
+    found = []
+    for number, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
+        mine = (device == number) & (metric == kind)
+        title = names.get(kind, f"metric {kind}")
+        found.append(
+            Counter(title, f"GPU {number} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine])
+        )
+    return found

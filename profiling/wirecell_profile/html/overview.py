@@ -1,0 +1,345 @@
+"""The page's head and charts, made from the tables of `wirecell-profile summary`: what the run was, tiles, charts, manifest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import datetime, timezone
+from html import escape
+from pathlib import Path
+
+from ..errors import MissingData
+from ..model.profile import Profile
+from ..model.selection import Scope
+from ..model.table import NULL
+from ..model.window import Window
+from ..output import Result
+from ..palette import PALETTE, colour_of
+from ..tables.memory_use import all_series
+from .charts import (
+    Bar,
+    bar_chart,
+    bytes_text,
+    count_text,
+    event_chart,
+    line_chart,
+    percent_text,
+    stacked_bar,
+    time_text,
+)
+from .timeline import spare_colour
+
+MOST_BARS = 20
+LINE_COLOURS = ("#1F4E9C", "#F28E2B", "#2E8B57", "#8E44AD", "#D62728", "#8C6D31")
+IDLE_COLOURS = {
+    "before the first operation": "#E7CB94",
+    "host wait": "#F28E2B",
+    "kernel wait": "#C39BD3",
+    "other wait": "#9E9E9E",
+    "after the last operation": "#D9C79A",
+}
+# What of nsys's description of the machine belongs to the run; its environment holds more than one wants to pass on.
+NSYS_SYSTEM = (
+    "Hostname",
+    "OsDescription",
+    "CpuDescription",
+    "CpuCores",
+    "NvDriverVersion",
+    "CudaDriverVersion",
+)
+NSYS_CAPTURE = (
+    "PROCESS_0:COMMAND",
+    "PROCESS_0:WORKING_DIR",
+    "CAPTURE_EVENT_TYPE",
+    "START_TRIGGER",
+    "STOP_TRIGGER",
+)
+
+
+def rows_of(tables: dict[str, Result], name: str) -> list[dict]:
+    """The rows of a table by column name; none where it is missing."""
+    if name not in tables:
+        return []
+    names = [column.name for column in tables[name].columns]
+    return [dict(zip(names, row)) for row in tables[name].rows]
+
+
+def title(profile: Profile) -> str:
+    """Which run it was: program and job."""
+    line = profile.manifest.get("command_line") or profile.capture.get("PROCESS_0:COMMAND")
+    job = Path(profile.manifest.get("configuration_file", "")).name
+    if job:
+        return f"Profile of wire-cell {job}, {profile.path.name}"
+    program = Path(shlex.split(line)[0]).name if line else ""
+    return f"Profile of {program}, {profile.path.name}" if program else f"Profile {profile.path.name}"
+
+
+def subtitle(scope: Scope, window: Window) -> str:
+    """When and where, from which recorder, and which part is shown."""
+    profile, manifest = scope.profile, scope.profile.manifest
+    parts = []
+    began = _start(profile)
+    parts += [began] if began else []
+    parts += [f"on {manifest['host']}"] if manifest.get("host") else []
+    names = ", ".join(f"GPU {number}: {name}" for number, name in sorted(profile.device_names.items()))
+    parts += [names or f"device {manifest.get('device', 'not recorded')}"]
+    what = f" ({manifest['what']})" if manifest.get("what") else ""
+    source = f"recorded by wire-cell{what}" if profile.is_own else "exported by Nsight Systems"
+    parts.append(f"{source}, schema {profile.schema_version}" if profile.schema_version else source)
+    parts.append(f"window W: {window.what}, {time_text(window.length)}")
+    if not scope.selection.is_everything:
+        parts.append("only a chosen part of the profile is shown")
+    return " · ".join(parts)
+
+
+def _start(profile: Profile) -> str:
+    """Date and time of the session's start, empty when the file does not say."""
+    if not profile.has("TARGET_INFO_SESSION_START_TIME"):
+        return ""
+    epoch = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
+    return (
+        ""
+        if epoch == NULL
+        else datetime.fromtimestamp(epoch / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+    )
+
+
+def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> str:
+    """The numbers that one looks at first; a tile without data says so instead of showing zero."""
+    found: list[tuple[str, str, str]] = [(time_text(window.length), "window W", window.what)]
+    events = rows_of(tables, "events")
+    first = next((row for row in events if row["Kind"] == "first"), None)
+    middle = next((row for row in events if row["Event"] == "median"), None)
+    if first:
+        found.append((time_text(first["Latency (ns)"]), "first event", "end-to-end latency"))
+    if middle:
+        found.append(
+            (time_text(middle["Latency (ns)"]), "later events", f"median latency of {len(events) - 2}")
+        )
+    nodes, ranges = rows_of(tables, "nodes"), rows_of(tables, "ranges")
+    if nodes:
+        found.append(
+            (
+                nodes[0]["Node"].split(":")[0],
+                "most time",
+                f"{nodes[0]['Share of W (%)']:.1f} % of W, exclusive",
+            )
+        )
+    elif ranges:
+        found.append(
+            (ranges[0]["Range"], "most time", f"{ranges[0]['Share of W (%)']:.1f} % of W, exclusive")
+        )
+    for row in rows_of(tables, "utilisation"):
+        if row["Quantity"] == "gpu_busy":
+            found.append(
+                (
+                    percent_text(row["Share of W (%)"]),
+                    f"GPU {row['Device']} utilisation",
+                    "gpu_busy / W (union)",
+                )
+            )
+    if "utilisation" not in tables:
+        found.append(("—", "GPU utilisation", "not recorded"))
+    peak = max(
+        (int(series.value.max()) for series in _memory(scope) if series.name == "process resident_bytes"),
+        default=None,
+    )
+    found.append(
+        (bytes_text(peak), "resident memory", "highest sample")
+        if peak is not None
+        else ("—", "resident memory", "not recorded")
+    )
+    overhead = scope.profile.manifest.get("range_overhead_total_ns")
+    if overhead:
+        found.append(
+            (
+                time_text(float(overhead)),
+                "recorder",
+                f"cost of {scope.profile.manifest.get('ranges', '?')} ranges",
+            )
+        )
+    return (
+        '<div class="tiles">'
+        + "".join(
+            f'<div class="tile"><span>{escape(about)}</span><b{" class=long" if len(value) > 12 else ""} title="{escape(value)}">{escape(value)}</b><span>{escape(small)}</span></div>'
+            for value, about, small in found
+        )
+        + "</div>"
+    )
+
+
+def _memory(scope: Scope) -> list:
+    try:
+        return all_series(scope)
+    except MissingData:
+        return []
+
+
+def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[str]:
+    """Every chart that there is data for."""
+    kinds = _kinds(scope)
+    made = [
+        _time_bars(tables, kinds),
+        _latency(tables),
+        *_device_time(tables),
+        *_range_bars(tables),
+        _memory_lines(scope, window),
+    ]
+    return [chart for chart in made if chart]
+
+
+def _kinds(scope: Scope) -> dict[str, str]:
+    """Node, and name of its ranges -> kind."""
+    profile = scope.profile
+    found: dict[str, str] = {}
+    ranges = profile.or_nothing("ranges")
+    for name, kind in set(zip(ranges.name.texts(), ranges.category.texts())):
+        found[name] = kind
+        found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
+    if profile.has("SPNG_NODE"):
+        nodes = profile.table("SPNG_NODE")
+        for type_, instance, kind in zip(
+            *(nodes.texts(column).texts() for column in ("type", "name", "kind"))
+        ):
+            found[f"{type_}:{instance}" if instance else type_] = kind
+    return found
+
+
+def _colour(name: str, kinds: dict[str, str]) -> str:
+    kind = kinds.get(name, "")
+    return colour_of(kind) if kind in PALETTE else spare_colour(name)
+
+
+def _time_bars(tables: dict[str, Result], kinds: dict[str, str]) -> str:
+    """Time per node; per range in profiles without nodes."""
+    name, what = ("nodes", "Node") if "nodes" in tables else ("ranges", "Range")
+    rows = rows_of(tables, name)[:MOST_BARS]
+    if not rows:
+        return ""
+    bars = [
+        Bar(row[what], row["Exclusive (ns)"], _colour(row[what], kinds), row["Inclusive (ns)"])
+        for row in rows
+    ]
+    more = len(tables[name].rows) - len(rows)
+    return (
+        f"<div><h3>Time per {what.lower()}</h3>"
+        + bar_chart(
+            bars,
+            f"host time per {what.lower()}",
+            f"Host time in all calls. Coloured: exclusive, without {what.lower()}s inside; pale: inclusive."
+            + (f" The {len(rows)} largest; {more} more in the table." if more > 0 else ""),
+        )
+        + "</div>"
+    )
+
+
+def _latency(tables: dict[str, Result]) -> str:
+    rows = [row for row in rows_of(tables, "events") if row["Event"] != "median"]
+    if not rows:
+        return ""
+    if len(rows) == 1:
+        return (
+            "<div><h3>Latency per event</h3><p>One event was recorded: "
+            f"{time_text(rows[0]['Latency (ns)'])}, which includes what is made at first use.</p></div>"
+        )
+    middle = [row["Latency (ns)"] for row in rows_of(tables, "events") if row["Event"] == "median"]
+    return (
+        "<div><h3>Latency per event</h3>"
+        + event_chart(
+            [(row["Event"], row["Latency (ns)"], row["Kind"] == "first") for row in rows],
+            middle[0] if middle else None,
+            "latency per event",
+            "From the first node call's start to the end of the last one, or of the event's last device operation.",
+        )
+        + "</div>"
+    )
+
+
+def _device_time(tables: dict[str, Result]) -> list[str]:
+    """Per device how the window divides into busy and idle."""
+    rows, made = rows_of(tables, "utilisation"), []
+    for device in dict.fromkeys(row["Device"] for row in rows):
+        times = {
+            row["Quantity"]: row["Time (ns)"]
+            for row in rows
+            if row["Device"] == device and row["Time (ns)"] is not None
+        }
+        kernels, copies = times["kernel_busy"], times["gpu_busy"] - times["kernel_busy"]
+        parts = [("kernels run", kernels, "#1F4E9C"), ("only copies run", copies, "#2CA02C")]
+        parts += [(f"idle: {name}", times[f"idle: {name}"], colour) for name, colour in IDLE_COLOURS.items()]
+        made.append(
+            f"<div><h3>What GPU {device} did during W</h3>"
+            + stacked_bar(
+                [(label, float(value), colour) for label, value, colour in parts],
+                f"busy and idle time of GPU {device}",
+                "Host wait: nothing was launched yet. Kernel wait: launched, the device was about to start. Other wait: launched, waited longer.",
+            )
+            + "</div>"
+        )
+    return made
+
+
+def _range_bars(tables: dict[str, Result]) -> list[str]:
+    """Utilisation and number of device operations per range."""
+    rows = rows_of(tables, "range-devices")
+    if not rows:
+        return []
+    by_work = [row for row in rows if row["proj_eff (%)"] is not None][:MOST_BARS]
+    by_count = sorted(rows, key=lambda row: -row["GPU ops"])[:MOST_BARS]
+    return [
+        "<div><h3>Utilisation per range</h3>"
+        + bar_chart(
+            [Bar(row["Range"], row["proj_eff (%)"], "#1F4E9C") for row in by_work],
+            "device utilisation per range",
+            "proj_eff = gpu_busy / proj_span: share of the time from a range's first to last device operation in which one of them "
+            "runs. The ranges with most device time.",
+            percent_text,
+            100.0,
+        )
+        + "</div>",
+        "<div><h3>GPU operations per range</h3>"
+        + bar_chart(
+            [Bar(row["Range"], row["GPU ops"], "#5B8DB8") for row in by_count],
+            "GPU operations per range",
+            "Kernels, copies and sets launched within all instances of a range, inner ranges included.",
+            count_text,
+        )
+        + "</div>",
+    ]
+
+
+def _memory_lines(scope: Scope, window: Window) -> str:
+    series = sorted(_memory(scope), key=lambda one: -int(one.value.max()))[: len(LINE_COLOURS)]
+    series = [one for one in series if len(one.time) > 1]
+    if not series:
+        return ""
+    lines = [
+        (one.name.replace("_bytes", " memory"), one.time - window.start, one.value, colour)
+        for one, colour in zip(series, LINE_COLOURS)
+    ]
+    return (
+        "<div><h3>Memory</h3>" + line_chart(lines, "memory over time", "Time from the start of W.") + "</div>"
+    )
+
+
+def manifest(profile: Profile) -> list[tuple[str, str]]:
+    """What the file says of the run."""
+    if profile.is_own:
+        return [(key, _short(value)) for key, value in sorted(profile.manifest.items())]
+    rows = [(name, profile.capture[name]) for name in NSYS_CAPTURE if name in profile.capture]
+    system = profile.pairs("TARGET_INFO_SYSTEM_ENV")
+    rows += [(name, str(system[name])) for name in NSYS_SYSTEM if name in system]
+    rows += [(f"GPU {number}", name) for number, name in profile.device_names.items()]
+    return rows + [(name, str(value)) for name, value in profile.export.items()] or [
+        ("file", str(profile.path))
+    ]
+
+
+def _short(value: str) -> str:
+    """A long configuration is in the file; the page names its parts only."""
+    if len(value) < 2000:
+        return value
+    try:
+        return f"{len(json.loads(value))} parts, {len(value):,} characters: in table SPNG_RUN of the file"
+    except ValueError:
+        return value[:2000] + "…"

@@ -1,0 +1,119 @@
+"""The timeline's data inside the page: columns as binary, deflated, base64. templates/data.js reads it.
+
+    uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
+
+Columns of the N events: start, duration (float64, ns from the window's origin); name, note (uint32, index into strings);
+event (int32, NO_EVENT without one); link (int32, index of the API call that launched it, -1 without); colour (uint16, padded
+to 8 bytes). Then time (float64, ns) and value (float64) of all counters' points. Origin and lengths are in the JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+
+import numpy as np
+
+from ..model.table import NULL
+from ..model.window import Window
+from .counters import Counter
+from .timeline import Row, Timeline
+
+NO_EVENT = -(2**31)
+
+
+def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
+    """The base64 text."""
+    rows = timeline.rows
+    ends = [(row.start.min(), (row.start + row.duration).max()) for row in rows]
+    ends += [(counter.time[0], counter.time[-1]) for counter in counters] + [(window.start, window.end)]
+    origin, last = int(min(first for first, _ in ends)), int(max(end for _, end in ends))
+    about = {
+        "origin": origin,
+        "length": last - origin,
+        "window": [window.start - origin, window.end - origin, window.what],
+        "strings": timeline.strings,
+        "colours": timeline.colours,
+        "events": sum(len(row.start) for row in rows),
+        "points": sum(len(counter.time) for counter in counters),
+        "rows": _rows(rows),
+        "counters": _counters(counters),
+        "noEvent": NO_EVENT,
+    }
+    text = json.dumps(about, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    parts = [
+        struct.pack("<I", len(text)),
+        text,
+        _column(rows, "start", "<f8", origin),
+        _column(rows, "duration", "<f8"),
+        _column(rows, "name", "<u4"),
+        _column(rows, "note", "<u4"),
+        _events(rows),
+        _links(rows),
+        _column(rows, "colour", "<u2"),
+    ]
+    parts.append(b"\0" * (-sum(map(len, parts)) % 8))
+    parts += [_points(counters, "time", origin), _points(counters, "value")]
+    return base64.b64encode(zlib.compress(b"".join(parts), 9)).decode()
+
+
+def _rows(rows: list[Row]) -> list[dict]:
+    """Title, group and kind of each row, and where each lane's events are: [first, count]."""
+    described, first = [], 0
+    for row in rows:
+        lanes = []
+        for count in np.bincount(row.lane).tolist():
+            lanes.append([first, count])
+            first += count
+        described.append({"title": row.title, "group": row.group, "kind": row.kind, "lanes": lanes})
+    return described
+
+
+def _counters(counters: list[Counter]) -> list[dict]:
+    described, first = [], 0
+    for counter in counters:
+        count = len(counter.time)
+        described.append(
+            {
+                "title": counter.title,
+                "group": counter.group,
+                "unit": counter.unit,
+                "first": first,
+                "count": count,
+                "averaged": counter.averaged,
+            }
+        )
+        first += count
+    return described
+
+
+def _column(rows: list[Row], name: str, kind: str, origin: int = 0) -> bytes:
+    return b"".join((getattr(row, name) - origin).astype(kind).tobytes() for row in rows)
+
+
+def _points(counters: list[Counter], name: str, origin: int = 0) -> bytes:
+    return b"".join((getattr(counter, name) - origin).astype("<f8").tobytes() for counter in counters)
+
+
+def _events(rows: list[Row]) -> bytes:
+    """Payloads; one that does not fit 32 bits is no number of an event."""
+    fits = [np.where((row.event == NULL) | (np.abs(row.event) >= 2**31), NO_EVENT, row.event) for row in rows]
+    return b"".join(values.astype("<i4").tobytes() for values in fits)
+
+
+def _links(rows: list[Row]) -> bytes:
+    """Rows of profile.calls become indices of events of this page."""
+    if not rows:
+        return b""
+    call = np.concatenate([row.call for row in rows])
+    link = np.concatenate([row.link for row in rows])
+    place = np.full(
+        max(int(call.max()), int(link.max()), 0) + 2, -1, dtype=np.int64
+    )  # the last one is that of -1
+    known = np.flatnonzero(call >= 0)
+    place[call[known]] = known
+    place[-1] = -1
+    return place[link].astype("<i4").tobytes()

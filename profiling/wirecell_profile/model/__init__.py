@@ -1,0 +1,1 @@
+"""Profile files as columns: tables, events, node calls, their joins, and selections of them."""

@@ -1,0 +1,38 @@
+"""The SQLite file under a profile, read only."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from ..errors import ProfileError
+
+Taken = TypeVar("Taken")
+
+
+class Database:
+    """An open file. Every reading error becomes a ProfileError that names the file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
+
+    def read(self, query: str, take: Callable[[Iterable[tuple]], Taken] = list) -> Taken:
+        """What `take` makes of the rows of a query."""
+        try:
+            return take(self._connection.execute(query))
+        except sqlite3.DatabaseError as error:
+            raise ProfileError(
+                "the profile is damaged", str(self.path), str(error), hint="record it again"
+            ) from None
+
+    def value(self, query: str) -> object:
+        """The first column of a query's first row."""
+        return self.read(query)[0][0]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()

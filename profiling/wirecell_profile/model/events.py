@@ -1,0 +1,368 @@
+"""What happened, as columns: NVTX ranges, API calls, device operations. Times are ns from the start of the session.
+
+Every set is a dataclass of equally long arrays; `take(rows)` keeps some rows (indices or a mask) of all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from .identity import lookup, process_of
+from .table import NULL, Labels, Table, TableSource, label
+
+PUSH_POP, START_END = 0, 1
+STYLES = ("PushPop", "StartEnd")
+
+KERNEL, MEMCPY, MEMSET, GRAPH = 0, 1, 2, 3
+ACTIVITIES = {
+    KERNEL: "CUPTI_ACTIVITY_KIND_KERNEL",
+    MEMCPY: "CUPTI_ACTIVITY_KIND_MEMCPY",
+    MEMSET: "CUPTI_ACTIVITY_KIND_MEMSET",
+    GRAPH: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+}
+# Parts of the names of API calls that wait for the device.
+BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSynchronize")
+PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
+
+
+class Columns:
+    """Common to the sets below."""
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def duration(self) -> np.ndarray:
+        """end - start."""
+        return self.end - self.start
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the rows."""
+        parts = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            parts[field.name] = value.take(rows) if isinstance(value, Labels) else value[rows]
+        return type(self)(**parts)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """No rows."""
+        nothing = {
+            field.name: Labels(np.empty(0, np.int64), []) if field.type == "Labels" else np.empty(0, np.int64)
+            for field in fields(cls)
+        }
+        return cls(**nothing)
+
+
+@dataclass
+class Ranges(Columns):
+    """NVTX ranges (or marks)."""
+
+    start: np.ndarray
+    end: np.ndarray  # of a range that was never closed: the last NVTX time of the file
+    is_open: np.ndarray  # 1: never closed
+    thread: np.ndarray  # globalTid of the start
+    end_thread: np.ndarray  # globalTid of the end
+    style: np.ndarray  # PUSH_POP or START_END
+    row: np.ndarray  # row in NVTX_EVENTS, what nsys calls RangeId
+    payload: (
+        np.ndarray
+    )  # integer payload, NULL without one; wire-cell's node ranges carry the number of the event
+    category_id: np.ndarray  # NULL without one
+    color: np.ndarray  # ARGB, NULL without one
+    text: Labels  # the message
+    domain: Labels  # name of the domain, empty for the default domain
+    category: Labels  # name of the category, empty without one
+    name: Labels  # domain:message, only the message in the default domain
+
+    @property
+    def on_one_thread(self) -> np.ndarray:
+        """Mask of the ranges that begin and end on the same thread; only these enclose calls."""
+        return self.thread == self.end_thread
+
+
+@dataclass
+class Calls(Columns):
+    """API calls of the host."""
+
+    start: np.ndarray
+    end: np.ndarray
+    thread: np.ndarray
+    correlation: np.ndarray  # NULL for calls that launch nothing on a device (system calls)
+    result: np.ndarray
+    event_class: np.ndarray  # 0 runtime API, 1 driver API
+    full_name: Labels  # as in the file
+    name: Labels  # without the suffix of the API's version
+
+
+@dataclass
+class Operations(Columns):
+    """Device operations."""
+
+    start: np.ndarray
+    end: np.ndarray
+    kind: (
+        np.ndarray
+    )  # KERNEL, MEMCPY, MEMSET or GRAPH (a whole launch of a graph, recorded at that granularity)
+    row: np.ndarray  # index into the table of this kind, ACTIVITIES[kind]
+    device: np.ndarray
+    context: np.ndarray
+    stream: np.ndarray
+    correlation: np.ndarray
+    process: np.ndarray  # process_of(globalPid)
+    graph_node: np.ndarray  # node of the CUDA graph that launched it, NULL outside graphs
+    bytes: np.ndarray  # of copies and sets, else NULL
+    copy_kind: np.ndarray  # of copies, else NULL
+    source_kind: np.ndarray  # memory kind of a copy's source or of what is set, else NULL
+    target_kind: np.ndarray  # memory kind of a copy's target, else NULL
+    name: Labels  # kernel's demangled name, or "[CUDA memcpy Host-to-Device]"
+    short_name: Labels  # kernel's name without template arguments, else as name
+
+
+def strip_version(name: str) -> str:
+    """Without the four-digit version suffix: cudaLaunchKernel_v7000 -> cudaLaunchKernel. nsys leaves longer ones (_v10000)."""
+    return re.sub(r"_v\d{4}$", "", name)
+
+
+def read_ranges(profile: TableSource) -> Ranges:
+    """Ranges of NVTX_EVENTS: push/pop and start/end, the imported kinds with them."""
+    kinds = profile.event_types
+    styles = {
+        kinds["NvtxPushPopRange"]: PUSH_POP,
+        kinds["NvtxtPushPopRange"]: PUSH_POP,
+        kinds["NvtxStartEndRange"]: START_END,
+        kinds["NvtxtStartEndRange"]: START_END,
+    }
+    return _read_nvtx(profile, styles)
+
+
+def read_marks(profile: TableSource) -> Ranges:
+    """Marks of NVTX_EVENTS."""
+    marks = _read_nvtx(profile, {profile.event_types["NvtxMark"]: PUSH_POP})
+    marks.end = marks.start.copy()
+    marks.is_open = np.zeros(len(marks), np.int64)
+    return marks
+
+
+def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
+    """Rows of NVTX_EVENTS of the given event types, each with its style."""
+    profile.require("NVTX_EVENTS")
+    table = profile.table("NVTX_EVENTS")
+    table.load(
+        "rowid",
+        "start",
+        "end",
+        "eventType",
+        "globalTid",
+        "endGlobalTid",
+        "textId",
+        "domainId",
+        "category",
+        "color",
+        *PAYLOADS,
+    )
+    event_type = table.integers("eventType")
+    rows = np.flatnonzero(np.isin(event_type, list(styles)))
+    if not len(rows):
+        raise profile.missing("NVTX_EVENTS")
+    start, end = table.integers("start"), table.integers("end")
+    is_open = end == NULL
+    end = np.where(is_open, max(int(start.max()), int(end.max())), end)
+    thread = table.integers("globalTid")
+    end_thread = table.integers("endGlobalTid")
+    text = _message(table)
+    domain = _domains(table, event_type, profile.event_types["NvtxDomainCreate"], text)
+    category = _categories(table, event_type, profile.event_types["NvtxCategory"], text)
+    ranges = Ranges(
+        start=start,
+        end=end,
+        is_open=is_open.astype(np.int64),
+        thread=thread,
+        end_thread=np.where(end_thread == NULL, thread, end_thread),
+        style=np.array([styles.get(kind, 0) for kind in event_type.tolist()], dtype=np.int64),
+        row=table.integers("rowid"),
+        payload=_payload(table),
+        category_id=table.integers("category"),
+        color=table.integers("color"),
+        text=text,
+        domain=domain,
+        category=category,
+        name=text,
+    ).take(rows)
+    ranges.name = _qualified(ranges.domain, ranges.text)
+    return ranges
+
+
+def _message(table: Table) -> Labels:
+    """The message: `text`, or for a registered string StringIds[textId]."""
+    plain, registered = table.texts("text"), table.strings("textId")
+    codes = np.where(
+        plain.codes >= 0,
+        plain.codes,
+        np.where(registered.codes >= 0, registered.codes + len(plain.names), -1),
+    )
+    return Labels(codes, plain.names + registered.names).map(str)
+
+
+def _payload(table: Table) -> np.ndarray:
+    """The integer payload from the column of its type."""
+    payload = np.full(len(table), NULL, dtype=np.int64)
+    for column in PAYLOADS:
+        if table.has(column):
+            payload = np.where(payload == NULL, table.integers(column), payload)
+    return payload
+
+
+def _domains(table: Table, event_type: np.ndarray, create: int, text: Labels) -> Labels:
+    """Names of the domains. A domain's number is only known within its process."""
+    return _named(_domain_keys(table), np.flatnonzero(event_type == create), text)
+
+
+def _categories(table: Table, event_type: np.ndarray, category: int, text: Labels) -> Labels:
+    """Names of the categories. A category's number is only known within its process and domain."""
+    keys = _pair(_domain_keys(table), table.integers("category", null=-1))
+    named = _named(keys, np.flatnonzero(event_type == category), text)
+    return Labels(np.where(table.integers("category") == NULL, -1, named.codes), named.names)
+
+
+def _domain_keys(table: Table) -> np.ndarray:
+    """One number per process and domain."""
+    return _pair(process_of(table.integers("globalTid")), table.integers("domainId", null=0))
+
+
+def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One number per different pair."""
+    return join_keys((first, second))[0]
+
+
+def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    """One number per different tuple of columns, the same number in all sets: keys for `lookup` and grouping."""
+    lengths = np.cumsum([len(columns[0]) for columns in sets])[:-1]
+    key = np.zeros(sum(len(columns[0]) for columns in sets), dtype=np.int64)
+    for parts in zip(*sets):
+        part = np.unique(np.concatenate(parts), return_inverse=True)[1]
+        key = np.unique(key * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
+    return np.split(key, lengths)
+
+
+def _named(keys: np.ndarray, definitions: np.ndarray, text: Labels) -> Labels:
+    """The text of the defining row with the same key."""
+    found = lookup(keys[definitions], keys)
+    codes = np.where(found >= 0, text.codes[definitions[found]] if len(definitions) else -1, -1)
+    return Labels(codes, text.names)
+
+
+def _qualified(domain: Labels, text: Labels) -> Labels:
+    """domain:text."""
+    pairs, inverse = np.unique(np.stack([domain.codes, text.codes]), axis=1, return_inverse=True)
+    names = []
+    for domain_code, text_code in pairs.T.tolist():
+        message = text.names[text_code] if text_code >= 0 else ""
+        names.append(f"{domain.names[domain_code]}:{message}" if domain_code >= 0 else message)
+    return Labels(inverse.reshape(-1), names).map(str)
+
+
+def read_calls(profile: TableSource) -> Calls:
+    """CUDA API calls: runtime and driver, which share one table."""
+    return _read_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
+
+
+def read_system_calls(profile: TableSource) -> Calls:
+    """Calls of the operating system's runtime. Rows of other event classes (start and stop of tracing) are left out."""
+    calls = _read_calls(profile, "OSRT_API")
+    calls = calls.take(np.isin(calls.event_class, (27, NULL)))
+    if not len(calls):
+        raise profile.missing("OSRT_API")
+    return calls
+
+
+def read_library_calls(profile: TableSource, table: str) -> Calls:
+    """Calls of a library that nsys traces in a table of its own, such as CUBLAS_EVENTS."""
+    return _read_calls(profile, table)
+
+
+def _read_calls(profile: TableSource, name: str) -> Calls:
+    profile.require(name)
+    table = profile.table(name)
+    table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")
+    full_name = table.strings("nameId")
+    return Calls(
+        start=table.integers("start"),
+        end=table.integers("end"),
+        thread=table.integers("globalTid"),
+        correlation=table.integers("correlationId"),
+        result=table.integers("returnValue"),
+        event_class=table.integers("eventClass"),
+        full_name=full_name,
+        name=full_name.map(strip_version),
+    )
+
+
+def read_operations(profile: TableSource) -> Operations:
+    """All device operations of the file."""
+    profile.require(*ACTIVITIES.values())
+    parts = [_read_activity(profile, kind) for kind, name in ACTIVITIES.items() if profile.has(name)]
+    joined = {}
+    for field in fields(Operations):
+        values = [getattr(part, field.name) for part in parts]
+        joined[field.name] = join_labels(values) if isinstance(values[0], Labels) else np.concatenate(values)
+    return Operations(**joined)
+
+
+def join_labels(sets: list[Labels]) -> Labels:
+    """The labels one after the other."""
+    names, codes = [], []
+    for labels in sets:
+        codes.append(np.where(labels.codes >= 0, labels.codes + len(names), -1))
+        names += labels.names
+    return Labels(np.concatenate(codes), names).map(str)
+
+
+def _read_activity(profile: TableSource, kind: int) -> Operations:
+    table = profile.table(ACTIVITIES[kind])
+    if kind == KERNEL:
+        name, short_name = table.strings("demangledName"), table.strings("shortName")
+    else:
+        name = short_name = _operation_names(profile, table, kind)
+    return Operations(
+        start=table.integers("start"),
+        end=table.integers("end"),
+        kind=np.full(len(table), kind, dtype=np.int64),
+        row=np.arange(len(table)),
+        device=table.integers("deviceId"),
+        context=table.integers("contextId"),
+        stream=table.integers("streamId"),
+        correlation=table.integers("correlationId"),
+        process=process_of(table.integers("globalPid")),
+        graph_node=table.integers("graphNodeId"),
+        bytes=table.integers("bytes"),
+        copy_kind=table.integers("copyKind"),
+        source_kind=table.integers("memKind" if kind == MEMSET else "srcKind"),
+        target_kind=table.integers("dstKind"),
+        name=name,
+        short_name=short_name,
+    )
+
+
+def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:
+    """Names as nsys prints them."""
+    if kind == MEMCPY:
+        kinds = table.integers("copyKind").tolist()
+        return label(f"[CUDA memcpy {profile.copy_kinds.get(number, f'kind {number}')}]" for number in kinds)
+    if kind == MEMSET:
+        return label(["[CUDA memset]"] * len(table))
+    return label(f"[CUDA graph {number}]" for number in table.integers("graphId").tolist())
+
+
+# What `Profile.or_nothing` gives where the file has none.
+NOTHING = {
+    "ranges": Ranges.empty,
+    "marks": Ranges.empty,
+    "calls": Calls.empty,
+    "operations": Operations.empty,
+    "system_calls": Calls.empty,
+}

@@ -1,0 +1,245 @@
+"""Node calls: what the executor ran, from wire-cell's recorder or, in an nsys export, from the ranges in domain `spng`.
+
+Both give the same columns; what the ranges cannot tell is NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import MissingData
+from .events import Columns, Operations, Ranges, join_keys
+from .identity import lookup, process_of
+from .nesting import nest
+from .projection import Projection
+from .table import NULL, Labels, TableSource
+
+
+NODE_DOMAIN = "spng"
+NODE_NAME = re.compile(
+    r"[^:\s]+(:[^:\s].*)?"
+)  # Type:instance or, without an instance, Type; a sub-step is Type::step
+NOT_MEASURED = -1  # in the recorder's measured columns
+
+
+@dataclass
+class NodeCalls(Columns):
+    """One row per call of a node. Measured columns are NULL where nothing was measured."""
+
+    start: np.ndarray
+    end: np.ndarray
+    thread: np.ndarray  # globalTid
+    id: np.ndarray  # number of the call; without a recorder the row of its range
+    event: np.ndarray  # number of the event, NULL without one
+    sequence: np.ndarray
+    ok: np.ndarray  # 0: the call failed
+    bytes_in: np.ndarray
+    bytes_out: np.ndarray
+    resident: np.ndarray  # resident memory of the process at the end of the call, bytes
+    device_peak: np.ndarray  # peak of device memory during the call, bytes
+    host_peak: np.ndarray  # peak of the tensors in host memory during the call, bytes
+    cpu: np.ndarray  # CPU time of the calling thread, ns
+    device_time: np.ndarray  # device time measured with events, ns
+    leaf_operations: np.ndarray
+    node: Labels  # Type:instance
+    type: Labels  # Type
+
+
+class NodeSource(TableSource, Protocol):
+    """The part of a Profile that holds node calls."""
+
+    @property
+    def ranges(self) -> Ranges:
+        """NVTX ranges. Raise MissingData if the file has none."""
+
+
+def read_node_calls(profile: NodeSource) -> NodeCalls:
+    """The node calls, in order of the file. MissingData when there are none in either form."""
+    if profile.has("SPNG_CALL"):
+        return _recorded(profile)
+    try:
+        ranges = profile.ranges
+    except MissingData:
+        raise profile.missing("SPNG_CALL", "NVTX_EVENTS") from None
+    rows = np.flatnonzero(
+        ranges.domain.matching(lambda name: name == NODE_DOMAIN)
+        & ranges.text.matching(NODE_NAME.fullmatch)
+        & (
+            ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL)
+        )  # a bare word may be anything
+    )
+    if not len(rows):
+        raise MissingData(
+            f"{profile.path.name} does not contain node calls",
+            seen=f"no range Type:instance in the NVTX domain {NODE_DOMAIN}",
+            hint="record a build that was configured --with-nvtx",
+        )
+    ranges = ranges.take(rows)
+    unknown = np.full(len(rows), NULL, dtype=np.int64)
+    return NodeCalls(
+        start=ranges.start,
+        end=ranges.end,
+        thread=ranges.thread,
+        id=ranges.row,
+        event=ranges.payload,
+        sequence=unknown,
+        ok=np.ones(len(rows), dtype=np.int64),
+        **dict.fromkeys(MEASURED.values(), unknown),
+        node=ranges.text,
+        type=ranges.text.map(type_of),
+    )
+
+
+# column of SPNG_CALL -> column of NodeCalls
+MEASURED = {
+    "bytes_in": "bytes_in",
+    "bytes_out": "bytes_out",
+    "rss": "resident",
+    "cuda_alloc_peak": "device_peak",
+    "host_alloc_peak": "host_peak",
+    "cpu": "cpu",
+    "device": "device_time",
+    "leaf_operations": "leaf_operations",
+}
+
+
+def _recorded(profile: TableSource) -> NodeCalls:
+    """From SPNG_CALL and SPNG_NODE."""
+    table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
+    found = lookup(nodes.integers("id"), table.integers("node"))
+    types, instances = nodes.texts("type").texts(), nodes.texts("name").texts()
+    names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
+    node = Labels(found, names).map(str)
+    return NodeCalls(
+        start=table.integers("start"),
+        end=table.integers("end"),
+        thread=table.integers("globalTid"),
+        id=table.integers("id"),
+        event=table.integers("event"),
+        sequence=table.integers("seq"),
+        ok=table.integers("ok"),
+        **{name: _measured(table.integers(column)) for column, name in MEASURED.items()},
+        node=node,
+        type=node.map(type_of),
+    )
+
+
+def _measured(values: np.ndarray) -> np.ndarray:
+    return np.where(values == NOT_MEASURED, NULL, values)
+
+
+def type_of(node: str) -> str:
+    """SPNGDecon:induction -> SPNGDecon."""
+    return node.split(":", 1)[0]
+
+
+@dataclass
+class Spans(Columns):
+    """Intervals of threads."""
+
+    start: np.ndarray
+    end: np.ndarray
+    thread: np.ndarray
+
+
+class NodeProjection:
+    """Which node call every range, API call and device operation belongs to."""
+
+    def __init__(self, profile: TableSource, calls: NodeCalls, projection: Projection) -> None:
+        self.calls = calls
+        self.projection = projection
+        self._profile = profile
+
+    @cached_property
+    def own_range(self) -> np.ndarray:
+        """For each node call its own NVTX range, -1 for none. wire-cell opens the range just before the call's clock starts."""
+        calls, ranges = self.calls, self.projection.ranges
+        rows = np.flatnonzero(ranges.on_one_thread & ranges.text.matching(set(calls.node.names).__contains__))
+        around = ranges.take(rows)
+        local = nest(
+            (around.start, around.end, around.thread), (calls.start, calls.end, calls.thread)
+        ).innermost
+        own = np.where(local >= 0, rows[local] if len(rows) else -1, -1)
+        same = [
+            found >= 0 and ranges.text.text(found) == calls.node.text(i)
+            for i, found in enumerate(own.tolist())
+        ]
+        return np.where(same, own, -1)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """When each node call was: with its own range where there is one."""
+        calls, ranges, own = self.calls, self.projection.ranges, self.own_range
+        if not len(ranges):
+            return Spans(calls.start, calls.end, calls.thread)
+        start = np.where(own >= 0, np.minimum(calls.start, ranges.start[own]), calls.start)
+        return Spans(
+            start, np.where(own >= 0, np.maximum(calls.end, ranges.end[own]), calls.end), calls.thread
+        )
+
+    @cached_property
+    def call_of_operation(self) -> np.ndarray:
+        """For each device operation the index of its node call, -1 for none: by external correlation where it was recorded,
+        else by the innermost node call around the launching API call."""
+        launching = self.projection.call_of_operation
+        by_time = np.where(
+            launching >= 0, self.call_of_api_call[launching] if len(self.call_of_api_call) else -1, -1
+        )
+        noted = self._noted(self.projection.operations)
+        return np.where(noted >= 0, noted, by_time)
+
+    def _noted(self, operations: Operations) -> np.ndarray:
+        """External correlation, SPNG_CALL_CORRELATION; nodes of CUDA graphs through the call that captured them."""
+        result = np.full(len(operations), -1, dtype=np.int64)
+        if self._profile.has("SPNG_CALL_CORRELATION"):
+            table = self._profile.table("SPNG_CALL_CORRELATION")
+            noted_key, key = join_keys(
+                (process_of(table.integers("globalPid")), table.integers("correlationId")),
+                (operations.process, operations.correlation),
+            )
+            found = lookup(noted_key, key)
+            result = np.where(found >= 0, lookup(self.calls.id, table.integers("call")[found]), -1)
+        if self._profile.has("CUDA_GRAPH_NODE_EVENTS") and self._profile.table("CUDA_GRAPH_NODE_EVENTS").has(
+            "spngCall"
+        ):
+            captured = self._captured(operations)
+            result = np.where(captured >= 0, captured, result)
+        return result
+
+    def _captured(self, operations: Operations) -> np.ndarray:
+        """The node call in which a graph's node was captured."""
+        table = self._profile.table("CUDA_GRAPH_NODE_EVENTS")
+        node, original = table.integers("graphNodeId"), table.integers("originalGraphNodeId")
+        call = lookup(self.calls.id, table.integers("spngCall"))
+        for _ in range(
+            len(table)
+        ):  # an instantiated graph's node refers to the node it was made from, maybe more than once
+            source = lookup(node, original)
+            better = np.where((call < 0) & (source >= 0), call[source], call)
+            if np.array_equal(better, call):
+                break
+            call = better
+        found = lookup(node, operations.graph_node)
+        return np.where((found >= 0) & (operations.graph_node != NULL), call[found], -1)
+
+    @cached_property
+    def call_of_api_call(self) -> np.ndarray:
+        """For each API call the innermost node call around it on its thread, -1 for none."""
+        return self._innermost(self.projection.calls)
+
+    @cached_property
+    def call_of_range(self) -> np.ndarray:
+        """For each range the innermost node call around it on its thread, -1 for none; its own range belongs to a call."""
+        inside = self._innermost(self.projection.ranges)
+        return np.where(self.projection.ranges.on_one_thread, inside, -1)
+
+    def _innermost(self, events: Columns) -> np.ndarray:
+        spans = self.spans
+        return nest(
+            (spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)
+        ).innermost

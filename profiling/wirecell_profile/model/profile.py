@@ -1,0 +1,318 @@
+"""A profile file: of wire-cell's recorder, or exported by Nsight Systems (`nsys export --type sqlite`).
+
+nsys makes tables only when they get a row, renames them and moves columns between versions (schemas 3.0 to 3.28 were
+met; shared/docs/profiling.md 2). So everything here asks what the file has, and what it lacks is said to be missing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import MissingData, ProfileError
+from . import events, nodes
+from .database import Database
+from .identity import pid_of
+from .table import Table
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+
+# What the enumerations mean when a file has no table of them (the recorders of 2022 and before wrote none).
+EVENT_TYPES = {
+    "NvtxCategory": 33,
+    "NvtxMark": 34,
+    "NvtxThread": 39,
+    "NvtxPushPopRange": 59,
+    "NvtxStartEndRange": 60,
+    "NvtxtPushPopRange": 70,
+    "NvtxtStartEndRange": 71,
+    "NvtxDomainCreate": 75,
+}
+COPY_KINDS = {
+    0: "Unknown",
+    1: "Host-to-Device",
+    2: "Device-to-Host",
+    3: "Host-to-Array",
+    4: "Array-to-Host",
+    5: "Array-to-Array",
+    6: "Array-to-Device",
+    7: "Device-to-Array",
+    8: "Device-to-Device",
+    9: "Host-to-Host",
+    10: "Peer-to-Peer",
+    11: "Unified Host-to-Device",
+    12: "Unified Device-to-Host",
+    13: "Unified Device-to-Device",
+}
+MEMORY_KINDS = {
+    0: "Pageable",
+    1: "Pinned",
+    2: "Device",
+    3: "Array",
+    4: "Managed",
+    5: "Device Static",
+    6: "Managed Static",
+    7: "Unknown",
+}
+SYNC_TYPES = {0: "Unknown", 1: "Event sync", 2: "Stream wait sync", 3: "Stream sync", 4: "Context sync"}
+
+OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}  # tell a profile too
+
+# table or view -> what it holds, for the message that it is missing
+CONTENTS = {
+    "NVTX_EVENTS": "NVTX ranges",
+    "CUPTI_ACTIVITY_KIND_RUNTIME": "CUDA API calls",
+    "CUPTI_ACTIVITY_KIND_KERNEL": "CUDA kernels",
+    "CUPTI_ACTIVITY_KIND_MEMCPY": "CUDA memory copies",
+    "CUPTI_ACTIVITY_KIND_MEMSET": "CUDA memory sets",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "CUDA graphs",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "CUDA synchronisation",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS": "device memory allocations",
+    "GPU_METRICS": "GPU metrics",
+    "OSRT_API": "calls of the operating system's runtime",
+    "SPNG_CALL": "node calls of wire-cell's recorder",
+    "SPNG_SAMPLE": "samples of wire-cell's recorder",
+}
+
+
+class Profile:
+    """Tables of one file, read when asked for and kept. Not to be shared between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self.path = database.path
+        self._database = database
+        self.tables = {
+            row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        }
+        self._read: dict[str, Table] = {}
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Profile":
+        """Open a file for reading. ProfileError when it cannot be read or is not a profile."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                magic = file.read(len(SQLITE_MAGIC))
+        except OSError as error:
+            raise ProfileError(
+                "the profile cannot be read",
+                str(path),
+                error.strerror or str(error),
+                hint="give the path of a recorded file",
+            ) from None
+        if magic != SQLITE_MAGIC:
+            report = path.suffix in (".nsys-rep", ".qdrep")
+            raise ProfileError(
+                "not a profile in SQLite format",
+                str(path),
+                "a report of Nsight Systems" if report else "another format",
+                "a file of wire-cell --record, or nsys's export",
+                f"nsys export --type sqlite {path}" if report else "",
+            )
+        profile = cls(Database(path))
+        if not profile.tables & (CONTENTS.keys() | OTHER_TABLES):
+            raise ProfileError(
+                "this SQLite file is not a profile",
+                str(path),
+                "tables " + (", ".join(sorted(profile.tables)[:5]) or "none"),
+                "tables of an nsys export or of wire-cell's recorder",
+            )
+        return profile
+
+    def close(self) -> None:
+        """Close the file; tables that were not read yet cannot be any more."""
+        self._database.close()
+
+    def __enter__(self) -> "Profile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- tables
+
+    def has(self, name: str) -> bool:
+        """Whether the file has the table with at least one row."""
+        return name in self.tables and len(self.table(name)) > 0
+
+    def table(self, name: str) -> Table:
+        """A table. MissingData when the file has none of this name."""
+        if name not in self.tables:
+            raise self.missing(name)
+        if name not in self._read:
+            self._read[name] = Table(self._database, name, self.strings)
+        return self._read[name]
+
+    def rows(self, name: str) -> tuple[list[tuple], list[str]]:
+        """All rows of a table as SQLite gives them, binary values in hexadecimal, and the names of the columns."""
+        rows = self._database.read(f'SELECT * FROM "{name}"')
+        spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
+        return spelled, self.table(name).columns
+
+    def require(self, *names: str) -> None:
+        """MissingData unless at least one of these tables has rows."""
+        if not any(self.has(name) for name in names):
+            raise self.missing(*names)
+
+    def missing(self, *names: str) -> MissingData:
+        """The error that says which data the file lacks."""
+        what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
+        recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
+        return MissingData(
+            f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
+        )
+
+    @cached_property
+    def strings(self) -> dict[int, str]:
+        """StringIds: identifier -> text."""
+        if "StringIds" not in self.tables:
+            return {}
+        return self._database.read("SELECT id, value FROM StringIds", dict)
+
+    def pairs(self, name: str, key: str = "name", value: str = "value") -> dict[str, str]:
+        """A table of names and values as a dictionary, empty without the table; the last of equal names wins."""
+        if name not in self.tables:
+            return {}
+        return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
+
+    def enumeration(self, name: str, fallback: dict[int, str]) -> dict[int, str]:
+        """number -> label of an ENUM_ table of the file, completed by what is known of it."""
+        if name not in self.tables:
+            return fallback
+        return fallback | self._database.read(f'SELECT id, label FROM "{name}"', dict)
+
+    @cached_property
+    def event_types(self) -> dict[str, int]:
+        """NVTX event type name -> number in this file."""
+        if "ENUM_NSYS_EVENT_TYPE" not in self.tables:
+            return EVENT_TYPES
+        return EVENT_TYPES | self._database.read("SELECT name, id FROM ENUM_NSYS_EVENT_TYPE", dict)
+
+    @cached_property
+    def copy_kinds(self) -> dict[int, str]:
+        """MEMCPY.copyKind -> label, such as Host-to-Device."""
+        return self.enumeration("ENUM_CUDA_MEMCPY_OPER", COPY_KINDS)
+
+    @cached_property
+    def memory_kinds(self) -> dict[int, str]:
+        """Memory kind -> label, such as Pageable."""
+        return self.enumeration("ENUM_CUDA_MEM_KIND", MEMORY_KINDS)
+
+    @cached_property
+    def sync_types(self) -> dict[int, str]:
+        """SYNCHRONIZATION.syncType -> label, such as Stream sync."""
+        return self.enumeration("ENUM_CUPTI_SYNC_TYPE", SYNC_TYPES)
+
+    # ---- what the file says of itself
+
+    @property
+    def is_own(self) -> bool:
+        """Whether wire-cell's recorder wrote the file."""
+        return "SPNG_RUN" in self.tables
+
+    @cached_property
+    def manifest(self) -> dict[str, str]:
+        """SPNG_RUN: what wire-cell's recorder noted about the run; empty for an nsys export."""
+        return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
+
+    @cached_property
+    def export(self) -> dict[str, str]:
+        """What is said about the export: META_DATA_EXPORT, in 2022 and before EXPORT_META_DATA."""
+        return self.pairs("META_DATA_EXPORT") or self.pairs("EXPORT_META_DATA")
+
+    @cached_property
+    def capture(self) -> dict[str, str]:
+        """What is said about the capture: META_DATA_CAPTURE, before CAPTURE_META_DATA."""
+        return self.pairs("META_DATA_CAPTURE") or self.pairs("CAPTURE_META_DATA")
+
+    @property
+    def schema_version(self) -> str:
+        """Version of the nsys schema, empty when the file does not say."""
+        return self.export.get("EXPORT_SCHEMA_VERSION", "")
+
+    @cached_property
+    def device_names(self) -> dict[int, str]:
+        """Device number -> name, from TARGET_INFO_GPU (in early 2021 TARGET_INFO_CUDA_GPU)."""
+        for name, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
+            if self.has(name):
+                table = self.table(name)
+                return dict(zip(table.integers(key).tolist(), table.texts("name").texts()))
+        return {}
+
+    @cached_property
+    def thread_names(self) -> dict[int, str]:
+        """globalTid -> name of the thread; the last one where a thread was renamed."""
+        if not self.has("ThreadNames"):
+            return {}
+        table = self.table("ThreadNames")
+        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").texts()))
+
+    @cached_property
+    def thread_priorities(self) -> dict[int, int]:
+        """globalTid -> priority of the thread."""
+        if not self.has("ThreadNames"):
+            return {}
+        table = self.table("ThreadNames")
+        return dict(zip(table.integers("globalTid").tolist(), table.integers("priority").tolist()))
+
+    @cached_property
+    def process_names(self) -> dict[int, str]:
+        """pid -> name of the process."""
+        if not self.has("PROCESSES"):
+            return {}
+        table = self.table("PROCESSES")
+        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.texts("name").texts()))
+
+    # ---- events, each MissingData when the file has none (see events.py for their columns)
+
+    @cached_property
+    def ranges(self) -> "events.Ranges":
+        """NVTX ranges of both styles, in the file's order."""
+        return events.read_ranges(self)
+
+    @cached_property
+    def marks(self) -> "events.Ranges":
+        """NVTX marks, as ranges that end where they start."""
+        return events.read_marks(self)
+
+    @cached_property
+    def calls(self) -> "events.Calls":
+        """CUDA API calls, in the file's order."""
+        return events.read_calls(self)
+
+    @cached_property
+    def operations(self) -> "events.Operations":
+        """Device operations: kernels, then copies, then sets, then whole graphs; each in the file's order."""
+        return events.read_operations(self)
+
+    @cached_property
+    def system_calls(self) -> "events.Calls":
+        """Calls of the operating system's runtime (OSRT_API)."""
+        return events.read_system_calls(self)
+
+    @cached_property
+    def node_calls(self) -> "nodes.NodeCalls":
+        """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
+        return nodes.read_node_calls(self)
+
+    def or_nothing(self, what: str):
+        """The events of this name (ranges, marks, calls, operations, system_calls), empty where the file has none. For
+        views that show what there is; a report asks for the attribute itself and so says what is missing."""
+        try:
+            return getattr(self, what)
+        except MissingData:
+            return events.NOTHING[what]()
+
+    def extent(self) -> tuple[int, int]:
+        """First start and last end of all events but node calls, in ns. MissingData when there is none."""
+        sets = [self.or_nothing(what) for what in events.NOTHING]
+        if not any(len(events_) for events_ in sets):
+            raise self.missing(
+                "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "OSRT_API"
+            )
+        return (
+            min(int(np.min(events_.start)) for events_ in sets if len(events_)),
+            max(int(np.max(events_.end)) for events_ in sets if len(events_)),
+        )

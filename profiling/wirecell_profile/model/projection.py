@@ -1,0 +1,193 @@
+"""Host ranges joined with device operations, as nsys projects them.
+
+A device operation belongs to every range that its launching API call lies completely inside of, on the same thread; a
+call that straddles an edge of the range does not count. The operation finds its call by correlation number and process.
+Start/end ranges that end on another thread enclose nothing. A graph launch is one call with many operations.
+
+Where wire-cell's recorder noted external correlation, an operation also knows its node call without any containment,
+even when a helper thread launched it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from .events import GRAPH, KERNEL, Calls, Columns, Operations, Ranges, join_keys
+from .identity import lookup, process_of
+from .nesting import Nesting, nest
+from .table import NULL
+
+
+def launching_calls(operations: Operations, calls: Calls) -> np.ndarray:
+    """For each operation the index of the API call that launched it, -1 for none. Where a runtime call and the driver call
+    inside it carry the same number, it is the outer one."""
+    outer_first = np.lexsort((-calls.end, calls.start))
+    ordered = calls.take(outer_first)
+    call_key, operation_key = join_keys(
+        (process_of(ordered.thread), ordered.correlation), (operations.process, operations.correlation)
+    )
+    found = lookup(call_key, operation_key)
+    launched = (found >= 0) & (operations.correlation != NULL) & (operations.correlation != 0)
+    return np.where(launched, outer_first[found] if len(calls) else -1, -1)
+
+
+@dataclass
+class Pairs:
+    """Ranges and the operations that belong to them, two equally long index arrays, ordered by range."""
+
+    range: np.ndarray
+    operation: np.ndarray
+
+
+@dataclass
+class Projected:
+    """What the ranges with device operations look like on the device; one row each, in the order of `range`."""
+
+    range: np.ndarray  # index of the range
+    start: np.ndarray  # first start of its operations, ns
+    end: np.ndarray  # last end of its operations, ns
+    launches: np.ndarray  # different launching calls: nsys's NumGPUOps, a graph launch counts once
+    operations: np.ndarray  # device operations
+
+
+class EventSource(Protocol):
+    """The part of a Profile that a projection reads."""
+
+    def or_nothing(self, what: str) -> Columns:
+        """The events of this name, empty if the file has none."""
+
+
+class Projection:
+    """The join of a profile's ranges, calls and operations. A part that the file lacks is empty."""
+
+    def __init__(self, ranges: Ranges, calls: Calls, operations: Operations) -> None:
+        self.ranges = ranges
+        self.calls = calls
+        self.operations = operations
+
+    @classmethod
+    def of(cls, profile: EventSource) -> "Projection":
+        """Of a whole profile."""
+        return cls(*(profile.or_nothing(what) for what in ("ranges", "calls", "operations")))
+
+    @cached_property
+    def call_of_operation(self) -> np.ndarray:
+        """For each operation the index of its launching call, -1 for none."""
+        return launching_calls(self.operations, self.calls)
+
+    @cached_property
+    def enclosing(self) -> np.ndarray:
+        """Indices of the ranges that can enclose something: those on one thread."""
+        return np.flatnonzero(self.ranges.on_one_thread)
+
+    @cached_property
+    def _nesting(self) -> Nesting:
+        ranges, calls = self.ranges.take(self.enclosing), self.calls
+        return nest((ranges.start, ranges.end, ranges.thread), (calls.start, calls.end, calls.thread))
+
+    def _spread(self, values: np.ndarray, other: int) -> np.ndarray:
+        """Values of the enclosing ranges as values of all ranges."""
+        spread = np.full(len(self.ranges), other, dtype=np.int64)
+        spread[self.enclosing] = values
+        return spread
+
+    def _rows(self, local: np.ndarray) -> np.ndarray:
+        """Indices among the enclosing ranges as indices among all, -1 stays."""
+        if not len(self.enclosing):
+            return local
+        return np.where(local >= 0, self.enclosing[local], -1)
+
+    @cached_property
+    def parent(self) -> np.ndarray:
+        """For each range the innermost range that it lies in, of any style and domain; -1 for none."""
+        return self._spread(self._rows(self._nesting.parent), -1)
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """Depth of each range, 0 at the top."""
+        return self._spread(self._nesting.level, 0)
+
+    @cached_property
+    def children(self) -> np.ndarray:
+        """How many ranges each range is the parent of."""
+        return self._spread(self._nesting.children, 0)
+
+    @cached_property
+    def exclusive(self) -> np.ndarray:
+        """Duration of each range minus the union of its children, ns; its duration for a range that encloses nothing."""
+        exclusive = self.ranges.duration.copy()
+        exclusive[self.enclosing] = self._nesting.exclusive
+        return exclusive
+
+    @cached_property
+    def range_of_call(self) -> np.ndarray:
+        """For each call the innermost range around it, -1 for none."""
+        return self._rows(self._nesting.innermost)
+
+    @cached_property
+    def call_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """All pairs (range, call) where the call lies in the range, ordered by call's thread and start, outer range first."""
+        return self._rows(self._nesting.pair_range), self._nesting.pair_interval
+
+    @cached_property
+    def range_of_operation(self) -> np.ndarray:
+        """For each operation the innermost range around its launching call, -1 for none."""
+        call = self.call_of_operation
+        return np.where(call >= 0, self.range_of_call[call] if len(self.calls) else -1, -1)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All pairs (range, operation), ordered by range, then by the operation's index."""
+        of_range, of_call = self.call_pairs
+        launched = np.flatnonzero(self.call_of_operation >= 0)
+        by_call = launched[np.argsort(self.call_of_operation[launched], kind="stable")]
+        calls = self.call_of_operation[by_call]
+        first, last = np.searchsorted(calls, of_call, "left"), np.searchsorted(calls, of_call, "right")
+        count = last - first
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        operation = by_call[np.repeat(first, count) + within]
+        ranges = np.repeat(of_range, count)
+        order = np.lexsort((operation, ranges))
+        return Pairs(ranges[order], operation[order])
+
+    def project(self, operations: np.ndarray | None = None) -> Projected:
+        """Each range with operations as seen on the device. `operations`: mask of those to count (default all but whole
+        graphs, as nsys does: kernels, copies and sets)."""
+        counted = operations if operations is not None else self.is_counted
+        keep = counted[self.pairs.operation]
+        of_range, operation = self.pairs.range[keep], self.pairs.operation[keep]
+        rows, first, count = np.unique(of_range, return_index=True, return_counts=True)
+        if not len(rows):
+            return Projected(*(np.empty(0, np.int64) for _ in range(5)))
+        call_pairs = np.unique(np.stack([of_range, self.call_of_operation[operation]]), axis=1)
+        return Projected(
+            range=rows,
+            start=np.minimum.reduceat(self.operations.start[operation], first),
+            end=np.maximum.reduceat(self.operations.end[operation], first),
+            launches=np.unique(call_pairs[0], return_counts=True)[1],
+            operations=count,
+        )
+
+    @property
+    def is_counted(self) -> np.ndarray:
+        """Mask of the operations that nsys projects: kernels, copies and sets, not graphs that were recorded as a whole."""
+        return self.operations.kind != GRAPH
+
+    @property
+    def is_kernel(self) -> np.ndarray:
+        """Mask of the operations that are kernels."""
+        return self.operations.kind == KERNEL
+
+
+def union_length(start: np.ndarray, end: np.ndarray) -> int:
+    """Length of the union of intervals, ns: time in which at least one of them ran."""
+    if not len(start):
+        return 0
+    order = np.argsort(start, kind="stable")
+    start, latest = start[order], np.maximum.accumulate(end[order])
+    gap = start[1:] - latest[:-1]
+    return int(latest[-1] - start[0] - gap[gap > 0].sum())

@@ -1,0 +1,293 @@
+"""Parts of a profile: --range, --node, --event and --time.
+
+--time A-B keeps what starts in [A, B): windows side by side share nothing and lose nothing. The other filters work on the
+host: kept are ranges and calls that lie completely within a chosen range or node call on the same thread, and the device
+operations launched from there. Several filters keep what passes all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import fnmatch
+import re
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from ..errors import WrongUse
+from .events import Columns, Ranges
+from .identity import lookup
+from .nesting import nest
+from .nodes import NodeProjection
+from .profile import Profile
+from .projection import Pairs, Projected, Projection
+
+UNITS = {"": 1, "ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|)")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was asked for; empty parts choose everything. Names may hold the wildcards * and ?."""
+
+    ranges: tuple[str, ...] = ()  # domain:text or text
+    nodes: tuple[str, ...] = ()  # Type:instance, Type or instance
+    events: tuple[int, int] | None = None  # first and last event number
+    time: tuple[int | None, int | None] = (None, None)  # ns
+
+    @property
+    def chooses_nodes(self) -> bool:
+        """Whether node calls must be known."""
+        return bool(self.nodes) or self.events is not None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing was asked for."""
+        return not self.ranges and not self.chooses_nodes and self.time == (None, None)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The four options, the same for every command that looks at one profile."""
+    parts = parser.add_argument_group("what part of the profile to look at")
+    parts.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="ranges",
+        help="what runs within ranges of this name (text or domain:text; * and ? match)",
+    )
+    parts.add_argument(
+        "--node",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="nodes",
+        help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)",
+    )
+    parts.add_argument(
+        "--event", metavar="N[-M]", help="what runs within node calls for event N, or events N to M"
+    )
+    parts.add_argument(
+        "--time",
+        metavar="A-B",
+        help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out",
+    )
+
+
+def from_arguments(arguments: argparse.Namespace) -> Selection:
+    """The selection of the options. WrongUse when one cannot be understood."""
+    return Selection(
+        tuple(arguments.ranges),
+        tuple(arguments.nodes),
+        parse_events(arguments.event) if arguments.event else None,
+        parse_window(arguments.time) if arguments.time else (None, None),
+    )
+
+
+def parse_events(text: str) -> tuple[int, int]:
+    """'3' or '3-5'."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if not found or int(found[2] or found[1]) < int(found[1]):
+        raise WrongUse(
+            "the events cannot be understood", "--event", text, "N or N-M with N <= M, such as 2-5"
+        )
+    return int(found[1]), int(found[2] or found[1])
+
+
+def parse_window(text: str) -> tuple[int | None, int | None]:
+    """'1.2s-1500ms', '100-', '-2s' in ns."""
+    parts = text.split("-")
+    times = [parse_time(part) if part else None for part in parts]
+    if len(parts) != 2 or times == [None, None] or (None not in times and times[0] >= times[1]):
+        raise WrongUse(
+            "the time window cannot be understood", "--time", text, "A-B with A before B, such as 1.2s-1500ms"
+        )
+    return times[0], times[1]
+
+
+def parse_time(text: str) -> int:
+    """'1.5ms' in ns; exact, without floating point."""
+    found = TIME.fullmatch(text.strip())
+    if not found:
+        raise WrongUse(
+            "the time cannot be understood", "--time", text, "a number with ns, us, ms, s or nothing (ns)"
+        )
+    whole, _, fraction = found[1].partition(".")
+    return (int(whole + fraction) * UNITS[found[2]]) // 10 ** len(fraction)
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether the name is the pattern, or matches its wildcards."""
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)
+
+
+def matches_node(pattern: str, node: str) -> bool:
+    """Whether Type:instance, Type or instance matches."""
+    return any(matches(pattern, name) for name in (node, *node.split(":", 1)))
+
+
+class Scope:
+    """A profile seen through a selection. Row numbers refer to the whole profile's events, so that attribution is that of the
+    whole profile too. A property is MissingData when the file has no events of its kind."""
+
+    def __init__(self, profile: Profile, selection: Selection = Selection()) -> None:
+        self.profile = profile
+        self.selection = selection
+
+    @cached_property
+    def projection(self) -> Projection:
+        """Of the whole profile."""
+        return Projection.of(self.profile)
+
+    @cached_property
+    def node_projection(self) -> NodeProjection:
+        """Of the whole profile."""
+        return NodeProjection(self.profile, self.profile.node_calls, self.projection)
+
+    @cached_property
+    def range_rows(self) -> np.ndarray:
+        """Rows of profile.ranges."""
+        return self.host_rows(self.profile.ranges)
+
+    @cached_property
+    def mark_rows(self) -> np.ndarray:
+        """Rows of profile.marks."""
+        return self.host_rows(self.profile.marks)
+
+    @cached_property
+    def call_rows(self) -> np.ndarray:
+        """Rows of profile.calls."""
+        return self.host_rows(self.profile.calls)
+
+    @cached_property
+    def system_call_rows(self) -> np.ndarray:
+        """Rows of profile.system_calls."""
+        return self.host_rows(self.profile.system_calls)
+
+    @cached_property
+    def node_call_rows(self) -> np.ndarray:
+        """Rows of profile.node_calls; those of a chosen node or event themselves, and calls within."""
+        return self.host_rows(self.profile.node_calls)
+
+    @cached_property
+    def operation_rows(self) -> np.ndarray:
+        """Rows of profile.operations."""
+        return np.flatnonzero(self._operation_mask)
+
+    @cached_property
+    def _operation_mask(self) -> np.ndarray:
+        operations, projection = self.profile.operations, self.projection
+        mask = self._in_time(operations)
+        launch = projection.call_of_operation
+        calls = self.profile.or_nothing("calls")
+        if self.selection.ranges:
+            mask &= self._launched_within(self._within(calls, self._chosen_ranges), launch)
+        if self.selection.chooses_nodes:
+            noted = self.node_projection.call_of_operation
+            known = np.isin(noted, self._chosen_node_calls)
+            mask &= known | self._launched_within(self._within(calls, self._chosen_intervals), launch)
+        return mask
+
+    @staticmethod
+    def _launched_within(inside: np.ndarray, launch: np.ndarray) -> np.ndarray:
+        """Mask of operations whose launching call is inside."""
+        return np.append(inside, False)[launch]  # -1, no launching call, picks the appended one
+
+    def host_rows(self, events: Columns) -> np.ndarray:
+        """Rows of any events of the host (start, end, thread) that pass all filters."""
+        return np.flatnonzero(self._host_mask(events))
+
+    def _host_mask(self, events: Columns) -> np.ndarray:
+        """Mask of host events that pass all filters."""
+        mask = self._in_time(events)
+        if self.selection.ranges:
+            mask &= self._within(events, self._chosen_ranges)
+        if self.selection.chooses_nodes:
+            mask &= self._within(events, self._chosen_intervals)
+        return mask
+
+    def _in_time(self, events: Columns) -> np.ndarray:
+        first, last = self.selection.time
+        mask = np.ones(len(events), dtype=bool)
+        if first is not None:
+            mask &= events.start >= first
+        if last is not None:
+            mask &= events.start < last
+        return mask
+
+    @staticmethod
+    def _within(events: Columns, around: Columns) -> np.ndarray:
+        """Mask of the events that lie within one of the others on the same thread."""
+        intervals = (events.start, events.end, events.thread)
+        inside = nest((around.start, around.end, around.thread), intervals).innermost >= 0
+        return inside & events.on_one_thread if isinstance(events, Ranges) else inside
+
+    @cached_property
+    def _chosen_ranges(self) -> Columns:
+        ranges = self.profile.ranges
+        mask = np.zeros(len(ranges), dtype=bool)
+        for pattern in self.selection.ranges:
+            test = partial(matches, pattern)
+            found = ranges.name.matching(test) | ranges.text.matching(test)
+            if not found.any():
+                raise unknown("range", pattern, set(ranges.name.texts()))
+            mask |= found
+        return ranges.take(mask & ranges.on_one_thread)
+
+    @cached_property
+    def _chosen_node_calls(self) -> np.ndarray:
+        """Rows of the chosen node calls."""
+        calls = self.profile.node_calls
+        mask = np.ones(len(calls), dtype=bool)
+        if self.selection.nodes:
+            mask[:] = False
+            for pattern in self.selection.nodes:
+                found = calls.node.matching(partial(matches_node, pattern))
+                if not found.any():
+                    raise unknown("node", pattern, set(calls.node.texts()))
+                mask |= found
+        if self.selection.events is not None:
+            first, last = self.selection.events
+            during = (calls.event >= first) & (calls.event <= last)
+            if not during.any():
+                raise WrongUse("there is no such event in the profile", "--event", f"{first}-{last}")
+            mask &= during
+        return np.flatnonzero(mask)
+
+    @cached_property
+    def _chosen_intervals(self) -> Columns:
+        return self.node_projection.spans.take(self._chosen_node_calls)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Pairs (range, operation) of which both are chosen."""
+        pairs = self.projection.pairs
+        keep = np.isin(pairs.range, self.range_rows) & self._operation_mask[pairs.operation]
+        return Pairs(pairs.range[keep], pairs.operation[keep])
+
+    @cached_property
+    def projected(self) -> Projected:
+        """The chosen ranges with their chosen operations as seen on the device."""
+        whole = self.projection.project(self._operation_mask & self.projection.is_counted)
+        keep = lookup(self.range_rows, whole.range) >= 0
+        return Projected(
+            whole.range[keep],
+            whole.start[keep],
+            whole.end[keep],
+            whole.launches[keep],
+            whole.operations[keep],
+        )
+
+
+def unknown(what: str, pattern: str, names: set[str]) -> WrongUse:
+    """The error for a name that nothing has, with the nearest ones."""
+    near = difflib.get_close_matches(pattern, names, n=3, cutoff=0.3)
+    return WrongUse(
+        f"there is no such {what} in the profile",
+        f"--{what}",
+        pattern,
+        hint=f"nearest: {', '.join(near)}" if near else "",
+    )

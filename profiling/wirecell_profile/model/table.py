@@ -1,0 +1,166 @@
+"""One table of a profile as numpy columns, read when asked for.
+
+Integers stay integers: nanosecond times and identities do not fit a double. SQL's NULL is the constant NULL, which no
+time, identifier or size can take. A column that this version of the schema lacks reads as NULL throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import MissingData
+from .database import Database
+
+NULL = int(np.iinfo(np.int64).min)
+
+
+@dataclass
+class Labels:
+    """Texts of many rows, each different text stored once: text of row i = names[codes[i]], none where codes[i] is -1."""
+
+    codes: np.ndarray
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def text(self, row: int) -> str:
+        """The text of one row, empty where there is none."""
+        code = self.codes[row]
+        return self.names[code] if code >= 0 else ""
+
+    def texts(self) -> list[str]:
+        """The texts of all rows."""
+        return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
+
+    def take(self, rows: np.ndarray) -> "Labels":
+        """Some of the rows (indices or a mask)."""
+        return Labels(self.codes[rows], self.names)
+
+    def map(self, change) -> "Labels":
+        """The labels with each different text changed by a function; texts that become equal are joined."""
+        found: dict[str, int] = {}
+        new = [found.setdefault(change(name), len(found)) for name in self.names]
+        table = np.array(new + [-1], dtype=np.int64)  # code -1 picks the last
+        return Labels(table[self.codes], list(found))
+
+    def matching(self, test) -> np.ndarray:
+        """Mask of the rows whose text passes a test."""
+        passed = np.array([bool(test(name)) for name in self.names] + [False])
+        return passed[self.codes]
+
+
+def label(texts) -> Labels:
+    """Labels of a sequence of texts (None: no text)."""
+    found: dict[str, int] = {}
+    codes = [-1 if text is None else found.setdefault(text, len(found)) for text in texts]
+    return Labels(np.array(codes, dtype=np.int64), list(found))
+
+
+class Table:
+    """A table that exists. Rows are in the file's order; `rowid` is a column too."""
+
+    def __init__(self, database: Database, name: str, strings: dict[int, str]) -> None:
+        self._database = database
+        self._strings = strings
+        self.name = name
+        self.columns = [row[1] for row in database.read(f'PRAGMA table_info("{name}")')]
+        self._rows = database.value(f'SELECT COUNT(*) FROM "{name}"')
+        self._read: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def has(self, column: str) -> bool:
+        """Whether this version of the schema has the column."""
+        return column in self.columns
+
+    def require(self, *columns: str) -> None:
+        """MissingData unless all these columns are there."""
+        absent = [column for column in columns if not self.has(column)]
+        if absent:
+            raise MissingData(f"the file's table {self.name} has no column {', '.join(absent)}")
+
+    def integers(self, column: str, null: int = NULL) -> np.ndarray:
+        """An integer column (int64); `null` replaces NULL. A file's unsigned 64-bit value is stored signed."""
+        self.load(column)
+        values = self._read[column]
+        return values if null == NULL else np.where(values == NULL, null, values)
+
+    def load(self, *columns: str) -> None:
+        """Read integer columns together, which is faster than one by one. Those without a value cost no reading."""
+        wanted = [column for column in dict.fromkeys(columns) if column not in self._read]
+        filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
+        self._read |= {
+            column: np.full(self._rows, NULL, dtype=np.int64) for column in wanted if column not in filled
+        }
+        if not filled:
+            return
+        values = ", ".join(f'IFNULL("{column}", {NULL})' for column in filled)
+        kind = [(column, np.int64) for column in filled]
+        read = self._database.read(
+            f'SELECT {values} FROM "{self.name}" ORDER BY rowid',
+            lambda rows: np.fromiter(rows, dtype=kind, count=self._rows),
+        )
+        self._read |= {column: np.ascontiguousarray(read[column]) for column in filled}
+
+    def _has_values(self, column: str) -> bool:
+        """Whether any row has a value here."""
+        if not self.has(column):
+            return False
+        return bool(
+            self._database.value(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)')
+        )
+
+    def reals(self, column: str) -> np.ndarray:
+        """A real column (float64); NULL is NaN."""
+        values = [np.nan if value is None else value for value in self._values(column)]
+        return np.array(values, dtype=np.float64)
+
+    def texts(self, column: str) -> Labels:
+        """A text column."""
+        return label(self._values(column))
+
+    def strings(self, column: str) -> Labels:
+        """An integer column that refers to StringIds, as texts. An identifier that StringIds lacks gives no text."""
+        identifiers = self.integers(column)
+        distinct, inverse = np.unique(identifiers, return_inverse=True)
+        meant = label(self._strings.get(identifier) for identifier in distinct.tolist())
+        return Labels(meant.codes[inverse], meant.names)
+
+    def _values(self, column: str) -> list:
+        if not self._has_values(column):
+            return [None] * len(self)
+        return [
+            value for (value,) in self._database.read(f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid')
+        ]
+
+
+class TableSource(Protocol):
+    """The part of a Profile that the readers of its tables use."""
+
+    path: Path
+
+    @property
+    def event_types(self) -> dict[str, int]:
+        """Name of an NVTX event type -> its value in NVTX_EVENTS.eventType."""
+
+    @property
+    def copy_kinds(self) -> dict[int, str]:
+        """MEMCPY.copyKind -> label."""
+
+    def has(self, name: str) -> bool:
+        """Whether the file has the table with at least one row."""
+
+    def table(self, name: str) -> Table:
+        """A table. Raise MissingData if the file lacks it."""
+
+    def require(self, *names: str) -> None:
+        """Raise MissingData unless at least one of these tables has rows."""
+
+    def missing(self, *names: str) -> MissingData:
+        """The error for data that the file lacks."""

@@ -1,0 +1,84 @@
+"""The window W that utilisations are shares of.
+
+It is the part of the profile that was asked for; else the range `run` that wire-cell opens around its events (starting
+up and the writing of the profile are no part of the run); else, in files of other programs, the time from the first to the
+last device operation; else the extent of the recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MissingData, WrongUse
+from .nodes import NODE_DOMAIN
+from .selection import Scope
+
+RUN = "run"
+
+
+@dataclass(frozen=True)
+class Window:
+    """[start, end] in ns and what it is."""
+
+    start: int
+    end: int
+    what: str
+
+    @property
+    def length(self) -> int:
+        """end - start."""
+        return self.end - self.start
+
+
+def find_window(scope: Scope) -> Window:
+    """The window of a selection. MissingData when the file has no events; WrongUse when nothing lies in it."""
+    first, last = scope.selection.time
+    start, end, what = _extent(scope)
+    if (first, last) != (None, None):
+        start = start if first is None else max(start, first)
+        end = end if last is None else min(end, last)
+        what += ", within --time"
+    if end <= start:
+        raise WrongUse("nothing of the run lies in this part of the profile", scope.profile.path.name)
+    return Window(start, end, what)
+
+
+def _extent(scope: Scope) -> tuple[int, int, str]:
+    selection = scope.selection
+    if selection.ranges or selection.chooses_nodes:
+        return *_ends(_chosen(scope), scope), "first start to last end of what was chosen"
+    ranges = scope.profile.or_nothing("ranges")
+    runs = ranges.take(ranges.text.matching(RUN.__eq__) & ranges.domain.matching(NODE_DOMAIN.__eq__))
+    if len(runs):
+        return int(runs.start.min()), int(runs.end.max()), "range run"
+    operations = scope.profile.or_nothing("operations")
+    if len(operations):
+        return int(operations.start.min()), int(operations.end.max()), "first to last device operation"
+    try:
+        calls = scope.profile.node_calls
+        return int(calls.start.min()), int(calls.end.max()), "first to last node call"
+    except MissingData:
+        return *scope.profile.extent(), "extent of the recording"
+
+
+def _chosen(scope: Scope) -> list:
+    """The chosen events of every kind the file has."""
+    sets = []
+    for events, rows in (
+        ("ranges", "range_rows"),
+        ("node_calls", "node_call_rows"),
+        ("operations", "operation_rows"),
+    ):
+        try:
+            sets.append(getattr(scope.profile, events).take(getattr(scope, rows)))
+        except MissingData:
+            continue
+    return [events for events in sets if len(events)]
+
+
+def _ends(sets: list, scope: Scope) -> tuple[int, int]:
+    if not sets:
+        raise WrongUse("nothing lies in this part of the profile", scope.profile.path.name)
+    return min(int(np.min(events.start)) for events in sets), max(int(np.max(events.end)) for events in sets)

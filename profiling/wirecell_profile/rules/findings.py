@@ -1,0 +1,51 @@
+"""Findings: the hits of a rule by range, with the commands to run next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.selection import Scope
+from . import Found, Hit, Rule
+from .next_commands import next_commands
+from .source_search import Sources
+
+
+@dataclass
+class Finding:
+    """What a rule found, ready to be shown."""
+
+    rule: Rule
+    found: Found
+    places: list[dict]  # per range name: how often, how long, where it is opened
+    top: list[dict]  # the most expensive ones
+    commands: list[str]
+
+
+def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
+    """At most `rows` ranges and places of what a rule found. `sources`: where to look for what opens the ranges."""
+    ranges = scope.projection.ranges
+
+    def name(hit: Hit) -> str:
+        return ranges.name.text(hit.range_row) if hit.range_row >= 0 else ""
+
+    by_range: dict[str, list[Hit]] = {}
+    for hit in found.hits:
+        by_range.setdefault(name(hit), []).append(hit)
+    places = []
+    for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
+        file = sources.place(ranges.text.text(hits[0].range_row)) if sources and text else ""
+        places.append(
+            {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
+        )
+    top = [
+        {
+            "duration_ns": hit.duration,
+            "start_ns": hit.start,
+            "what": hit.what,
+            "range": name(hit),
+            "note": hit.note,
+        }
+        for hit in found.hits[:rows]
+    ]
+    worst = by_range[places[0]["range"]][0]
+    return Finding(rule, found, places[:rows], top, next_commands(scope, rule.next_tool, worst))

@@ -1,0 +1,116 @@
+"""The command lines to run next, filled in for a place that a rule found."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import numpy as np
+
+from ..model.events import KERNEL, START_END
+from ..model.profile import Profile
+from ..model.selection import Scope
+from . import Hit
+
+SPECIAL = re.compile(r'([\\@,\[\]/*+%"$])')  # have a meaning in --nvtx-include
+OWN_KERNEL = "spng"  # kernels with it in their names are ours: they have source to import
+
+
+def program(profile: Profile) -> str:
+    """The command that was recorded, as far as the file says it; without wire-cell's options of the recording."""
+    line = profile.manifest.get("command_line") or profile.capture.get("PROCESS_0:COMMAND") or "PROGRAM"
+    return re.sub(r" --record(-what|-rank)?[ =]\S+", "", line)
+
+
+def nvtx_filter(scope: Scope, range_row: int) -> list[str]:
+    """ncu's options that keep it to a range; nothing without one. A push/pop range ends with a slash, a start/end range does
+    not."""
+    if range_row < 0:
+        return []
+    ranges = scope.profile.ranges
+    domain, text = ranges.domain.text(range_row), ranges.text.text(range_row)
+    name = SPECIAL.sub(r"\\\1", text) + ("" if ranges.style[range_row] == START_END else "/")
+    if domain:
+        name = SPECIAL.sub(r"\\\1", domain) + "@" + name
+    return ["--nvtx", "--nvtx-include", shlex.quote(name)]
+
+
+def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
+    """ncu's options that pick this very launch: kernels of its name within the ranges of that name come one by one, and
+    those before it are skipped."""
+    if kernel_row < 0:
+        return ["-c", "10"]
+    operations, projection = scope.profile.operations, scope.projection
+    same = (operations.kind == KERNEL) & (
+        operations.short_name.codes == operations.short_name.codes[kernel_row]
+    )
+    if range_row >= 0:
+        pairs = projection.pairs
+        named = projection.ranges.name.codes == projection.ranges.name.codes[range_row]
+        inside = np.zeros(len(operations), dtype=bool)
+        inside[pairs.operation[named[pairs.range]]] = True
+        same &= inside
+    skipped = int((same & (operations.start < operations.start[kernel_row])).sum())
+    name = operations.short_name.text(kernel_row)
+    chosen = name if re.fullmatch(r"\w+", name) else f"regex:^{re.escape(name)}$"
+    return ["-k", shlex.quote(chosen), "--launch-skip", str(skipped), "-c", "1"]
+
+
+def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
+    """The lines for a rule's `next_tool`, the most useful first."""
+    run = program(scope.profile)
+    kernel = hit.kernel_row
+    ncu = ["ncu", *nvtx_filter(scope, hit.range_row), *kernel_filter(scope, kernel, hit.range_row)]
+    is_own = kernel >= 0 and OWN_KERNEL in scope.profile.operations.name.text(kernel)
+    source = ["--set", "full", "--import-source", "yes"] if is_own else []
+    lines = {
+        "memory-backtrace": [
+            f"nsys profile --trace=cuda,nvtx --sample=process-tree --cudabacktrace=memory -o copies {run}",
+        ],
+        "sync-backtrace": [
+            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cudabacktrace=sync:10000 -o waits {run}",
+        ],
+        "host-sampling": [
+            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o gaps {run}",
+        ],
+        "sanitizer": [
+            f"compute-sanitizer --tool memcheck {run}",
+            f"compute-sanitizer --tool initcheck {run}",
+        ],
+        "trace-all": [
+            f"nsys profile --trace=cuda,nvtx,cublas,cudnn,osrt --cuda-graph-trace=node -o all {run}"
+        ],
+        "kernel": [
+            " ".join(
+                [
+                    *ncu,
+                    "--section SpeedOfLight --section SpeedOfLight_RooflineChart",
+                    *source,
+                    "--replay-mode kernel --cache-control none -o kernel",
+                    run,
+                ]
+            ),
+            " ".join([*ncu, "--set roofline --replay-mode application -o roofline", run]),
+        ],
+        "storm": [
+            " ".join(
+                [
+                    *ncu,
+                    "--section SpeedOfLight --section LaunchStats --section Occupancy",
+                    *source,
+                    "--replay-mode kernel --cache-control none -o storm",
+                    run,
+                ]
+            ),
+            " ".join(
+                [
+                    "ncu",
+                    *nvtx_filter(scope, hit.range_row),
+                    "-c 1 --replay-mode range --section SpeedOfLight -o range",
+                    run,
+                ]
+            ),
+            f"nsys profile --trace=cuda,nvtx --cuda-graph-trace=node -o storm {run}",
+        ],
+    }
+    return lines[tool]

@@ -1,0 +1,64 @@
+"""Where in a checkout a range is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+
+from ..model.nodes import type_of
+
+ENDINGS = {".cxx", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh", ".py"}
+SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
+
+
+def find_checkout(start: Path) -> Path | None:
+    """The folder, or the nearest above it, that holds this program's sources; None without one."""
+    return next(
+        (
+            folder
+            for folder in (start, *start.parents)
+            if (folder / "spng").is_dir() and (folder / "wcb").exists()
+        ),
+        None,
+    )
+
+
+class Sources:
+    """The files of a checkout, read when first asked."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._places: dict[str, str] = {}
+
+    @cached_property
+    def _files(self) -> list[tuple[str, str]]:
+        found = []
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = sorted(set(folders) - SKIPPED)
+            for path in (Path(folder) / file for file in sorted(files)):
+                if path.suffix in ENDINGS:
+                    found.append(
+                        (str(path.relative_to(self.root)), path.read_text(encoding="utf-8", errors="replace"))
+                    )
+        return found
+
+    def place(self, name: str) -> str:
+        """file:line that has the range's text as a string, empty for none. A node's own range, Type:instance, is opened by
+        the executor: what counts is where its type is registered."""
+        if name not in self._places:
+            texts = [name] if "::" in name else [name, type_of(name)]
+            self._places[name] = next(filter(None, map(self._find, texts)), "")
+        return self._places[name]
+
+    def _find(self, text: str) -> str:
+        pattern = re.compile(rf'(?P<call>\w*(RANGE|range|push|annotate)\w*\s*\(?[^\n]*)?"{re.escape(text)}"')
+        best = ""
+        for file, body in self._files:
+            for match in pattern.finditer(body):
+                where = f"{file}:{body.count(chr(10), 0, match.start()) + 1}"
+                if match["call"]:
+                    return where
+                best = best or where
+        return best

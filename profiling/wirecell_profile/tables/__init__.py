@@ -1,0 +1,1 @@
+"""Tables of the commands `summary`, `memory` and `ncu`: use of host, device and memory per range and node."""

@@ -1,0 +1,318 @@
+"""Time per node and per event: inclusive, exclusive, on the device, first event and steady state, memory, and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..model.grouping import group, percent
+from ..model.nesting import nest
+from ..model.nodes import NodeCalls
+from ..model.projection import union_length
+from ..model.selection import Scope
+from ..model.table import NULL
+from ..model.window import find_window
+from ..output import Result, columns
+from .owner_use import ApiWork, DeviceWork, api_work, device_work, quantiles, queue_times
+
+BUSY_SHARE = 0.5  # of a node's time: below it the host decides
+COPY_SHARE = 0.5  # of a node's device time: from it on copies decide
+SHORT_QUEUE = 20_000  # ns; operations that wait longer find the device occupied
+
+VERDICT_RULE = (
+    f"host-bound: the device works less than {BUSY_SHARE:.0%} of max(proj_span, own host time without waiting) and the median "
+    f"queue is at most {SHORT_QUEUE // 1000} us; else transfer-bound: copies are at least {COPY_SHARE:.0%} of the device "
+    "time; else device-bound. host only: launched nothing."
+)
+
+
+@dataclass
+class NodeUse:
+    """The chosen node calls with all that belongs to them; rows of all arrays are those calls."""
+
+    scope: Scope
+    calls: NodeCalls
+    exclusive: np.ndarray  # wall time without the calls nested in it, ns
+
+    @classmethod
+    def of(cls, scope: Scope) -> "NodeUse":
+        """MissingData when the file has no node calls."""
+        calls = scope.profile.node_calls
+        exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
+        rows = scope.node_call_rows
+        use = cls(scope, calls.take(rows), exclusive[rows])
+        use._place = np.full(
+            len(calls) + 1, -1, dtype=np.int64
+        )  # call of the profile -> row here; -1 stays -1
+        use._place[rows] = np.arange(len(rows))
+        return use
+
+    @cached_property
+    def has_device(self) -> bool:
+        """Whether the file has device operations at all; without, their numbers are missing and not zero."""
+        return len(self.scope.projection.operations) > 0
+
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row here, operation) of the chosen operations."""
+        rows = self.scope.operation_rows
+        owner = self._place[self.scope.node_projection.call_of_operation[rows]]
+        return owner[owner >= 0], rows[owner >= 0]
+
+    @cached_property
+    def device(self) -> DeviceWork:
+        """What each call's own operations did. Only with has_device."""
+        projection = self.scope.projection
+        return device_work(projection.operations, projection.call_of_operation, *self.pairs, len(self.calls))
+
+    @cached_property
+    def api(self) -> ApiWork:
+        """What each call itself spent in the CUDA API."""
+        owner = self._place[self.scope.node_projection.call_of_api_call]
+        inside = np.flatnonzero(owner >= 0)
+        return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
+
+    def queue(self, rows: np.ndarray) -> np.ndarray:
+        """Queue times of the operations of some calls."""
+        owner, operation = self.pairs
+        return queue_times(self.scope)[operation[np.isin(owner, rows)]]
+
+    @cached_property
+    def first_event(self) -> int | None:
+        """Number of the event that began first in the whole profile; None when no call has one."""
+        calls = self.scope.profile.node_calls
+        known = calls.take(calls.event != NULL)
+        return int(known.event[np.argmin(known.start)]) if len(known) else None
+
+    def verdict(self, rows: np.ndarray) -> str | None:
+        """See VERDICT_RULE; None without device operations in the file."""
+        if not self.has_device:
+            return None
+        work = self.device
+        if not work.operations[rows].any():
+            return "host only"
+        busy = int(work.gpu_busy[rows].sum())
+        own = np.maximum(0, self.exclusive[rows] - self.api.waiting[rows])
+        needed = int(np.maximum(work.span[rows], own).sum())
+        queue = quantiles(self.queue(rows))[0]
+        if busy < BUSY_SHARE * needed and (queue is None or queue <= SHORT_QUEUE):
+            return "host-bound"
+        return "transfer-bound" if work.copy_busy[rows].sum() >= COPY_SHARE * busy else "device-bound"
+
+
+def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
+    """(node, rows of its calls), the node with the largest exclusive time first."""
+    if not len(use.calls):
+        return []
+    groups = group(use.calls.node.codes)
+    order = np.argsort(groups.of_row, kind="stable")
+    rows = np.split(order, np.flatnonzero(np.diff(groups.of_row[order])) + 1)
+    named = [(use.calls.node.text(part[0]), part) for part in rows]
+    return sorted(named, key=lambda pair: -int(use.exclusive[pair[1]].sum()))
+
+
+def times(scope: Scope) -> Result:
+    """Host time per node. First: the first event's exclusive time; steady: the median over the other events."""
+    use = NodeUse.of(scope)
+    whole = find_window(scope).length
+    rows = []
+    for node, mine in by_node(use):
+        calls = use.calls.take(mine)
+        own = use.exclusive[mine]
+        cpu = calls.cpu[calls.cpu != NULL]
+        first, steady = _first_and_steady(use, calls, own)
+        rows.append(
+            (
+                node,
+                len(mine),
+                int((calls.ok == 0).sum()),
+                int(calls.duration.sum()),
+                int(own.sum()),
+                percent(int(own.sum()), whole),
+                float(own.mean()),
+                int(own.min()),
+                int(own.max()),
+                int(cpu.sum()) if len(cpu) else None,
+                first,
+                steady,
+            )
+        )
+    return Result(
+        columns(
+            "Node",
+            "Calls",
+            "Failed",
+            "Inclusive (ns)",
+            "Exclusive (ns)",
+            "Share of W (%)",
+            "Excl Avg (ns)",
+            "Excl Min (ns)",
+            "Excl Max (ns)",
+            "CPU time (ns)",
+            "First event (ns)",
+            "Steady state (ns)",
+        ),
+        rows,
+    )
+
+
+def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
+    """Exclusive time in the first event, and the median of its sums per later event."""
+    known = calls.event != NULL
+    events, place = np.unique(calls.event[known], return_inverse=True)
+    sums = np.zeros(len(events), dtype=np.int64)
+    np.add.at(sums, place, own[known])
+    is_first = events == use.first_event if use.first_event is not None else np.zeros(len(events), bool)
+    first = int(sums[is_first][0]) if is_first.any() else None
+    return first, float(np.median(sums[~is_first])) if (~is_first).any() else None
+
+
+def devices(scope: Scope) -> Result:
+    """Device work per node, of what the node itself launched. MissingData without device operations."""
+    scope.profile.operations  # noqa: B018  says what is missing
+    use = NodeUse.of(scope)
+    work, api = use.device, use.api
+    rows = []
+    for node, mine in by_node(use):
+        operations, span, busy = (
+            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
+        )
+        rows.append(
+            (
+                node,
+                use.verdict(mine),
+                operations,
+                operations / len(mine),
+                int(work.launches[mine].sum()),
+                int(work.gpu_sum[mine].sum()),
+                busy,
+                int(work.copy_busy[mine].sum()),
+                span,
+                span - busy,
+                percent(busy, span) if span else None,
+                int(api.api[mine].sum()),
+                int(api.waiting[mine].sum()),
+                *quantiles(use.queue(mine)),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
+        )
+    return Result(
+        columns(
+            "Node",
+            "Verdict",
+            "GPU ops",
+            "Ops per call",
+            "Launches",
+            "gpu_sum (ns)",
+            "gpu_busy (ns)",
+            "copy_busy (ns)",
+            "proj_span (ns)",
+            "proj_idle (ns)",
+            "proj_eff (%)",
+            "API (ns)",
+            "Waiting API (ns)",
+            "Queue p50 (ns)",
+            "Queue p95 (ns)",
+            "To device (B)",
+            "To host (B)",
+        ),
+        rows,
+    )
+
+
+def memory(scope: Scope) -> Result:
+    """High-water marks of memory per node. MissingData when the recorder measured none."""
+    use = NodeUse.of(scope)
+    parts = (
+        use.calls.resident,
+        use.calls.host_peak,
+        use.calls.device_peak,
+        use.calls.bytes_in,
+        use.calls.bytes_out,
+    )
+    if not any((part != NULL).any() for part in parts):
+        raise scope.profile.missing("SPNG_CALL")
+
+    def most(values: np.ndarray) -> int | None:
+        known = values[values != NULL]
+        return int(known.max()) if len(known) else None
+
+    rows = [(node, *(most(part[mine]) for part in parts)) for node, mine in by_node(use)]
+    rows.sort(key=lambda row: -max(row[2] or 0, row[3] or 0))
+    return Result(
+        columns(
+            "Node",
+            "Resident after (B)",
+            "Host tensors (B)",
+            "Device (B)",
+            "Largest in (B)",
+            "Largest out (B)",
+        ),
+        rows,
+    )
+
+
+def events(scope: Scope) -> Result:
+    """End-to-end latency per event: from the first call's start to the last call's end, and to the last end of the event's
+    device operations when that is later. The first event stands apart; the median row is of the others."""
+    use = NodeUse.of(scope)
+    calls = use.calls
+    numbers = np.unique(calls.event[calls.event != NULL]).tolist()
+    rows = []
+    for event in numbers:
+        mine = np.flatnonzero(calls.event == event)
+        start, end = int(calls.start[mine].min()), int(calls.end[mine].max())
+        device = (None,) * 5
+        last = end
+        if use.has_device:
+            work = use.device
+            owner, operation = use.pairs
+            own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
+            last = max(end, int(work.last[mine].max()))
+            device = (
+                union_length(own.start, own.end),
+                len(own),
+                int(work.launches[mine].sum()),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
+        kind = "first" if event == use.first_event else "steady"
+        rows.append(
+            (
+                str(event),
+                kind,
+                start,
+                last - start,
+                end - start,
+                int(use.exclusive[mine].sum()),
+                len(mine),
+                *device,
+            )
+        )
+    steady = [row for row in rows if row[1] == "steady"]
+    if steady:
+        middle = [
+            None if row_values[0] is None else float(np.median(row_values))
+            for row_values in zip(*(r[3:] for r in steady))
+        ]
+        rows.append(("median", "steady", None, *middle))
+    return Result(
+        columns(
+            "Event",
+            "Kind",
+            "Start (ns)",
+            "Latency (ns)",
+            "Host latency (ns)",
+            "Node time (ns)",
+            "Calls",
+            "gpu_busy (ns)",
+            "GPU ops",
+            "Launches",
+            "To device (B)",
+            "To host (B)",
+        ),
+        rows,
+    )

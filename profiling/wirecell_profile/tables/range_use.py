@@ -1,0 +1,193 @@
+"""Ranges on host and device: nsys's projection, the share of it that was busy, and the field's own ratio."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..model.events import STYLES
+from ..model.grouping import group, percent
+from ..model.identity import tid_of
+from ..model.intervals import gaps, union_by_owner
+from ..model.nodes import NODE_DOMAIN
+from ..model.selection import Scope
+from ..model.window import RUN, find_window
+from ..output import Result, columns
+from .owner_use import api_work, device_work, quantiles, queue_times
+
+CPU_GAP = 10_000  # ns; shorter times between ranges are the cost of the executor
+WIDEST_GAPS = 20
+
+
+def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
+    """(name, style, rows of profile.ranges) of the chosen ranges, in order of first appearance."""
+    ranges, rows = scope.profile.ranges, scope.range_rows
+    if not len(rows):
+        return []
+    groups = group(ranges.name.codes[rows], ranges.style[rows])
+    order = np.argsort(groups.of_row, kind="stable")
+    parts = np.split(rows[order], np.flatnonzero(np.diff(groups.of_row[order])) + 1)
+    return [(ranges.name.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
+
+
+def times(scope: Scope) -> Result:
+    """Host time per range: inclusive, and exclusive of the ranges inside of it. The first instance by start, and the median
+    of the others."""
+    ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
+    whole = find_window(scope).length
+    rows = []
+    for name, style, mine in _by_name(scope):
+        mine = mine[np.argsort(ranges.start[mine], kind="stable")]
+        own, full = exclusive[mine], ranges.duration[mine]
+        rows.append(
+            (
+                name,
+                style,
+                len(mine),
+                int(full.sum()),
+                int(own.sum()),
+                percent(int(own.sum()), whole),
+                float(full.mean()),
+                int(full.min()),
+                int(full.max()),
+                int(full[0]),
+                float(np.median(full[1:])) if len(full) > 1 else None,
+            )
+        )
+    rows.sort(key=lambda row: -row[4])
+    return Result(
+        columns(
+            "Range",
+            "Style",
+            "Instances",
+            "Inclusive (ns)",
+            "Exclusive (ns)",
+            "Share of W (%)",
+            "Avg (ns)",
+            "Min (ns)",
+            "Max (ns)",
+            "First (ns)",
+            "Later median (ns)",
+        ),
+        rows,
+    )
+
+
+def devices(scope: Scope) -> Result:
+    """Device work per range, children's included. Ranges without device operations are left out. MissingData when the file
+    lacks ranges, API calls or device operations."""
+    scope.profile.operations, scope.profile.calls  # noqa: B018  say what is missing
+    ranges, projection = scope.profile.ranges, scope.projection
+    work = device_work(
+        projection.operations,
+        projection.call_of_operation,
+        scope.pairs.range,
+        scope.pairs.operation,
+        len(ranges),
+    )
+    of_range, of_call = projection.call_pairs
+    api = api_work(projection.calls, of_range, of_call, len(ranges))
+    own = _exclusive_busy(scope)
+    queue = queue_times(scope)
+    rows = []
+    for name, style, mine in _by_name(scope):
+        operations, span, busy = (
+            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
+        )
+        if not operations:
+            continue
+        inside = scope.pairs.operation[np.isin(scope.pairs.range, mine)]
+        rows.append(
+            (
+                name,
+                style,
+                len(mine),
+                operations,
+                operations / len(mine),
+                int(work.launches[mine].sum()),
+                int(work.gpu_sum[mine].sum()),
+                busy,
+                int(own[mine].sum()),
+                span,
+                span - busy,
+                percent(busy, span),
+                percent(int(work.kernel_sum[mine].sum()), span),
+                int(api.api[mine].sum()),
+                int(api.waiting[mine].sum()),
+                *quantiles(queue[inside]),
+                int(work.to_device[mine].sum()),
+                int(work.to_host[mine].sum()),
+            )
+        )
+    rows.sort(key=lambda row: -row[7])
+    return Result(
+        columns(
+            "Range",
+            "Style",
+            "Instances",
+            "GPU ops",
+            "Ops per instance",
+            "Launches",
+            "gpu_sum (ns)",
+            "gpu_busy (ns)",
+            "gpu_excl (ns)",
+            "proj_span (ns)",
+            "proj_idle (ns)",
+            "proj_eff (%)",
+            "upstream_eff (%)",
+            "API (ns)",
+            "Waiting API (ns)",
+            "Queue p50 (ns)",
+            "Queue p95 (ns)",
+            "To device (B)",
+            "To host (B)",
+        ),
+        rows,
+    )
+
+
+def _exclusive_busy(scope: Scope) -> np.ndarray:
+    """Per range the union of the operations that were launched in it and in no range inside of it."""
+    rows = scope.operation_rows
+    owner = scope.projection.range_of_operation[rows]
+    mine = scope.profile.operations.take(rows[owner >= 0])
+    return union_by_owner(mine.start, mine.end, owner[owner >= 0], len(scope.profile.ranges))
+
+
+def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
+    """Times on a thread that no range covers, between its first and last range in the window; the range `run` and what only
+    follows an event through the graph cover nothing. Per thread the sum of all gaps of at least `shortest`, then the widest."""
+    window = find_window(scope)
+    chosen = scope.profile.ranges.take(scope.range_rows)
+    chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
+    is_run = chosen.domain.matching(NODE_DOMAIN.__eq__) & chosen.text.matching(RUN.__eq__)
+    chosen = chosen.take(chosen.on_one_thread & ~is_run & ~chosen.category.matching("event".__eq__))
+    names = scope.profile.thread_names
+    sums, widest = [], []
+    for thread in np.unique(chosen.thread).tolist():
+        mine = chosen.take(chosen.thread == thread)
+        found = gaps(mine.start, mine.end)
+        long = np.flatnonzero(found.duration >= shortest)
+        title = f"{names.get(thread) or 'thread'} {tid_of(thread)}"
+        extent = int(mine.end.max() - mine.start.min())
+        total = int(found.duration[long].sum())
+        sums.append((title, "all", len(long), None, total, percent(total, extent), None, None))
+        widest += [
+            (
+                title,
+                "one",
+                None,
+                int(found.start[i]),
+                int(found.duration[i]),
+                percent(int(found.duration[i]), extent),
+                mine.name.text(found.before[i]),
+                mine.name.text(found.after[i]),
+            )
+            for i in long.tolist()
+        ]
+    widest.sort(key=lambda row: -row[4])
+    return Result(
+        columns(
+            "Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"
+        ),
+        sums + widest[:WIDEST_GAPS],
+    )

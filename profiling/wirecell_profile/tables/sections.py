@@ -1,0 +1,41 @@
+"""The tables of `wirecell-profile summary`, each under a name; `export` writes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..model.selection import Scope
+from ..output import Result
+from . import device_use, node_use, range_use
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table. `run` raises MissingData when the file lacks what it needs. `note`: what has to be said under it."""
+
+    name: str
+    about: str
+    run: Callable[[Scope], Result]
+    note: str = ""
+
+
+SECTIONS = {
+    section.name: section
+    for section in (
+        Section(
+            "utilisation",
+            "devices: how much of the window W they worked, and why not",
+            device_use.utilisation,
+        ),
+        Section("nodes", "time per node on the host", node_use.times),
+        Section("node-devices", "what each node did on the device", node_use.devices, node_use.VERDICT_RULE),
+        Section("node-memory", "memory high-water per node", node_use.memory),
+        Section("events", "end-to-end latency per event", node_use.events),
+        Section("ranges", "time per range on the host", range_use.times),
+        Section("range-devices", "device work per range, children included", range_use.devices),
+        Section("gaps", "times on a thread outside of all ranges", range_use.cpu_gaps),
+        Section("streams", "streams", device_use.streams),
+        Section("bus", "bytes copied", device_use.bus),
+    )
+}

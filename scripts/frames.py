@@ -1,0 +1,167 @@
+"""Frame files of the Wire-Cell Toolkit (WCT): NumPy arrays in .npz, .tar, .tar.gz or .tar.bz2.
+
+An event `ident` with the frame tag `tag` is the members frame_<tag>_<ident> (channel, tick), channels_<tag>_<ident>,
+tickinfo_<tag>_<ident> = [start ns, tick ns, first tick] and chanmask_<name>_<ident> (n, 3).
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import numpy as np
+
+ENDING = ".npy"
+DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event.
+
+    samples  (channel, tick)
+    channels (channel,) channel ids of the rows
+    masks    name -> (n, 3) integers: channel, first tick, end tick
+    """
+
+    samples: np.ndarray
+    channels: np.ndarray
+    start_ns: float
+    tick_ns: float
+    masks: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def rows(self, wanted: np.ndarray) -> np.ndarray:
+        """Return the samples (wanted, tick) of the channels `wanted`, in their order; zero for channels not in the frame."""
+        order = np.argsort(self.channels, kind="stable")
+        positions = np.minimum(np.searchsorted(self.channels, wanted, sorter=order), len(order) - 1)
+        found = order[positions]
+        present = self.channels[found] == wanted
+        if present.all():
+            return self.samples[found]
+        rows = np.zeros((len(wanted), self.samples.shape[1]), dtype=self.samples.dtype)
+        rows[present] = self.samples[found[present]]
+        return rows
+
+
+class FrameFile:
+    """Random access to the arrays of a file. An array is read when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is no readable archive."""
+        self.path = path
+        self._zip = np.load(path) if path.suffix == ".npz" else None
+        self._stream = None if self._zip is not None else _decompressed(path)
+        self._tar = None if self._zip is not None else tarfile.open(fileobj=self._stream)
+        self._members = {} if self._tar is None else {member.name: member for member in self._tar}
+        self.names: list[str] = (
+            [name.removesuffix(ENDING) for name in self._members]
+            if self._zip is None
+            else list(self._zip.files)
+        )
+
+    def __enter__(self) -> "FrameFile":
+        return self
+
+    def __exit__(
+        self, kind: type | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        (self._stream if self._zip is None else self._zip).close()
+
+    def array(self, name: str) -> np.ndarray:
+        """Return one array, C contiguous. Raise KeyError if the file has no array of this name."""
+        if self._zip is not None:
+            return np.ascontiguousarray(self._zip[name])
+        stream = self._tar.extractfile(self._members[name + ENDING])
+        return np.ascontiguousarray(np.load(io.BytesIO(stream.read())))
+
+    def tags(self) -> list[str]:
+        """Return the frame tags, each once, in file order."""
+        return list(dict.fromkeys(name.removeprefix("frame_").rsplit("_", 1)[0] for name in self._frames()))
+
+    def idents(self, tag: str) -> list[int]:
+        """Return the ids of the events that have a frame of this tag, in file order."""
+        prefix = f"frame_{tag}_"
+        return [
+            int(name.removeprefix(prefix))
+            for name in self._frames()
+            if name.rsplit("_", 1)[0] + "_" == prefix
+        ]
+
+    def frame(self, tag: str, ident: int) -> Frame:
+        """Return one event. Raise KeyError if the file has no such frame."""
+        start, tick, first = self.array(f"tickinfo_{tag}_{ident}")
+        ending = f"_{ident}"
+        masks = {
+            name.removeprefix("chanmask_").removesuffix(ending): self.array(name)
+            for name in self.names
+            if name.startswith("chanmask_") and name.endswith(ending)
+        }
+        return Frame(
+            self.array(f"frame_{tag}_{ident}"),
+            self.array(f"channels_{tag}_{ident}").astype(np.int64),
+            float(start + first * tick),
+            float(tick),
+            masks,
+        )
+
+    def _frames(self) -> list[str]:
+        return [name for name in self.names if name.startswith("frame_")]
+
+
+def _decompressed(path: Path) -> IO[bytes]:
+    """Open a tar. Decompress it to a temporary file first: otherwise each backward seek would decompress it again."""
+    if path.suffix not in DECOMPRESSORS:
+        return path.open("rb")
+    stream = tempfile.TemporaryFile()
+    with DECOMPRESSORS[path.suffix](path) as packed:
+        shutil.copyfileobj(packed, stream, 1 << 20)
+    stream.seek(0)
+    return stream
+
+
+def stream_arrays(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield name and array of each member of a tar in file order; at most one is in memory."""
+    with tarfile.open(path, "r|*") as archive:
+        for member in archive:
+            content = archive.extractfile(member).read()
+            yield member.name.removesuffix(ENDING), np.load(io.BytesIO(content))
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    """Return the array as the content of a .npy file."""
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def add_array(archive: tarfile.TarFile, name: str, array: np.ndarray) -> None:
+    """Append an array as the member name.npy."""
+    content = npy_bytes(array)
+    member = tarfile.TarInfo(name + ENDING)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def add_frame(archive: tarfile.TarFile, ident: int, frame: Frame, tag: str = "*") -> None:
+    """Append the arrays of one event."""
+    add_array(archive, f"frame_{tag}_{ident}", frame.samples)
+    add_array(archive, f"channels_{tag}_{ident}", frame.channels.astype(np.int32))
+    add_array(archive, f"tickinfo_{tag}_{ident}", np.array([frame.start_ns, frame.tick_ns, 0.0]))
+    for name, mask in frame.masks.items():
+        add_array(archive, f"chanmask_{name}_{ident}", mask.astype(np.int32))
+
+
+def write_frames(path: Path, frames: dict[int, Frame]) -> None:
+    """Write events by their ids as a tar without compression, the format that is fastest to write and to read."""
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for ident, frame in frames.items():
+            add_frame(archive, ident, frame)

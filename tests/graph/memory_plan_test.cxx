@@ -1,0 +1,118 @@
+// Memory plans: the rules beside the nodes, and the plan of the main job.
+
+#include "spng/engine/memory_plan.h"
+
+#include "spng/app/jsonnet.h"
+#include "spng/core/unit_text.h"
+#include "spng/engine/job.h"
+#include "spng/graph/memory_rule.h"
+#include "spng/graph/node.h"
+#include "tests/support/paths.h"
+
+#include <gtest/gtest.h>
+
+namespace spng {
+namespace {
+
+struct SizeConfig {
+    std::int64_t bytes = 100;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&SizeConfig::bytes, "bytes", "bytes", at_least(0), "size of the output"));
+    }
+};
+
+class TestPlannedSource : public NodeWith<SizeConfig> {
+    Ports process(const Ports&) override { return {nullptr}; }
+};
+class TestPlannedCopy : public NodeWith<SizeConfig> {
+    Ports process(const Ports& inputs) override { return inputs; }
+};
+class TestUnplanned : public NodeWith<NoConfig> {
+    Ports process(const Ports& inputs) override { return inputs; }
+};
+class TestPlannedEnd : public NodeWith<NoConfig> {
+    Ports process(const Ports&) override { return {}; }
+};
+
+std::vector<PlannedSet> plan_source(const SizeConfig& config, PlannedCall& call) {
+    return {{call.make({1, config.bytes, 1, nullptr}, MemoryUse::input, 1)}};
+}
+
+std::vector<PlannedSet> plan_copy(const SizeConfig& config, PlannedCall& call) {
+    const auto working = call.scratch(MemoryUse::spectra, config.bytes / 2);
+    call.keep(3);
+    return {{call.make({1, config.bytes, 1, nullptr}, MemoryUse::images, 1)}};
+}
+
+const Registration<TestPlannedSource> source_registration{
+    {.type = "TestPlannedSource",
+     .kind = "source",
+     .inputs = {},
+     .outputs = {"n"},
+     .concurrency = Concurrency::serial,
+     .text = "test",
+     .memory = memory_rule<TestPlannedSource>({.call = plan_source})}};
+const Registration<TestPlannedCopy> copy_registration{
+    {.type = "TestPlannedCopy",
+     .kind = "plumbing",
+     .inputs = {"n"},
+     .outputs = {"n"},
+     .text = "test",
+     .memory = memory_rule<TestPlannedCopy>({.call = plan_copy})}};
+const Registration<TestUnplanned> unplanned_registration{
+    {.type = "TestUnplanned", .kind = "plumbing", .inputs = {"n"}, .outputs = {"n"}, .text = "test"}};
+const Registration<TestPlannedEnd> end_registration{{.type = "TestPlannedEnd",
+                                                     .kind = "sink",
+                                                     .inputs = {"n"},
+                                                     .outputs = {},
+                                                     .concurrency = Concurrency::serial,
+                                                     .text = "test",
+                                                     .memory = passing_memory_rule()}};
+
+MemoryPlan plan_of(const std::string& between, const nlohmann::json& data) {
+    const auto edge = [](const std::string& tail, const std::string& head) {
+        return nlohmann::json{{"tail", {{"node", tail}}}, {"head", {{"node", head}}}};
+    };
+    const nlohmann::json components{
+        {{"type", "SPNGContext"}, {"data", {{"device", "cpu"}}}},
+        {{"type", "TestPlannedSource"}, {"data", {{"bytes", 1000}}}},
+        {{"type", between}, {"data", data}},
+        {{"type", "TestPlannedEnd"}},
+        {{"type", "Pgrapher"},
+         {"data", {{"edges", {edge("TestPlannedSource", between), edge(between, "TestPlannedEnd")}}}}}};
+    return Job(components, "test").memory_plan();
+}
+
+TEST(MemoryPlan, CallsTheRulesOfTheRegistrationsWithTheirConfigurations) {
+    const MemoryPlan plan = plan_of("TestPlannedCopy", {{"bytes", 400}});
+    EXPECT_EQ(plan.event, (MemoryByUse{1000, 200, 400, 0, 0}));
+    EXPECT_EQ(plan.peaks_in, "TestPlannedCopy");
+    EXPECT_EQ(plan.constants, 3);
+    EXPECT_TRUE(plan.unknown_types.empty());
+}
+
+TEST(MemoryPlan, ReportsTypesWithoutARuleAsNotCounted) {
+    const MemoryPlan plan = plan_of("TestUnplanned", nlohmann::json::object());
+    EXPECT_EQ(plan.event, (MemoryByUse{1000, 0, 0, 0, 0}));
+    EXPECT_EQ(plan.unknown_types, std::vector<std::string>{"TestUnplanned"});
+}
+
+TEST(MemoryPlan, OfTheMainJob) {
+    const auto root = test::repo_root();
+    const auto components =
+        app::evaluate_jsonnet(root / "cfg/pipeline.jsonnet", {}, {root / "cfg", root / "cfg/lib"});
+    const Job job(components, "pipeline.jsonnet");
+    const MemoryPlan& plan = job.memory_plan();
+    constexpr std::int64_t induction = 2 * 800, collection = 2 * 480, ticks = 6000, frequencies = 3151;
+    EXPECT_EQ(plan.ticks, ticks);
+    EXPECT_EQ(plan.files, (induction + collection) * ticks * (2 + 4));
+    EXPECT_EQ(plan.constants, (induction + 2 * 500) * frequencies * 8 + 22'000'000);
+    EXPECT_EQ(plan.network, induction * ticks / 4 * 64);
+    EXPECT_EQ(format_bytes(plan.event_peak()), "294 MB");
+    EXPECT_EQ(plan.peaks_in, "SPNGDNNROI:induction");
+    EXPECT_TRUE(plan.unknown_types.empty());
+}
+
+} // namespace
+} // namespace spng
