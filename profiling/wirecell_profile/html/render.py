@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 from ..errors import ProfileError
@@ -14,7 +15,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 def render(template: str, folder: Path | None = None, **values: object) -> str:
     """Fill a template. Raise ProfileError if Jinja2 is not installed.
 
-    `folder`: further templates, which can extend base.html and import parts.html.
+    `folder`: further templates, which can extend base.html.
     """
     try:
         import jinja2
@@ -35,6 +36,7 @@ def render(template: str, folder: Path | None = None, **values: object) -> str:
     )
     environment.filters |= {
         "svg": lambda drawing: Markup(svg.to_string(drawing)),
+        "base64": lambda text: base64.b64encode(text.encode()).decode(),
         "time": time_text,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
