@@ -1,8 +1,7 @@
-"""Tables of the result as text, Markdown and HTML."""
+"""Tables of the result: rows of words, for the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,18 +24,6 @@ class Table:
         rule = ["---"] * self.words + ["---:"] * (len(self.heads) - self.words)
         return "\n".join(f"| {' | '.join(line)} |" for line in [self.heads, rule, *self.rows])
 
-    def html(self) -> str:
-        """Return a table element; rows of met and missed bars have classes."""
-
-        def cells(kind: str, line: list[str]) -> str:
-            return "".join(
-                f"<{kind}{' class=word' if column < self.words else ''}>{html.escape(word)}</{kind}>"
-                for column, word in enumerate(line)
-            )
-
-        body = "".join(f"<tr{_mark(line)}>{cells('td', line)}</tr>\n" for line in self.rows)
-        return f"<table><thead><tr>{cells('th', self.heads)}</tr></thead><tbody>\n{body}</tbody></table>"
-
     def text(self) -> str:
         """Return the table in aligned columns."""
         lines = [self.heads, *self.rows]
@@ -48,10 +35,6 @@ class Table:
             ).rstrip()
             for line in lines
         )
-
-
-def _mark(line: list[str]) -> str:
-    return {MET: " class=met", SHORT: " class=short"}.get(line[-2], "") if len(line) > 1 else ""
 
 
 MET, SHORT = "met", "short"

@@ -19,7 +19,7 @@ MODULES = {
     "bench": "scripts.bench",
     "physics": "scripts.physics",
 }
-OWN = ("setup", "env", "shell", "bundle", *MODULES)
+OWN = ("setup", "env", "shell", "bundle", "lint", *MODULES)
 
 
 def main(arguments: list[str]) -> int:
@@ -31,6 +31,10 @@ def main(arguments: list[str]) -> int:
         from .bundle import command  # imported here only: the other commands run with an older Python too
 
         return command.main(arguments[1:])
+    if first == "lint":
+        from .lint import command as lint
+
+        return lint.main(arguments[1:])
     if "-h" in arguments or "--help" in arguments:
         if first == "setup":
             return setup.main(arguments[1:])

@@ -10,7 +10,7 @@ if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
 spng-demo [DIR] [options of wire-cell]
 
 Runs the main job on the event of this bundle and writes into DIR (default spng-demo): the signals, the timing table as
-JSON, the recording of the run and its report as a page (needs NumPy), pictures (need NumPy and Matplotlib).
+JSON, the recording of the run and its report as a page (needs NumPy and Jinja2), pictures (need NumPy and Matplotlib).
   spng-demo out --torch /opt/venv/lib/python3.11/site-packages/torch -A device=cuda
 TEXT
     exit 0
@@ -49,10 +49,10 @@ echo
 echo '3/3 Report of the run'
 if [ -z "$record" ]; then
     echo '  none: this bundle was built without NVTX'
-elif has numpy.linalg; then
+elif has numpy.linalg && has jinja2; then
     "$bundle/bin/wirecell-profile" html "$folder/run.sqlite" -o "$folder/report.html" || exit $?
 else
-    echo "  none: python3 has no NumPy. With a python3 that has it, make the report from the recording: wirecell-profile html $folder/run.sqlite"
+    echo "  none: python3 lacks NumPy or Jinja2. With a python3 that has both, make the report from the recording: wirecell-profile html $folder/run.sqlite"
 fi
 
 echo
