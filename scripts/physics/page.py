@@ -1,4 +1,4 @@
-"""The page of physics figures: one HTML file with its pictures inside, and its tables as Markdown for docs/."""
+"""The page of physics figures: one HTML file with embedded pictures, and its tables as Markdown for docs/."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFINITIONS = "\n".join(
 
 
 def about_lines(result: dict[str, Any]) -> list[str]:
-    """Where the figures come from."""
+    """Return the origin of the figures: time, commit, machine, command, model, events."""
     events = "; ".join(
         f"{sample['label']}: {sample['events']} (seeds {sample['seeds'][0]} to {sample['seeds'][1]})"
         for sample in result["samples"]
@@ -43,7 +43,7 @@ def about_lines(result: dict[str, Any]) -> list[str]:
 
 
 def to_html(result: dict[str, Any], sections: list[Section]) -> str:
-    """The self-contained page."""
+    """Return the page as one self-contained HTML file."""
     return render(
         "physics.html",
         Path(__file__).parent / "templates",
