@@ -84,7 +84,7 @@ class Program:
             ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
         )
 
-    def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
+    def process(self, folder: Path, variant: Variant, adc: Path) -> Processed:
         """The main job on a frame file."""
         output = folder / f"{variant.name}.tar"
         arguments = {

@@ -32,7 +32,7 @@ class Content:
     missing: dict[str, str] = field(default_factory=dict)  # what -> why not
 
     @classmethod
-    def of(cls, scope: Scope) -> "Content":
+    def of(cls, scope: Scope) -> Content:
         """All sections that the file has data for. MissingData when it has no events."""
         content = cls(scope, find_window(scope))
         for name, section in SECTIONS.items():

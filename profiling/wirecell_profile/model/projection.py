@@ -70,7 +70,7 @@ class Projection:
         self.operations = operations
 
     @classmethod
-    def of(cls, profile: EventSource) -> "Projection":
+    def of(cls, profile: EventSource) -> Projection:
         """Of a whole profile."""
         return cls(*(profile.or_nothing(what) for what in ("ranges", "calls", "operations")))
 
