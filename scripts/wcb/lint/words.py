@@ -95,7 +95,12 @@ RULES = (
         r"(toolkit|way|simulation|traditional|chain|programs?|own|options?|words?|terms?|code|tools?|practice|people)",
         "Wire-Cell Toolkit (WCT), LArTPC experiments",
     ),
-    rule(r"(?i)\btraditional\b", "OmnibusSigProc (OSP)", exempt=r"cfg/.*\.jsonnet"),
+    rule(
+        r"(?i)\btraditional\b",
+        "OmnibusSigProc (OSP)",
+        allowed=r"\[\"traditional\"\]",
+        exempt=r"cfg/.*\.jsonnet",
+    ),
     rule(r"\w*text_of\b", "to_string or summary"),
     rule(rf"{START}[Tt]exts\b", "strings"),
     rule(r"(?<![A-Za-z_.])made\(", "make_X"),
