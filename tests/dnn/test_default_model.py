@@ -111,7 +111,7 @@ class TestFile:
         features = torch.zeros(1, 3, *size)
         model = torch.jit.load(MODEL)
         probability = model(features)
-        assert probability.shape == (1, 1, *size) and 0 <= probability.min() and probability.max() < 0.5
+        assert probability.shape == (1, 1, *size) and probability.min() >= 0 and probability.max() < 0.5
         features[0, 0, 10:20, 40:46] = 3000 / 4000
         features[0, 2, 10:20, 40:46] = 1
         assert (model(features)[0, 0, 11:19, 41:45] > 0.5).all()
