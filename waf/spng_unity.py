@@ -8,6 +8,7 @@ the chunk uses the same name, the joined file has it with the suffix of its sour
 which others they are compiled.
 """
 
+import hashlib
 import os
 import re
 
@@ -16,9 +17,14 @@ from waflib.Configure import conf
 # A source that defines a macro is compiled alone: the macro may change the headers of the next one.
 ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)\b", re.MULTILINE)
 
-UNNAMED_NAMESPACE = re.compile(r"^namespace \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+# clang-format leaves the comment at the end out where the namespace has one line.
+UNNAMED_NAMESPACE = re.compile(
+    r"^namespace \{\n(\S[^\n]*\n(?=\})|.*?^\} // namespace$)", re.MULTILINE | re.DOTALL
+)
 TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?) (\w+)|using (\w+) =")
-HEAD = re.compile(r"[^(={;\[]*?(\w+)\s*(?:[(={;\[]|$)")
+HEAD = re.compile(r"[^(={;\[]*?(\w+)\s*[(={;\[]")
+# Macros of GoogleTest make the names of tests of it.
+FIXTURE = re.compile(r"\bTEST_[FP]\((\w+)")
 NO_DECLARATION = re.compile(r"[\s}/#)]|using |template|static_assert|extern|namespace|[A-Z0-9_]+\(")
 
 TOKEN = re.compile(
@@ -42,6 +48,8 @@ def options(opt):
 
 def configure(cfg):
     cfg.env.UNITY = max(1, getattr(cfg.options, "unity", None) or 8)
+    with open(__file__, "rb") as stream:
+        cfg.env.UNITY_TOOL = hashlib.sha256(stream.read()).hexdigest()
 
 
 @conf
@@ -61,7 +69,9 @@ def chunks_of(bld, sources, name):
                 result += part
                 continue
             target = bld.path.find_or_declare(f"unity/{name}/{folder}/{index + 1}_of_{count}.cxx")
-            bld(rule=join, source=part, target=target, cls_keyword=lambda task: "Joining")
+            bld(
+                rule=join, source=part, target=target, vars=["UNITY_TOOL"], cls_keyword=lambda task: "Joining"
+            )
             result.append(target)
     return result
 
@@ -69,7 +79,7 @@ def chunks_of(bld, sources, name):
 def join(task):
     """Write the chunk."""
     texts = [node.read(encoding="utf-8") for node in task.inputs]
-    words = [set(re.findall(r"\w+", text)) for text in texts]
+    words = [{token["name"] for token in TOKEN.finditer(text)} for text in texts]
     folder = task.generator.bld.bldnode
     parts = []
     for index, (node, text) in enumerate(zip(task.inputs, texts)):
@@ -95,7 +105,7 @@ def local_names(text):
                 found = HEAD.match(without_arguments(line))
                 if found and found[1] != "operator":
                     names.add(found[1])
-    return names
+    return names - set(FIXTURE.findall(text))
 
 
 def without_arguments(line):
