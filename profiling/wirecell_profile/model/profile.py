@@ -93,7 +93,7 @@ class Profile:
         self._read: dict[str, Table] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> "Profile":
+    def open(cls, path: str | Path) -> Profile:
         """Open a file for reading. Raise ProfileError if it cannot be read or is not a profile."""
         path = Path(path)
         try:
