@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
+from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
 from ..output import Result, as_json, as_table, write
 from ..tables import memory_use, node_use
-from ..tables.memory_picture import draw
 
 NAME = "memory"
 HELP = "memory of host and device over time, what was not freed, high-water per node; table, JSON or SVG"
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for name in names:
         if name not in TABLES:
-            raise WrongUse("there is no such table", "--table", name, ", ".join(TABLES))
+            raise UsageError("there is no such table", "--table", name, ", ".join(TABLES))
     made: dict[str, Result] = {}
     missing: dict[str, str] = {}
     with Profile.open(arguments.file) as profile:
