@@ -22,13 +22,13 @@ Configure.autoconfig = "clobber"
 def options(opt):
     """declare the options"""
     opt.load("compiler_cxx")
-    opt.load("spng_options spng_install", tooldir=TOOLS)
+    opt.load("spng_options spng_install spng_unity spng_pch", tooldir=TOOLS)
 
 
 def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
-    cfg.load("spng_compiler spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
+    cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
     cfg.load("spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
@@ -48,11 +48,13 @@ def build(bld):
     include_folders = [".", "spng/include", bld.bldnode.make_node("include")]
 
     bld.add_group()
+    bld.load("spng_pch", tooldir=TOOLS)
     bld.shlib(
+        features="pch",
         target="lib/WireCellSpng",
-        source=bld.path.ant_glob(
-            "spng/**/*.cxx",
-            excl=["spng/app/main.cxx", "spng/kernels/plugin/**"],
+        source=bld.chunks_of(
+            bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**"]),
+            "library",
         ),
         includes=include_folders,
         export_includes=include_folders,
@@ -84,6 +86,7 @@ def build(bld):
     def program(target, source, use="", defines=()):
         if source:
             bld.program(
+                features="pch",
                 target=target,
                 source=source,
                 use=f"spng {libraries} {use}",
@@ -107,7 +110,7 @@ def build(bld):
         bld.load("spng_example_node", tooldir=TOOLS)
         program(
             "tests/spng_tests",
-            bld.path.ant_glob("tests/**/*_test.cxx") + [bld.example_node_test],
+            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + [bld.example_node_test],
             use="GTEST example_node",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )

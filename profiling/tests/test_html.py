@@ -7,6 +7,7 @@ import json
 import lzma
 import re
 import struct
+import sys
 import zlib
 from pathlib import Path
 
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from chromium import dump, marks, needs_chromium, screenshot
 from wirecell_profile.cli import main
-from wirecell_profile.html.charts import bytes_text, ticks, time_text
 from wirecell_profile.html.payload import NO_EVENT
 from wirecell_profile.html.timeline import lanes
+from wirecell_profile.html.units import bytes_text, ticks, time_text
 from wirecell_profile.palette import PALETTE
 
 RADAR = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
@@ -286,6 +287,17 @@ def test_an_empty_profile_makes_no_page(made, capsys: pytest.CaptureFixture[str]
         file.table("NVTX_EVENTS")
     assert main(["html", str(made.path)]) == 1
     assert not made.path.with_suffix(".html").exists() and "does not contain" in capsys.readouterr().err
+
+
+def test_without_jinja2_the_error_says_how_to_install_it(
+    made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with made.writing() as file:
+        file.range("work", 0, 10)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["html", str(made.path)]) == 1
+    shown = capsys.readouterr().err
+    assert "need the Python package jinja2" in shown and "pip install 'wirecell-profile[html]'" in shown
 
 
 def test_lanes_never_overlap() -> None:

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as xml
 import pytest
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData
+from wirecell_profile.html.memory import size_text
 from wirecell_profile.tables import memory_use
-from wirecell_profile.tables.memory_picture import size_text
 
 ALLOCATION, RELEASE = 0, 1
 PINNED, DEVICE = 1, 2

@@ -1,1 +1,1 @@
-"""Physics figures: what `./wcb physics` simulates, runs, measures and shows."""
+"""Physics figures: simulation, runs, measurement and pages of `./wcb physics`."""

@@ -1,9 +1,9 @@
-"""./wcb physics: what the chain makes of simulated charge, beside the truth and beside other programs.
+"""./wcb physics: compare the output of the chain on simulated events with the truth and with other programs.
 
-Set-up and build if needed. Then events are simulated (cfg/simulate.jsonnet), processed by variants of the main job
-(cfg/pipeline.jsonnet) and compared with their truth: cosmic-like events from quiet to busy, line scans by angle, noise
-alone, dead channels, thresholds, precision=fast. Writes physics.json and one page, physics.html, into out/physics. The
-exit status says that all ran, not that the figures are good: the page says by how much they fall short.
+Does set-up and build if needed. Simulates events (cfg/simulate.jsonnet), processes them with variants of the main job
+(cfg/pipeline.jsonnet) and compares the output with the truth: cosmic-like events with few to many tracks, line scans by
+angle, noise alone, dead channels, thresholds, precision=fast. Writes physics.json and the page physics.html into
+out/physics. Exit status 0 means that all jobs ran, not that all bars are met: the page lists the bars that are missed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import options as options_of
 
 
 def main() -> int:
-    """The command: its options, the set-up, and then what needs the packages of the environment."""
+    """Read the options, do the set-up, then run the command, which needs the environment's packages."""
     return setup.run_in_environment("scripts.physics.command", options_of.command_line(__doc__))
 
 

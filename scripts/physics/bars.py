@@ -1,4 +1,4 @@
-"""What the product promises about physics, beside what was measured."""
+"""Promised physics figures (bars) compared with measured ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 2.5  # one anode with the model, two cores, float32
 
 @dataclass(frozen=True)
 class Bar:
-    """One promise: `measured` must be at most or at least `bar`. short_by: by how much it is missed, 0 if met."""
+    """One promise: `measured` must be at most or at least `bar`."""
 
     group: str
     what: str
@@ -27,11 +27,11 @@ class Bar:
 
     @property
     def short_by(self) -> float:
-        """In the unit of the bar."""
+        """Return by how much the bar is missed, in its unit; 0 if it is met."""
         return max(0.0, self.measured - self.bar if self.at_most else self.bar - self.measured)
 
     def json(self) -> dict[str, Any]:
-        """For the file."""
+        """Return the content of the JSON file."""
         return {**asdict(self), "met": self.short_by == 0.0, "short_by": self.short_by}
 
 
@@ -103,7 +103,7 @@ def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def bars_of(result: dict[str, Any], chain_seconds: float | None) -> list[dict[str, Any]]:
-    """All that the result has figures for, of its main variant."""
+    """Return the bars of the main variant for which the result has figures."""
     main = result["main_variant"]
     found: list[Bar] = []
     for sample in result["samples"]:

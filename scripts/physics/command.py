@@ -35,18 +35,18 @@ TIMED_EVENTS = 4
 
 
 def model_file(name: str) -> str | None:
-    """Path of the network, or None."""
+    """Return the path of the network, or None."""
     if name == "none":
         return None
     if name == "default":
         return str(MODEL) if MODEL.exists() else None
     if not Path(name).is_file():
-        fail(f"no model file {name}")
+        fail(f"--model: no file {name}")
     return str(Path(name).resolve())
 
 
 def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
-    """Samples and variants."""
+    """Return the samples and variants that the options select."""
     sizes = QUICK if options.quick else FULL
     if options.seeds:
         sizes = replace(sizes, lines=options.seeds)
@@ -62,7 +62,7 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
 
 
 def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> dict[str, Any]:
-    """variant -> view -> figures of the event in data/, by all variants but those of other inputs."""
+    """Return variant -> view -> figures of the event in data/, by all variants except those of other inputs."""
     variants = [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
     found = {}
     for variant in variants:
@@ -75,7 +75,7 @@ def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> d
 def comparison(
     program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path
 ) -> dict[str, Any]:
-    """Figures of the other program and, where there are ADC counts, of ours."""
+    """Return figures of the other program and, if there are ADC counts, of ours."""
     ours = {}
     if files.adc is not None:
         variants = [
@@ -95,7 +95,7 @@ def comparison(
 
 
 def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
-    """Wall time of one event in the chain with the main variant, alone on the machine; and what --timing wrote."""
+    """Return the wall time of one event by the main variant, alone on the machine, and the timing report."""
     variant = replace(
         next(
             variant
@@ -109,10 +109,10 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
     return done.chain_milliseconds() * 1e-3, done.timing
 
 
-def measured(
+def run_study(
     path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
 ) -> dict[str, Any]:
-    """Everything that runs; the result without its traditional chain."""
+    """Run all jobs; return the result without the figures of OSP."""
     cores = len(os.sched_getaffinity(0))
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
@@ -150,18 +150,18 @@ def measured(
 
 
 def write_text(path: Path, text: str) -> None:
-    """Complete or not at all."""
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with output_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
     except OSError as problem:
-        fail(f"{path} cannot be written: {problem.strerror or problem}", 1)
+        fail(f"cannot write {path}: {problem.strerror or problem}", 1)
     say(f"Written: {path}")
 
 
 def main(options: argparse.Namespace) -> int:
-    """The command, in the environment; the exit status."""
+    """Run the command; return the exit status."""
     try:
         comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
     except compare.ComparisonImpossible as problem:
@@ -171,14 +171,14 @@ def main(options: argparse.Namespace) -> int:
     use_cores(options.cores)
     plan = chosen_plan(options, model)
     if plan.model is None:
-        say("no trained network: the variants with DNNROI are left out")
+        say("no trained network: without the variants with DNNROI")
     try:
-        result = measured(path, plan, comparisons, not options.only or "default" in options.only.split(","))
+        result = run_study(path, plan, comparisons, not options.only or "default" in options.only.split(","))
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
-    traditional = compare.traditional(DATA)
-    result["traditional"] = traditional
-    sections = sections_of(result, traditional)
+    osp = compare.osp_figures(DATA)
+    result["traditional"] = osp
+    sections = sections_of(result, osp)
     say("\n" + tables.bars_table(result).text())
     missed = [bar for bar in result["bars"] if not bar["met"]]
     say(

@@ -1,4 +1,4 @@
-"""Frames of other programs against the same truth as ours; and the field's traditional chain as it was measured."""
+"""Comparison of other programs' frames with the same truth, and the stored figures of WCT's OmnibusSigProc (OSP)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ TRUTH_TAGS = ("truth", "*")
 
 
 class ComparisonImpossible(Exception):
-    """The files do not fit together; the text says why."""
+    """The files do not fit together; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Another program's output, the truth, and the ADC counts from which ours is made; without them only the other."""
+    """Another program's output, the truth, and the ADC counts for our output; without ADC counts, ours is not made."""
 
     output: Path
     truth: Path
     adc: Path | None
 
     def json(self) -> dict[str, str]:
-        """For the file."""
+        """Return the content of the JSON file."""
         return {"output": str(self.output), "truth": str(self.truth), "adc": str(self.adc or "")}
 
 
 def parse(text: str, default_truth: Path, default_adc: Path) -> Comparison:
-    """OUTPUT[,TRUTH[,ADC]]; without a truth it is the default event's. Raises ComparisonImpossible for absent files."""
+    """Parse OUTPUT[,TRUTH[,ADC]]; the default truth is that of the default event.
+
+    @throws ComparisonImpossible for an absent file
+    """
     paths = [Path(word).resolve() for word in text.split(",")]
     if not 1 <= len(paths) <= 3:
         raise ComparisonImpossible(f"--compare takes OUTPUT[,TRUTH[,ADC]], not {text}")
@@ -58,9 +61,9 @@ def _tag(file: FrameFile, preferred: tuple[str, ...]) -> str:
 
 
 def figures(output: Path, truth: Path, anode: Anode) -> dict[str, Any]:
-    """View -> figures over all events of an output file that the truth has too; and the tag that was read.
+    """Return view -> figures over all events common to output and truth, and the frame tag that was read.
 
-    Raises ComparisonImpossible when no event or no channel is common, or the lengths of the readout differ.
+    @throws ComparisonImpossible if they have no event or channel in common, or different lengths
     """
     label = Sample("compared", "", "muons", {}, 1, 0, 1, ())
     found: dict[int, list[study.Measured]] = {view: [] for view in range(len(VIEWS))}
@@ -92,8 +95,8 @@ def figures(output: Path, truth: Path, anode: Anode) -> dict[str, Any]:
     }
 
 
-def traditional(folder: Path) -> dict[str, Any]:
-    """Of the field's traditional chain: on the line scan, with an ideal region beside it, and on the default event."""
+def osp_figures(folder: Path) -> dict[str, Any]:
+    """Return the stored figures of OSP: on the line scan, with those of perfect ROIs, and on the default event."""
     scan = json.loads((folder / "osp-linescan.json").read_text(encoding="utf-8"))
     tracks = json.loads((folder / "osp-tracks10.json").read_text(encoding="utf-8"))
     return {

@@ -2,13 +2,13 @@
 
     .venv/bin/python -m scripts.physics.derive_filters --plot filters.png
 
-Simulates tracks without noise and noise without tracks, deconvolves both with the main job (tap `decon`) and compares
-their mean power at each frequency,
+Simulates tracks without noise and noise without tracks, deconvolves both with the main job (tap `decon`) and computes
+from their mean power at each frequency
 
     W(f) = S(f) / (S(f) + N(f)),
 
-where S is the power of the channels that the truth has charge on, per tick with charge, and N that of noise per tick. To
-W over its largest value is fitted exp(-(f / sigma)^power / 2) (1 - exp(-(f / tau)^2)), the second factor on induction
+where S is the power of the channels with true charge, per tick with charge, and N the power of noise, per tick. Fits
+exp(-(f / sigma)^power / 2) (1 - exp(-(f / tau)^2)) to W over its largest value; the second factor is for induction
 planes only. Prints the lines of the filter set for cfg/detectors/filters.jsonnet.
 """
 
@@ -28,20 +28,20 @@ from scripts.wcb.checkout import ROOT
 from .program import JobFailed, Program, Variant
 
 TICK_US = 0.5
-TRUE_CHARGE = 100.0  # electrons: a tick with more carries signal
-FIT_MHZ = 0.5  # beyond it there is neither signal nor weight
+TRUE_CHARGE = 100.0  # electrons; a tick with more has signal
+FIT_MHZ = 0.5  # there is no signal above
 PLANES = ("U", "V", "W")
 
 
 @dataclass
 class Power:
-    """Sum of |spectrum|^2 over channels, per tick that counts, for each plane: (frequency,)."""
+    """Sum of |spectrum|^2 over channels (frequency,) and number of ticks that count, by plane."""
 
     total: dict[str, np.ndarray]
     ticks: dict[str, float]
 
     def mean(self, plane: str) -> np.ndarray:
-        """Power per tick."""
+        """Return the power per tick (frequency,)."""
         return self.total[plane] / self.ticks[plane]
 
 
@@ -54,18 +54,18 @@ class Fit:
     tau: float
 
     def value(self, frequency: np.ndarray) -> np.ndarray:
-        """The filter at frequencies [MHz]."""
+        """Return the filter at frequencies [MHz]."""
         low = np.exp(-0.5 * (frequency / self.sigma) ** self.power)
         return low if self.tau == 0 else low * (1 - np.exp(-((frequency / self.tau) ** 2)))
 
 
 def planes_of(group: str, views: int) -> list[str]:
-    """Plane of each view of a group of the detector files."""
+    """Return the plane of each view of a group of the detector files."""
     return ["U", "V"] if group == "induction" else ["W"] * views
 
 
 def measure(program: Program, folder: Path, count: int, **simulated: object) -> Power:
-    """Deconvolve `count` simulated events and add up their power."""
+    """Deconvolve `count` simulated events and sum their power."""
     adc, truth = folder / "adc.tar", folder / "truth.tar"
     program.simulate(output=adc, truth=truth, nevents=count, detname=simulated.pop("detname"), **simulated)
     program.process(folder, Variant("power", "", {"dump": "decon"}), adc)
@@ -96,7 +96,7 @@ def measure(program: Program, folder: Path, count: int, **simulated: object) -> 
 
 
 def fit(frequency: np.ndarray, target: np.ndarray, high_pass: bool) -> Fit:
-    """Least squares on a grid that is refined twice around its best point."""
+    """Fit by least squares on a grid that is refined twice around its best point."""
     used = (frequency > 0) & (frequency < FIT_MHZ)
     frequency, target = frequency[used], target[used] / target[used].max()
     sigmas, powers = np.geomspace(0.05, 0.4, 25), np.geomspace(1.0, 12.0, 25)
@@ -104,25 +104,25 @@ def fit(frequency: np.ndarray, target: np.ndarray, high_pass: bool) -> Fit:
     for _ in range(3):
         low = np.exp(-0.5 * (frequency / sigmas[:, None, None]) ** powers[:, None])
         best, found = np.inf, (0, 0, 0)
-        for number, tau in enumerate(taus):
+        for index, tau in enumerate(taus):
             high = 1 - np.exp(-((frequency / tau) ** 2)) if tau else 1.0
             misfit = ((low * high - target) ** 2).sum(axis=-1)
-            place = np.unravel_index(int(misfit.argmin()), misfit.shape)
-            if misfit[place] < best:
-                best, found = float(misfit[place]), (int(place[0]), int(place[1]), number)
+            least = np.unravel_index(int(misfit.argmin()), misfit.shape)
+            if misfit[least] < best:
+                best, found = float(misfit[least]), (int(least[0]), int(least[1]), index)
         result = Fit(float(sigmas[found[0]]), float(powers[found[1]]), float(taus[found[2]]))
         sigmas, powers = _around(sigmas, found[0]), _around(powers, found[1])
         taus = _around(taus, found[2]) if high_pass else taus
     return result
 
 
-def _around(grid: np.ndarray, place: int) -> np.ndarray:
-    """A grid of the same size between the neighbours of one point."""
-    return np.geomspace(grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)], len(grid))
+def _around(grid: np.ndarray, index: int) -> np.ndarray:
+    """Return a grid of the same size between the neighbours of one point."""
+    return np.geomspace(grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)], len(grid))
 
 
 def draw(path: Path, frequency: np.ndarray, wanted: dict[str, np.ndarray], fits: dict[str, Fit]) -> None:
-    """W and its fit for each plane."""
+    """Draw W and its fit for each plane."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -146,9 +146,11 @@ def draw(path: Path, frequency: np.ndarray, wanted: dict[str, np.ndarray], fits:
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m scripts.physics.derive_filters",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--detname", default="pdhd", help="detector (default: pdhd)")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Simulated events: ADC counts, truth, and for line scans the channels of each line."""
+"""Simulated events: ADC counts, truth, and the channels of each line of a line scan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRUTH_TAG = "truth"
 
 @dataclass(frozen=True)
 class Events:
-    """Files of one run of the simulation. dead: the same ADC counts with dead channels, where a variant wants them."""
+    """Files of one run of the simulation. dead: the same ADC counts with dead channels, if a variant needs them."""
 
     adc: Path
     truth: Path
@@ -29,26 +29,26 @@ class Events:
     seconds: float
 
     def true_charge(self) -> Iterator[tuple[int, Frame]]:
-        """Number of each event and its truth [electrons]."""
+        """Yield the id and the truth [electrons] of each event."""
         with FrameFile(self.truth) as file:
             tag = TRUTH_TAG if TRUTH_TAG in file.tags() else file.tags()[0]
             for ident in file.idents(tag):
                 yield ident, file.frame(tag, ident)
 
     def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
-        """Of one event, for each of linescan.ANGLES."""
+        """Return the channels of one event's line at each of linescan.ANGLES."""
         with FrameFile(self.depositions) as file:
             data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))
         return linescan.line_channels(anode, view, info[0], data[2:5])
 
 
 def _columns(array: np.ndarray) -> np.ndarray:
-    """(quantity, deposition), however the file has it."""
+    """Return the array as (quantity, deposition); files may have either order of axes."""
     return array if array.shape[0] <= 7 else array.T
 
 
 def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Path) -> Events:
-    """Simulate `count` events. Raises program.JobFailed."""
+    """Simulate `count` events. Raise program.JobFailed if the job fails."""
     adc, truth = folder / "adc.tar", folder / "truth.tar"
     arguments = {"output": adc, "truth": truth, "seed": seed, "nevents": count, **sample.arguments}
     depositions = None
@@ -67,13 +67,13 @@ def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Pa
 
 
 def dead_channels(channels: np.ndarray, seed: int) -> np.ndarray:
-    """DEAD_FRACTION of the channels, chosen at random, in increasing order."""
-    number = int(round(DEAD_FRACTION * len(channels)))
-    return np.sort(np.random.default_rng(seed).choice(np.sort(channels), number, replace=False))
+    """Choose DEAD_FRACTION of the channels at random; return them in increasing order."""
+    count = int(round(DEAD_FRACTION * len(channels)))
+    return np.sort(np.random.default_rng(seed).choice(np.sort(channels), count, replace=False))
 
 
 def with_dead_channels(frame: Frame, seed: int) -> Frame:
-    """The frame with its dead channels at a constant value, named in the mask `bad`."""
+    """Return the frame with dead channels set to a constant value and listed in the mask `bad`."""
     dead = dead_channels(frame.channels, seed)
     samples = frame.samples.copy()
     samples[np.isin(frame.channels, dead)] = 0

@@ -1,4 +1,4 @@
-"""Figures of merit of charge with regions of interest against the simulated truth.
+"""Figures of merit of charge in regions of interest (ROIs) against the simulated truth.
 
     pixel         four consecutive ticks of a channel
     region pixel  at least one of its ticks has a non-zero output
@@ -8,7 +8,7 @@
     purity        region pixels that are true pixels / region pixels
     resolution    half the width of the central 68 % of output / true charge of the channels with enough charge
 
-Definitions of charge, efficiency and purity: ../shared/data/README.md; tests/reference/metrics.py has them independently.
+tests/reference/metrics.py is an independent implementation of charge, efficiency and purity.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ CHANNEL_ELECTRONS = 5000.0  # true charge of a channel whose ratio counts
 
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
-    """(channel, tick) bool -> (channel, pixel) bool: whether any tick of the pixel is set. A rest of ticks is left out."""
+    """(channel, tick) bool -> (channel, pixel) bool: true if any tick of the pixel is. Drop the ticks after the last whole pixel."""
     channels, ticks = condition.shape
     pixels = ticks // PIXEL_TICKS
     return condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS).any(axis=-1)
 
 
 def true_pixels(truth: np.ndarray) -> np.ndarray:
-    """(channel, tick) electrons -> (channel, pixel) bool."""
+    """Return the true pixels: (channel, tick) electrons -> (channel, pixel) bool."""
     return any_tick(truth > TRUE_PIXEL_ELECTRONS)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What the ratios are made of. Sums of events are counts of all of them. Charge in electrons."""
+    """Counts of which the ratios are made; those of several events may be added. Charge in electrons."""
 
     charge: float = 0.0
     true_charge: float = 0.0
@@ -80,14 +80,14 @@ RATIOS: dict[str, Callable[[Counts], float]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A value with its statistical error (one standard deviation), nan where it is not known."""
+    """A value with its statistical error (one standard deviation), nan if unknown."""
 
     value: float
     error: float
 
 
 def pooled(events: Sequence[Counts], ratio: Callable[[Counts], float]) -> Figure:
-    """The ratio of the sums over events, and its error by the jackknife (leave one event out)."""
+    """Return the ratio of the sums over events, with its error by the jackknife (leave one event out)."""
     total = sum(events, Counts())
     value = ratio(total)
     if len(events) < 2:
@@ -98,7 +98,7 @@ def pooled(events: Sequence[Counts], ratio: Callable[[Counts], float]) -> Figure
 
 
 def mean(values: Sequence[float]) -> Figure:
-    """Mean and standard error of the mean. Values that are nan do not count."""
+    """Return the mean and its standard error, without values that are nan."""
     known = np.array([value for value in values if not np.isnan(value)])
     if not len(known):
         return Figure(float("nan"), float("nan"))
@@ -107,14 +107,14 @@ def mean(values: Sequence[float]) -> Figure:
 
 
 def channel_ratios(signal: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Output / true charge of the channels with more than CHANNEL_ELECTRONS. -> (selected channel,)."""
+    """Return output / true charge (selected channel,) of the channels with more than CHANNEL_ELECTRONS."""
     charge = truth.sum(axis=1, dtype=np.float64)
     selected = charge > CHANNEL_ELECTRONS
     return signal[selected].sum(axis=1, dtype=np.float64) / charge[selected]
 
 
 def resolution(ratios: np.ndarray) -> float:
-    """Half the width of the central 68 %; nan for fewer than two values."""
+    """Return half the width of the central 68 %, nan for fewer than two values."""
     if len(ratios) < 2:
         return float("nan")
     low, high = np.percentile(ratios, [16, 84])
@@ -122,8 +122,8 @@ def resolution(ratios: np.ndarray) -> float:
 
 
 def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
-    """Ticks by which `signal` lags `truth`, both (channel, tick): peak of their cross-correlation within `reach`,
-    interpolated by a parabola.
+    """Return the ticks by which `signal` lags `truth`, both (channel, tick): the peak of their cross-correlation within
+    `reach`, interpolated by a parabola.
     """
     used = truth.any(axis=1)
     length = truth.shape[1] + reach
@@ -136,5 +136,5 @@ def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
 
 
 def runs(regions: np.ndarray) -> int:
-    """Number of separate regions in a mask (channel, pixel)."""
+    """Return the number of separate ROIs in a mask (channel, pixel)."""
     return int(regions[:, 0].sum() + (regions[:, 1:] & ~regions[:, :-1]).sum())

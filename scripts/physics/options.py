@@ -1,4 +1,4 @@
-"""The command line of ./wcb physics. It is read before the set-up, so this and what it imports need the standard library only."""
+"""The command line of ./wcb physics. It is read before the set-up, so this module imports only the standard library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sizes import FIRST_SEED, FULL
 
 
 def command_line(description: str | None) -> argparse.Namespace:
-    """What the user wants."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="wcb physics",
         description=description,
@@ -20,7 +20,9 @@ def command_line(description: str | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--quick", action="store_true", help="one event of each kind: minutes become seconds, errors grow"
+        "--quick",
+        action="store_true",
+        help="one event of each kind: seconds instead of minutes, larger errors",
     )
     parser.add_argument(
         "--seeds", type=int, metavar="N", help=f"noise seeds of the line scan (default {FULL.lines})"
@@ -36,7 +38,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         type=int,
         metavar="N",
         default=FIRST_SEED,
-        help=f"seed of the first event, {FIRST_SEED} (default) or more: those below are for training",
+        help=f"seed of the first event, {FIRST_SEED} (default) or more: seeds below are for training",
     )
     parser.add_argument(
         "--only",
@@ -48,15 +50,15 @@ def command_line(description: str | None) -> argparse.Namespace:
         "--model",
         metavar="FILE",
         default="default",
-        help="network for the variants with DNNROI; none: without; default: data/dnnroi.ts if it is there",
+        help="network of the variants with DNNROI; none: without these variants (default: data/dnnroi.ts if it exists)",
     )
     parser.add_argument(
         "--compare",
         metavar="OUTPUT[,TRUTH[,ADC]]",
         action="append",
         default=[],
-        help="frames of another program against a truth (default: that of the default event), and ours "
-        "made of the same ADC counts beside them; may be given several times",
+        help="compare another program's frames with a truth (default: that of the default event), and ours "
+        "from the same ADC counts; may be given several times",
     )
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
     parser.add_argument(
@@ -64,21 +66,20 @@ def command_line(description: str | None) -> argparse.Namespace:
         type=Path,
         metavar="FOLDER",
         default=OUT / "physics",
-        help="where physics.json and physics.html go (default out/physics)",
+        help="folder of physics.json and physics.html (default out/physics)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON file here instead")
     parser.add_argument(
         "--page",
         type=Path,
         metavar="FILE",
-        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; what stands below its "
-        "line is kept",
+        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; text below its line `---` is kept",
     )
     parser.add_argument(
         "--build",
         type=Path,
         metavar="FOLDER",
-        help="use wire-cell of this build folder as it is; no set-up, no build",
+        help="use wire-cell of this build folder without set-up and build",
     )
     setup.add_options(parser)
     options = parser.parse_args()
@@ -86,7 +87,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} is at least 1")
     if options.first_seed < FIRST_SEED:
-        parser.error(f"--first-seed is at least {FIRST_SEED}: events below are for training and tuning")
+        parser.error(f"--first-seed is at least {FIRST_SEED}: lower seeds are for training and tuning")
     unknown = set(filter(None, options.only.split(","))) - {
         "muons",
         "noise",

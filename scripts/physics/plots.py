@@ -21,7 +21,7 @@ COLOURS = {
     "rule": "#1d4e89",
     "model-alone": "#e3a6d6",
     "model": "#b5179e",
-    "traditional": "#d97706",
+    "osp": "#d97706",
     "perfect": "#15803d",
     "ideal": "#84a98c",
 }
@@ -31,7 +31,7 @@ MARKERS = {
     "rule": "o",
     "model-alone": "s",
     "model": "D",
-    "traditional": "^",
+    "osp": "^",
     "perfect": "x",
     "ideal": "+",
 }
@@ -72,20 +72,20 @@ def _line(
     axes: Axes,
     name: str,
     label: str,
-    places: list[float],
+    positions: list[float],
     cells: list[dict[str, Any]],
     value: Value,
     scale: float,
 ) -> None:
-    """One curve with error bars. Points without a value are left out."""
+    """Draw one curve with error bars, without points that have no value."""
     points = [
-        (place, scale * value(cell["value"]), scale * (cell["error"] or 0.0))
-        for place, cell in zip(places, cells)
+        (position, scale * value(cell["value"]), scale * (cell["error"] or 0.0))
+        for position, cell in zip(positions, cells)
         if cell and cell["value"] is not None
     ]
     if points:
         across, up, error = zip(*points)
-        dashed = name in ("traditional", "ideal")
+        dashed = name in ("osp", "ideal")
         axes.errorbar(
             across,
             up,
@@ -121,7 +121,7 @@ def _same(value: float) -> float:
 
 
 def activity(result: dict[str, Any], names: list[str]) -> str:
-    """Charge bias, resolution, efficiency and purity of each view over the number of muons."""
+    """Draw charge bias, resolution, efficiency and purity of each view over the number of muons."""
     samples = [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
     rows: list[tuple[str, str, Value]] = [
         ("charge", "charge bias [%]", _minus_one),
@@ -133,7 +133,7 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
         figure, axes = plt.subplots(
             len(rows), len(VIEWS), figsize=(10.5, 10), sharex=True, sharey="row", squeeze=False
         )
-        places = list(range(len(samples)))
+        positions = list(range(len(samples)))
         for line, (quantity, title, value) in enumerate(rows):
             for column, view in enumerate(VIEWS):
                 each = axes[line, column]
@@ -144,7 +144,7 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
                         each,
                         name,
                         result["variants"][name],
-                        [place + shift for place in places],
+                        [position + shift for position in positions],
                         cells,
                         value,
                         PERCENT,
@@ -161,19 +161,19 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
                 if line == 0:
                     each.set_title(f"view {view}")
                 if line == len(rows) - 1:
-                    each.set_xticks(places, [str(sample["simulation"]["tracks"]) for sample in samples])
+                    each.set_xticks(positions, [str(sample["simulation"]["tracks"]) for sample in samples])
                     each.set_xlabel("muons in the event")
             axes[line, 0].set_ylabel(title)
         _legend(figure, axes)
         return _svg(figure)
 
 
-def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
+def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
     """Bias, resolution, efficiency, purity of each view over the angle, OmnibusSigProc (OSP) beside ours."""
     curves = {
         **{name: (result["variants"][name], result["lines"][name]) for name in result["lines"]},
-        "traditional": ("OSP (one line each)", traditional["lines"]),
-        "ideal": ("perfect ROIs, WCT's events (one line each)", traditional["ideal"]),
+        "osp": ("OSP (one line each)", osp["lines"]),
+        "ideal": ("perfect ROIs, WCT's events (one line each)", osp["ideal"]),
     }
     rows = [
         ("bias", "charge bias [%]", None),
@@ -192,13 +192,13 @@ def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
                 for name, (label, views) in curves.items():
                     cells = [row.get(quantity) for row in views.get(view, [])]
                     _line(each, name, label, list(range(len(cells))), cells, _same, PERCENT)
-                angles = [row["theta_xz_deg"] for row in traditional["lines"][view]]
+                angles = [row["theta_xz_deg"] for row in osp["lines"][view]]
                 if limits is not None:
                     each.set_ylim(*limits)
                 if quantity == "bias":
                     each.axhline(0, color=INK, linewidth=0.8)
                     band = PERCENT * bars.LINE_BIAS[view]
-                    flat = [place for place, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
+                    flat = [position for position, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
                     each.fill_between(
                         [flat[0] - 0.3, flat[-1] + 0.3], -band, band, color="#16a34a", alpha=0.08, linewidth=0
                     )
@@ -213,7 +213,7 @@ def lines(result: dict[str, Any], traditional: dict[str, Any]) -> str:
 
 
 def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
-    """Efficiency against purity: of the network over its mask threshold, of the rule over the threshold of its seeds."""
+    """Draw efficiency against purity: of the network by its mask threshold, of the rule by its seed threshold."""
     shades = ["#e3a6d6", "#cf62bb", "#b5179e", "#6a0f5c", "#3d0735"]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), sharey=True, squeeze=False)
@@ -291,15 +291,15 @@ def _bar_corner(axes: Axes) -> None:
 
 
 def noise(result: dict[str, Any]) -> str:
-    """Share of pixels that are kept where there is nothing but noise."""
+    """Draw the share of pixels kept in events of noise alone."""
     figures = result["figures"]["noise"]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 1, figsize=(10.5, 3.4), squeeze=False)
         each, width = axes[0, 0], 0.8 / len(figures)
-        for place, (name, views) in enumerate(figures.items()):
+        for index, (name, views) in enumerate(figures.items()):
             shares = [views[view]["kept"]["value"] for view in VIEWS]
             errors = [views[view]["kept"]["error"] or 0.0 for view in VIEWS]
-            across = [view + (place - (len(figures) - 1) / 2) * width for view in range(len(VIEWS))]
+            across = [view + (index - (len(figures) - 1) / 2) * width for view in range(len(VIEWS))]
             each.bar(
                 across,
                 shares,

@@ -1,4 +1,4 @@
-"""Running wire-cell: the main job with changed settings, and the simulation."""
+"""Run wire-cell: the main job with changed settings, and the simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scripts.wcb.checkout import ROOT
 PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"
 SIMULATION = ROOT / "cfg" / "simulate.jsonnet"
 
-# The main job with arguments; then the settings of some components change, named as Type or Type:name.
+# The main job with arguments and with changed settings of some components, named as Type or Type:name.
 WRAPPER = """\
 local components = (import %(job)s)(%(arguments)s);
 local changes = {%(changes)s};
@@ -32,15 +32,18 @@ assert [name for name in std.objectFields(changes) if !std.member(known, name)] 
 
 
 class JobFailed(Exception):
-    """wire-cell ended with an error; the text is its own."""
+    """wire-cell ended with an error; the text is its error output."""
 
 
 @dataclass(frozen=True)
 class Variant:
     """A way to run the main job.
 
-    arguments: job arguments; changes: Type or Type:name of components -> Jsonnet object that is put upon their settings,
-    where `super` is what the job says; probability: the network's output is written too; dead: the input's dead channels are used.
+    arguments    job arguments
+    changes      Type or Type:name of components -> Jsonnet object to add to their settings; `super` is the job's value
+    dead         use the input with dead channels
+    probability  also write the network's output
+    perfect      also write the waveforms for perfect ROIs
     """
 
     name: str
@@ -60,7 +63,7 @@ class Program:
     threads: int
 
     def run(self, arguments: list[str]) -> float:
-        """Returns the wall time [s]. Raises JobFailed."""
+        """Run wire-cell; return the wall time [s]. Raise JobFailed if it fails."""
         start = time.monotonic()
         environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
         done = subprocess.run(
@@ -79,13 +82,13 @@ class Program:
         return time.monotonic() - start
 
     def simulate(self, **arguments: Any) -> float:
-        """cfg/simulate.jsonnet with these arguments; returns the wall time [s]."""
+        """Run cfg/simulate.jsonnet with these arguments; return the wall time [s]."""
         return self.run(
             ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
         )
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
-        """The main job on a frame file."""
+        """Run the main job on a frame file."""
         output = folder / f"{variant.name}.tar"
         arguments = {
             "input": str(adc),
@@ -118,7 +121,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Processed:
-    """What a run left: the frame file, the file with the network's output, its wall time [s], what --timing wrote."""
+    """Results of a run: the frame file, the file with the network's output, the wall time [s], the timing report."""
 
     output: Path
     probability: Path | None
@@ -126,7 +129,7 @@ class Processed:
     timing: dict
 
     def chain_milliseconds(self) -> float:
-        """Wall time of an event in all nodes but those of files: median over events after the first, if there are several."""
+        """Return the wall time [ms] of an event in all nodes except file nodes: median over events, without the first if there are more."""
         return chain_figures([self.timing]).wall.median
 
     def remove(self) -> None:

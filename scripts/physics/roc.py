@@ -1,4 +1,4 @@
-"""Efficiency, purity and false rate of regions over the threshold on a probability image."""
+"""Efficiency, purity and false rate of ROIs as functions of the threshold on the network's probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ THRESHOLDS = np.round(np.concatenate([[0.01, 0.02, 0.05], np.arange(0.1, 0.95, 0
 
 @dataclass(frozen=True)
 class Roc:
-    """Pixels above each of THRESHOLDS. passed_true, passed (threshold,); true, pixels: all there are."""
+    """Pixels above each of THRESHOLDS. passed_true, passed (threshold,); true, pixels: totals."""
 
     passed_true: np.ndarray
     passed: np.ndarray
@@ -27,7 +27,7 @@ class Roc:
         )
 
     def json(self) -> dict[str, list[float]]:
-        """Ratios at each threshold; nan where a ratio has no denominator."""
+        """Return the ratios at each threshold, nan for a denominator of zero."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return {
                 "threshold": THRESHOLDS.tolist(),
@@ -40,8 +40,8 @@ class Roc:
 
 
 def count(probability: np.ndarray, true: np.ndarray) -> Roc:
-    """probability (channel, pixel), a pixel passes where it is strictly above; true (channel, pixel) bool."""
-    # Number of thresholds strictly below each probability: it passes exactly those.
+    """Count pixels strictly above each threshold. probability (channel, pixel), true (channel, pixel) bool."""
+    # Each probability passes the thresholds strictly below it.
     passes = np.searchsorted(THRESHOLDS.astype(probability.dtype), probability.ravel(), side="left")
     bins = len(THRESHOLDS) + 1
     everything = np.bincount(passes, minlength=bins)

@@ -15,7 +15,7 @@ Result = dict[str, Any]
 
 @dataclass
 class Section:
-    """A part of the page: text, pictures (title, SVG), tables; `folded` tables are closed on the page."""
+    """A part of the page: text, pictures (title, SVG), tables. folded: the tables are collapsed."""
 
     anchor: str
     title: str
@@ -25,20 +25,20 @@ class Section:
     folded: bool = False
 
 
-def sections_of(result: Result, traditional: Result) -> list[Section]:
-    """All sections, in order."""
+def sections_of(result: Result, osp: Result) -> list[Section]:
+    """Return all sections, in order."""
     found = [
         _bars(result),
         _activity(result),
-        _lines(result, traditional),
+        _lines(result, osp),
         _coincidence(result),
         _noise(result),
         _curves(result),
         _fast(result),
         _dead(result),
-        _default_event(result, traditional),
+        _default_event(result, osp),
     ]
-    found += [_comparison(result, number) for number in range(len(result.get("comparisons", [])))]
+    found += [_comparison(result, index) for index in range(len(result.get("comparisons", [])))]
     for section in found:
         if not section.tables and not section.pictures:
             section.text.append("Not run.")
@@ -46,12 +46,12 @@ def sections_of(result: Result, traditional: Result) -> list[Section]:
 
 
 def _muons(result: Result) -> list[dict[str, Any]]:
-    """The samples of cosmic-like events, quiet to busy."""
+    """Return the samples of cosmic-like events, by number of muons."""
     return [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
 
 
 def _compared(result: Result) -> list[str]:
-    """Variants on cosmic-like events but those of precision=fast."""
+    """Return the variants on cosmic-like events except those of precision=fast."""
     samples = _muons(result)
     return (
         [name for name in result["figures"][samples[0]["name"]] if not name.endswith("-fast")]
@@ -94,7 +94,7 @@ def _activity(result: Result) -> Section:
     return section
 
 
-def _lines(result: Result, traditional: Result) -> Section:
+def _lines(result: Result, osp: Result) -> Section:
     section = Section(
         "lines",
         "Line scan",
@@ -108,10 +108,10 @@ def _lines(result: Result, traditional: Result) -> Section:
     )
     if result["lines"]:
         section.pictures = [
-            ("Bias, resolution, efficiency and purity over the angle", plots.lines(result, traditional))
+            ("Bias, resolution, efficiency and purity over the angle", plots.lines(result, osp))
         ]
         views = next(iter(result["lines"].values()))
-        section.tables = [tables.line_table(result, traditional, view) for view in views]
+        section.tables = [tables.line_table(result, osp, view) for view in views]
     return section
 
 
@@ -185,7 +185,7 @@ def _dead(result: Result) -> Section:
     return section
 
 
-def _default_event(result: Result, traditional: Result) -> Section:
+def _default_event(result: Result, osp: Result) -> Section:
     section = Section(
         "default-event",
         "Default event",
@@ -195,15 +195,15 @@ def _default_event(result: Result, traditional: Result) -> Section:
         ],
     )
     if "default_event" in result:
-        section.tables = [tables.default_event_table(result, traditional)]
+        section.tables = [tables.default_event_table(result, osp)]
     return section
 
 
-def _comparison(result: Result, number: int) -> Section:
-    comparison = result["comparisons"][number]
+def _comparison(result: Result, index: int) -> Section:
+    comparison = result["comparisons"][index]
     files = ", ".join(path for path in comparison["files"].values() if path)
     return Section(
-        f"comparison-{number + 1}",
+        f"comparison-{index + 1}",
         f"Comparison with {comparison['label']}",
         [f"Tag {comparison['other']['tag']}; files: {files}."],
         tables=[tables.comparison_table(result, comparison)],

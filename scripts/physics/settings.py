@@ -1,4 +1,4 @@
-"""What is simulated and how it is processed: samples, their seeds, and the variants of the main job."""
+"""Samples to simulate, their seeds, and the variants of the main job that process them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DEAD_ACTIVITY = 30
 
 SEED_FACTORS = (3.0, 5.0, 6.0, 8.0, 12.0)  # the rule itself has 4
 
-# The rule of `model=none` without what the two other views say: every seed counts, and no region goes on to the wires beside.
+# The rule of `model=none` without the two other views: every seed counts, and no ROI grows to neighbouring wires.
 ALONE = {"SPNGCoincidenceROIs": "{ lone_seed_rms_factor: super.seed_rms_factor, neighbour_rms_factor: 1e9 }"}
-# Nothing is ever seen in the induction views, so that MP2 and MP3 are empty.
+# Thresholds that no sample of the induction views passes, so that MP2 and MP3 are empty.
 NO_WITNESS = {"SPNGThresholdROIs:induction": "{ threshold_rms_factor: 1e9, weak_rms_factor: 1e9 }"}
 
 
 def rule_variants() -> list[Variant]:
-    """Regions without a network."""
+    """Return the variants without a network."""
     return [
         Variant("simple", "simple thresholds, no MP2/MP3", {"model": "none", "filters": "pdsp"}, ALONE),
         Variant("rule-alone", "rule without MP2/MP3", {"model": "none"}, ALONE),
@@ -31,7 +31,7 @@ def rule_variants() -> list[Variant]:
 
 
 def model_variants(model: str) -> list[Variant]:
-    """Regions of the network in the file `model`."""
+    """Return the variants with the network in the file `model`."""
     return [
         Variant("model-alone", "DNNROI, MP2/MP3 empty", {"model": model}, NO_WITNESS),
         Variant("model", "DNNROI", {"model": model}, probability=True),
@@ -39,7 +39,7 @@ def model_variants(model: str) -> list[Variant]:
 
 
 def seed_variants() -> list[Variant]:
-    """The rule with other thresholds of its seeds, in units of the noise: its curve of efficiency against purity."""
+    """Return the rule with other seed thresholds [noise RMS], the points of its curve of efficiency against purity."""
     return [
         Variant(
             f"rule-seed-{factor:g}",
@@ -52,7 +52,7 @@ def seed_variants() -> list[Variant]:
 
 
 def fast(variant: Variant) -> Variant:
-    """The same with precision=fast."""
+    """Return the variant with precision=fast."""
     return Variant(
         f"{variant.name}-fast",
         f"{variant.label}, precision=fast",
@@ -61,11 +61,11 @@ def fast(variant: Variant) -> Variant:
     )
 
 
-PERFECT = Variant("perfect", "perfect ROIs, these events")  # never run: measured on the rule's waveforms
+PERFECT = Variant("perfect", "perfect ROIs, these events")  # no job: measured on the rule's waveforms
 
 
 def dead(variant: Variant, is_hit: bool) -> Variant:
-    """The same on events with dead channels."""
+    """Return the variant for events with dead channels."""
     name, words = ("dead-is-hit", "dead_is_hit=true") if is_hit else ("dead", "dead channels")
     return Variant(
         f"{variant.name}-{name}",
@@ -78,7 +78,12 @@ def dead(variant: Variant, is_hit: bool) -> Variant:
 
 @dataclass(frozen=True)
 class Sample:
-    """Events of one kind. arguments: of the simulation; view: of a line scan, its number; batch: events of one run."""
+    """Events of one kind.
+
+    arguments  of the simulation
+    view       index of the view of a line scan
+    batch      events of one run of the simulation
+    """
 
     name: str
     label: str
@@ -93,7 +98,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Plan:
-    """All samples, and the variants by their name; main: the variant that the bars are for."""
+    """All samples, and the variants by name. main: name of the variant that the bars apply to."""
 
     samples: list[Sample]
     main: str
@@ -102,7 +107,7 @@ class Plan:
 
 
 def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
-    """model: file, or None where there is no trained network; then its variants are left out."""
+    """Plan a study. model: file of the network, or None to leave out its variants."""
     rules = rule_variants()
     networks = model_variants(model) if model else []
     main = networks[-1] if model else rules[-1]

@@ -1,11 +1,11 @@
-"""How many events a study has, and their first seed: what the command line states, before there is NumPy."""
+"""Numbers of events of a study and their first seed. The command line shows them before NumPy is installed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FIRST_SEED = 900_000  # seeds below are for training and tuning
-ACTIVITY = (5, 10, 30, 60)  # muons of an event, quiet to busy
+ACTIVITY = (5, 10, 30, 60)  # muons of an event
 
 
 @dataclass(frozen=True)

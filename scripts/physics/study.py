@@ -1,6 +1,6 @@
-"""The whole measurement: batches of events are simulated, processed by every variant and compared with their truth.
+"""The measurement: simulate batches of events, process them with every variant and compare the output with the truth.
 
-Several batches run side by side, each program with one thread, since that uses the cores best.
+Several batches run in parallel, each program with one thread, which uses the cores best.
 """
 
 from __future__ import annotations
@@ -18,19 +18,24 @@ import numpy as np
 from scripts.frames import FrameFile
 
 from . import events as events_module
-from . import linescan, metrics, perfect_regions, roc
+from . import linescan, metrics, perfect_rois, roc
 from .events import Events
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
 from .wires import COLLECTION, VIEWS, Anode
 
-OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first that a file has is compared with the truth
+OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first of these in a file is compared with the truth
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One view of one event by one variant. lines: per angle, for the view of a line scan; roc: where there is a
-    probability; ratios: of the channels with enough charge; runs: number of separate regions.
+    """One view of one event by one variant.
+
+    ratios  output / true charge of the channels with enough charge
+    shift   ticks by which the output lags the truth
+    runs    number of separate ROIs
+    lines   figures per angle, for the view of a line scan
+    roc     for variants with a probability
     """
 
     sample: str
@@ -48,13 +53,13 @@ class Measured:
 
 @dataclass
 class Results:
-    """All that was measured, and what the simulation took. seconds: of wire-cell runs by what ran."""
+    """All measurements. seconds: wall time of the wire-cell runs of the simulation and of each variant."""
 
     measured: list[Measured] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def of(self, sample: str, variant: str, view: int) -> list[Measured]:
-        """In the order of their seeds."""
+        """Return the measurements of a sample, variant and view in the order of their seeds."""
         found = (
             one for one in self.measured if (one.sample, one.variant, one.view) == (sample, variant, view)
         )
@@ -70,16 +75,16 @@ class Batch:
     count: int
 
     def work(self) -> int:
-        """In runs of one event: the simulation and each variant."""
+        """Return the work in units of one event by one job: the simulation and each variant."""
         return self.count * (1 + len(self.sample.variants))
 
     def name(self) -> str:
-        """For people."""
+        """Return the description for progress messages."""
         return f"{self.sample.label}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
 
 
 def batches(plan: Plan) -> list[Batch]:
-    """The longest first, so that all cores end together."""
+    """Return all batches, the longest first, so that all cores end together."""
     found = [
         Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
         for sample in plan.samples
@@ -97,7 +102,7 @@ def measure_view(
     truth: np.ndarray,
     probability: np.ndarray | None = None,
 ) -> Measured:
-    """signal, truth (channel, tick) electrons of one view; probability (channel, pixel)."""
+    """Measure one view. signal, truth (channel, tick) [electrons]; probability (channel, pixel)."""
     has_truth = bool(truth.any())
     return Measured(
         sample.name,
@@ -114,10 +119,15 @@ def measure_view(
 
 
 def measure_lines(
-    sample: Sample, name: str, seed: int, signal: np.ndarray, truth: np.ndarray, places: list[np.ndarray]
+    sample: Sample,
+    name: str,
+    seed: int,
+    signal: np.ndarray,
+    truth: np.ndarray,
+    rows_of_lines: list[np.ndarray],
 ) -> Measured:
-    """signal, truth of the view of the line scan; places: rows of each line; name: of the variant."""
-    lines = tuple(linescan.measure(signal[rows], truth[rows]) for rows in places)
+    """Measure the view of a line scan. name: of the variant; signal, truth (channel, tick) [electrons]."""
+    lines = tuple(linescan.measure(signal[rows], truth[rows]) for rows in rows_of_lines)
     return Measured(
         sample.name,
         name,
@@ -133,29 +143,29 @@ def measure_lines(
 
 
 def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarray | None]:
-    """The network's output for each view, rows as in `anode`; None where there is none."""
+    """Return the network's output for each view, rows as in `anode`; None for views without one."""
     found: list[np.ndarray | None] = [None] * len(VIEWS)
     if path is not None:
         with FrameFile(path) as file:
-            images, numbers = file.array(f"probability_{ident}"), file.array(f"probability_ids_{ident}")
-        images, numbers = images.reshape(-1, images.shape[-1]), numbers.ravel()
+            values, ids = file.array(f"probability_{ident}"), file.array(f"probability_ids_{ident}")
+        values, ids = values.reshape(-1, values.shape[-1]), ids.ravel()
         for view, channels in enumerate(anode.channels):
-            rows = np.nonzero(np.isin(numbers, channels))[0]
+            rows = np.nonzero(np.isin(ids, channels))[0]
             if len(rows) == len(channels):
-                found[view] = images[rows[np.argsort(numbers[rows])]]
+                found[view] = values[rows[np.argsort(ids[rows])]]
     return found
 
 
 def measure(
     sample: Sample, variant: Variant, seed: int, events: Events, done: Processed, anode: Anode
 ) -> list[Measured]:
-    """All events of a batch, by one variant."""
+    """Measure all events of a batch, processed by one variant."""
     found = []
     with FrameFile(done.output) as file:
         tag = next(tag for tag in OUTPUT_TAGS if tag in file.tags())
         for ident, truth_frame in events.true_charge():
             output = file.frame(tag, ident)
-            images = probabilities(done.probability, anode, ident)
+            probability = probabilities(done.probability, anode, ident)
             without = (
                 events_module.dead_channels(output.channels, seed)
                 if events.dead
@@ -166,18 +176,17 @@ def measure(
                 signal, truth = (frame.rows(channels[live]) for frame in (output, truth_frame))
                 if sample.kind == "lines":
                     if view == sample.view:
-                        places = [
+                        lines = [
                             np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)
                         ]
-                        found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, places))
+                        found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, lines))
                         if variant.perfect:
                             waveform = file.frame("gauss", ident).rows(channels[live])
-                            perfect = perfect_regions.charge(waveform, truth, view < COLLECTION)
+                            perfect = perfect_rois.charge(waveform, truth, view < COLLECTION)
                             found.append(
-                                measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, places)
+                                measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, lines)
                             )
                     continue
-                image = images[view]
                 found.append(
                     measure_view(
                         sample,
@@ -186,7 +195,7 @@ def measure(
                         seed + ident,
                         signal,
                         truth,
-                        None if image is None else image[live],
+                        None if probability[view] is None else probability[view][live],
                     )
                 )
     return found
@@ -195,7 +204,7 @@ def measure(
 def run_batch(
     program: Program, anode: Anode, batch: Batch, folder: Path
 ) -> tuple[list[Measured], dict[str, float]]:
-    """Simulate, process, measure; the folder is used and removed."""
+    """Simulate, process and measure a batch in `folder`; remove the folder."""
     folder.mkdir(parents=True)
     try:
         events = events_module.simulate(program, batch.sample, batch.seed, batch.count, folder)
@@ -214,19 +223,19 @@ def run_batch(
 def run(
     program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
 ) -> Results:
-    """All batches. Raises program.JobFailed of the first that failed; the others are not started then."""
+    """Run all batches. After a failure start no further batch and raise its program.JobFailed."""
     results, todo = Results(), batches(plan)
     total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
     start, lock, finished, worked = time.monotonic(), threading.Lock(), 0, 0
 
-    def one(number: int) -> None:
+    def run_one(index: int) -> None:
         nonlocal finished, worked
-        batch = todo[number]
-        found, seconds = run_batch(program, anode, batch, folder / f"batch-{number}")
+        batch = todo[index]
+        found, seconds = run_batch(program, anode, batch, folder / f"batch-{index}")
         with lock:
             results.measured += found
-            for what, spent in seconds.items():
-                results.seconds[what] = results.seconds.get(what, 0.0) + spent
+            for job, spent in seconds.items():
+                results.seconds[job] = results.seconds.get(job, 0.0) + spent
             finished, worked = finished + batch.count, worked + batch.work()
             elapsed = time.monotonic() - start
             say(
@@ -237,7 +246,7 @@ def run(
 
     pool = ThreadPoolExecutor(workers)
     try:
-        for future in [pool.submit(one, number) for number in range(len(todo))]:
+        for future in [pool.submit(run_one, index) for index in range(len(todo))]:
             future.result()
     finally:
         pool.shutdown(cancel_futures=True)

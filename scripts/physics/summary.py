@@ -1,4 +1,4 @@
-"""From what was measured to the result that is stored as JSON (schema "spng-physics-1") and shown."""
+"""The result of a study, stored as JSON (schema "spng-physics-1") and shown on the page, from the measurements."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .wires import VIEWS
 
 
 def number(value: float) -> float | None:
-    """For JSON, which has no nan."""
+    """Return None for nan, which JSON lacks."""
     return None if math.isnan(value) else float(value)
 
 
 def figure(found: Figure) -> dict[str, float | None]:
-    """Value and statistical error."""
+    """Return value and statistical error."""
     return {"value": number(found.value), "error": number(found.error)}
 
 
 def view_figures(events: list[Measured]) -> dict[str, Any]:
-    """All figures of one view, one variant, one sample."""
+    """Return all figures of one view, variant and sample."""
     counts = [event.counts for event in events]
     ratios = np.concatenate([event.ratios for event in events])
     return {
@@ -47,27 +47,27 @@ def view_figures(events: list[Measured]) -> dict[str, Any]:
 
 
 def line_figures(events: list[Measured]) -> list[dict[str, Any]]:
-    """For each angle the mean over events, and its error."""
+    """Return the mean over events and its error for each angle."""
     return [
         {
             "theta_xz_deg": angle,
             **{
-                quantity: figure(metrics.mean([getattr(event.lines[place], quantity) for event in events]))
+                quantity: figure(metrics.mean([getattr(event.lines[index], quantity) for event in events]))
                 for quantity in ("bias", "resolution", "efficiency", "purity")
             },
         }
-        for place, angle in enumerate(linescan.ANGLES)
+        for index, angle in enumerate(linescan.ANGLES)
     ]
 
 
 def roc_figures(events: list[Measured]) -> dict[str, list[float | None]]:
-    """The curve of all events together."""
+    """Return the curve of all events together."""
     total = sum((event.roc for event in events[1:]), events[0].roc)
     return {name: [number(value) for value in values] for name, values in total.json().items()}
 
 
 def sample_figures(sample: Sample, results: Results) -> dict[str, Any]:
-    """variant -> view -> figures of one sample."""
+    """Return variant -> view -> figures of one sample."""
     found: dict[str, Any] = {}
     for variant in sample.variants:
         found[variant.name] = {
@@ -77,7 +77,7 @@ def sample_figures(sample: Sample, results: Results) -> dict[str, Any]:
 
 
 def merged_lines(plan: Plan, results: Results) -> dict[str, Any]:
-    """variant -> view -> figures of each angle; perfect regions are one of the variants."""
+    """Return variant -> view -> figures of each angle; perfect ROIs are one of the variants."""
     found: dict[str, Any] = {}
     for sample in plan.samples:
         if sample.kind == "lines":
@@ -88,7 +88,7 @@ def merged_lines(plan: Plan, results: Results) -> dict[str, Any]:
 
 
 def curves(plan: Plan, results: Results) -> dict[str, Any]:
-    """sample -> variant -> view -> curve, of all that have a probability and a truth."""
+    """Return sample -> variant -> view -> curve for all variants with a probability and samples with a truth."""
     found: dict[str, Any] = {}
     for sample in plan.samples:
         for variant in sample.variants:
@@ -102,7 +102,7 @@ def curves(plan: Plan, results: Results) -> dict[str, Any]:
 
 
 def samples_json(plan: Plan) -> list[dict[str, Any]]:
-    """What was simulated."""
+    """Return the description of the samples."""
     return [
         {
             "name": sample.name,
@@ -116,7 +116,7 @@ def samples_json(plan: Plan) -> list[dict[str, Any]]:
 
 
 def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, Any]:
-    """Everything but what is added by bars and comparisons."""
+    """Return the result without bars and comparisons."""
     return {
         "schema": "spng-physics-1",
         **about,

@@ -1,8 +1,7 @@
-"""Tables of the result: rows of words, for the terminal, Markdown and HTML."""
+"""Tables of the result: rows of words, for the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ PERCENT = 100.0
 
 @dataclass(frozen=True)
 class Table:
-    """words: number of leading columns that hold words; the others hold numbers."""
+    """A table of strings. words: number of leading columns with words; the others have numbers."""
 
     title: str
     heads: list[str]
@@ -21,44 +20,28 @@ class Table:
     words: int = 1
 
     def markdown(self) -> str:
-        """As GitHub shows it."""
+        """Return the table as Markdown."""
         rule = ["---"] * self.words + ["---:"] * (len(self.heads) - self.words)
         return "\n".join(f"| {' | '.join(line)} |" for line in [self.heads, rule, *self.rows])
 
-    def html(self) -> str:
-        """A table element. Rows whose last word is 'short' or that say so are marked."""
-
-        def cells(kind: str, line: list[str]) -> str:
-            return "".join(
-                f"<{kind}{' class=word' if place < self.words else ''}>{html.escape(word)}</{kind}>"
-                for place, word in enumerate(line)
-            )
-
-        body = "".join(f"<tr{_mark(line)}>{cells('td', line)}</tr>\n" for line in self.rows)
-        return f"<table><thead><tr>{cells('th', self.heads)}</tr></thead><tbody>\n{body}</tbody></table>"
-
     def text(self) -> str:
-        """In columns."""
+        """Return the table in aligned columns."""
         lines = [self.heads, *self.rows]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.heads))]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.heads))]
         return "\n".join(
             "  ".join(
-                word.ljust(width) if place < self.words else word.rjust(width)
-                for place, (word, width) in enumerate(zip(line, widths))
+                word.ljust(width) if column < self.words else word.rjust(width)
+                for column, (word, width) in enumerate(zip(line, widths))
             ).rstrip()
             for line in lines
         )
-
-
-def _mark(line: list[str]) -> str:
-    return {MET: " class=met", SHORT: " class=short"}.get(line[-2], "") if len(line) > 1 else ""
 
 
 MET, SHORT = "met", "short"
 
 
 def percent(cell: dict[str, Any] | None, offset: float = 0.0, sign: bool = False) -> str:
-    """Value with its error in per cent; empty when there is none."""
+    """Format a value with its error in per cent; empty without a value."""
     if not cell or cell["value"] is None:
         return ""
     value = PERCENT * (cell["value"] - offset)
@@ -67,14 +50,14 @@ def percent(cell: dict[str, Any] | None, offset: float = 0.0, sign: bool = False
 
 
 def small(cell: dict[str, Any]) -> str:
-    """A share that may be tiny."""
+    """Format a share that may be tiny."""
     if cell["value"] is None:
         return ""
     return f"{cell['value']:.1e}" + ("" if cell["error"] is None else f" ± {cell['error']:.0e}")
 
 
 def plain(cell: dict[str, Any], digits: int = 2) -> str:
-    """Value with its error."""
+    """Format a value with its error."""
     if cell["value"] is None:
         return ""
     return f"{cell['value']:.{digits}f}" + ("" if cell["error"] is None else f" ± {cell['error']:.{digits}f}")
@@ -93,7 +76,7 @@ CHARGE_HEADS = [
 
 
 def charge_row(view: str, row: dict[str, Any]) -> list[str]:
-    """Columns CHARGE_HEADS."""
+    """Return the cells of CHARGE_HEADS."""
     median = "" if row["median_channel"] is None else f"{PERCENT * (row['median_channel'] - 1):+.1f}"
     return [
         view,
@@ -108,7 +91,7 @@ def charge_row(view: str, row: dict[str, Any]) -> list[str]:
 
 
 def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str] | None = None) -> Table:
-    """Every variant and view of a sample."""
+    """Return the table of every variant and view of a sample."""
     rows = [
         [result["variants"][name], *charge_row(view, views[view])]
         for name, views in result["figures"][sample].items()
@@ -118,19 +101,19 @@ def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str
     return Table(title, ["variant", *CHARGE_HEADS], rows, 2)
 
 
-def default_event_table(result: dict[str, Any], traditional: dict[str, Any]) -> Table:
+def default_event_table(result: dict[str, Any], osp: dict[str, Any]) -> Table:
     """The event in data/, OmnibusSigProc (OSP) below."""
     rows = [
         [result["variants"][name], *charge_row(view, views[view])]
         for name, views in result["default_event"].items()
         for view in VIEWS
     ]
-    rows += [["OSP", *charge_row(view, traditional["default_event"][view])] for view in VIEWS]
+    rows += [["OSP", *charge_row(view, osp["default_event"][view])] for view in VIEWS]
     return Table("Default event", ["variant", *CHARGE_HEADS], rows, 2)
 
 
 def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Table:
-    """Another program's frames and ours on the same truth."""
+    """Return the table of another program's output and ours on the same truth."""
     rows = [[comparison["label"], *charge_row(view, comparison["other"]["views"][view])] for view in VIEWS]
     rows += [
         [result["variants"][name], *charge_row(view, found["views"][view])]
@@ -140,7 +123,7 @@ def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Tabl
     return Table("Comparison", ["program", *CHARGE_HEADS], rows, 2)
 
 
-def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -> Table:
+def line_table(result: dict[str, Any], osp: dict[str, Any], view: str) -> Table:
     """Angles of one view: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
     names = [name for name, views in result["lines"].items() if view in views]
     heads, columns = ["angle [degrees]"], []
@@ -148,12 +131,12 @@ def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -
         heads += [f"{name}: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
         columns.append(result["lines"][name][view])
     heads += [f"OSP: {what} [%]" for what in ("bias", "resolution", "efficiency", "purity")]
-    columns.append(traditional["lines"][view])
+    columns.append(osp["lines"][view])
     rows = []
-    for place, first in enumerate(columns[0]):
+    for index, first in enumerate(columns[0]):
         row = [str(first["theta_xz_deg"])]
         for column in columns:
-            cell = column[place]
+            cell = column[index]
             row += [
                 percent(cell["bias"], 0.0, True),
                 percent(cell["resolution"]),
@@ -165,7 +148,7 @@ def line_table(result: dict[str, Any], traditional: dict[str, Any], view: str) -
 
 
 def noise_table(result: dict[str, Any]) -> Table:
-    """What is kept of noise."""
+    """Return the table of the pixels kept of noise."""
     rows = [
         [
             result["variants"][name],
@@ -192,7 +175,7 @@ def noise_table(result: dict[str, Any]) -> Table:
 
 
 def bars_table(result: dict[str, Any]) -> Table:
-    """What is promised, measured, and by how much it is missed."""
+    """Return the table of promised and measured figures, and by how much a bar is missed."""
     rows = []
     for bar in result["bars"]:
         scale, digits, unit = (1.0, 2, " s") if bar["group"] == "speed" else (PERCENT, 1, " %")
@@ -211,7 +194,7 @@ def bars_table(result: dict[str, Any]) -> Table:
 
 
 def fast_table(result: dict[str, Any]) -> Table:
-    """The main variant exact and fast."""
+    """Return the table of the main variant with exact and fast precision."""
     main = result["main_variant"]
     names = [main, f"{main}-fast"]
     rows = []

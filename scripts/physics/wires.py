@@ -1,4 +1,4 @@
-"""Wires of an anode from the toolkit's wire file: which view reads a channel, and where a point lies among the wires."""
+"""Wires of an anode from WCT's wire file: the channels of each view, and positions in units of wires."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 VIEWS = ("U", "V", "W")
-COLLECTION = 2  # the number of W; the others are induction views
+COLLECTION = 2  # index of W; the others are induction views
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 
 
@@ -29,29 +29,29 @@ class Plane:
     first: float
 
     def wire_coordinate(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Position of points [mm] in units of wires: a whole number is the centre of that wire."""
+        """Return the position of points [mm] in units of wires; a whole number is the centre of that wire."""
         return (z * self.pitch_direction[0] + y * self.pitch_direction[1] - self.first) / self.pitch
 
 
 @dataclass(frozen=True)
 class Anode:
-    """channels: for each view U, V, W its channel numbers in increasing order; planes: (face, view) -> its wires."""
+    """channels: the channel ids of each view U, V, W in increasing order; planes: (face, view) -> wires."""
 
     channels: tuple[np.ndarray, ...]
     planes: dict[tuple[int, int], Plane]
 
 
-def load_anode(path: Path, number: int) -> Anode:
-    """Read an anode from the wire file (.json, .json.gz or .json.bz2). Wire ends are in mm."""
+def load_anode(path: Path, index: int) -> Anode:
+    """Read an anode from a wire file (.json, .json.gz or .json.bz2) with wire ends in mm."""
     with OPENERS.get(path.suffix, open)(path, "rb") as stream:
         store = json.load(stream)["Store"]
     points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
     planes: dict[tuple[int, int], Plane] = {}
-    for face_index in store["anodes"][number]["Anode"]["faces"]:
+    for face_index in store["anodes"][index]["Anode"]["faces"]:
         face = store["faces"][face_index]["Face"]
         for plane_index in face["planes"]:
             plane = store["planes"][plane_index]["Plane"]
-            wires = [store["wires"][index]["Wire"] for index in plane["wires"]]
+            wires = [store["wires"][wire_index]["Wire"] for wire_index in plane["wires"]]
             planes[face["ident"], plane["ident"]] = _plane(wires, points)
     channels = tuple(
         np.unique(np.concatenate([plane.channel for (_, view), plane in planes.items() if view == wanted]))
@@ -62,7 +62,7 @@ def load_anode(path: Path, number: int) -> Anode:
 
 def _plane(wires: list[dict], points: np.ndarray) -> Plane:
     tail, head = (points[[wire[end] for wire in wires]] for end in ("tail", "head"))
-    spans = (head - tail) * np.sign(head - tail)[:, 1:]  # upwards, so that their sum has a direction
+    spans = (head - tail) * np.sign(head - tail)[:, 1:]  # all upwards, so that they do not cancel in the sum
     along = spans.sum(axis=0) / np.linalg.norm(spans.sum(axis=0))
     across = np.array([along[1], -along[0]])
     position = 0.5 * (tail + head) @ across

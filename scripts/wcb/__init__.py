@@ -1,2 +1,4 @@
-"""What ./wcb is made of: set-up, help and the call of waf. Python's standard library only, since Debian's
-bare python3 runs it before there is a virtual environment."""
+"""The command ./wcb: set-up, help, call of waf, demo, tests.
+
+Import only Python's standard library here: Debian's bare python3 runs it before the virtual environment exists.
+"""

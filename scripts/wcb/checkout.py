@@ -1,4 +1,4 @@
-"""Places in the checkout, and running programs there."""
+"""Paths of the checkout, and functions that run programs in it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ VENV = ROOT / ".venv"
 STATE = ROOT / ".wcb"  # locks; not tracked
 OUT = ROOT / "out"
 
-WRONG_USE = 2  # exit status, as wire-cell's
+USAGE_ERROR = 2  # exit status, equal to wire-cell's
 
 
-def fail(text: str, status: int = WRONG_USE) -> NoReturn:
-    """End with one readable message."""
+def fail(text: str, status: int = USAGE_ERROR) -> NoReturn:
+    """End the program with one readable message."""
     sys.stdout.flush()
     sys.stderr.write(f"wcb: {text}\n")
     raise SystemExit(status)
 
 
 def say(text: str = "") -> None:
-    """Print at once, so that lines keep their order with those of the programs we start."""
+    """Print and flush, so that lines keep their order among those of started programs."""
     print(text, flush=True)
 
 
 def run(command: list[str], **keywords) -> int:
-    """Run in the root without standard input; returns the exit status (128 + signal when killed)."""
+    """Run a command in the root without standard input; return its exit status (128 + signal if killed)."""
     try:
         return wait_for(command, cwd=ROOT, **keywords)
     except FileNotFoundError:
@@ -40,14 +40,14 @@ def run(command: list[str], **keywords) -> int:
 
 
 def wcb(*arguments: str) -> None:
-    """Run ./wcb itself; a failure ends this program with the same status."""
+    """Run ./wcb; if it fails, end this program with the same status."""
     status = run([sys.executable, str(ROOT / "wcb"), *arguments])
     if status:
         raise SystemExit(status)
 
 
 def build_folder() -> Path | None:
-    """The folder that the last configure chose, or None before the first configure."""
+    """Return the folder that the last configure chose, or None before the first configure."""
     lock = ROOT / lock_name()
     if not lock.exists():
         return None
@@ -59,7 +59,7 @@ def build_folder() -> Path | None:
 
 
 def build(*options: str) -> Path:
-    """Build with these options of ./wcb build, after a configure where there was none; returns the build folder."""
+    """Run ./wcb build with these options, after a configure if there was none; return the build folder."""
     if build_folder() is None:
         wcb("configure", "--with-nvtx")
     wcb("build", *options)
@@ -67,13 +67,13 @@ def build(*options: str) -> Path:
 
 
 def lock_name() -> str:
-    """waf's file in the checkout's root that names the build folder."""
+    """Return the name of waf's file in the root that stores the build folder."""
     return os.environ.get("WAFLOCK", ".lock-wcb")
 
 
 @contextlib.contextmanager
 def one_at_a_time(name: str) -> Iterator[None]:
-    """Hold a lock: several people or shells may use one checkout, and builds must not mix."""
+    """Hold a lock, since several people or shells may use one checkout and builds must not mix."""
     STATE.mkdir(exist_ok=True)
     with open(STATE / f"{name}.lock", "w", encoding="utf-8") as stream:
         try:

@@ -1,4 +1,4 @@
-"""Which command does what."""
+"""Dispatch of the commands of ./wcb."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from . import setup, waf
 from .checkout import ROOT, VENV, build_folder, fail, run
 from .help_text import help_text
 
-# Commands that run a module of their own, with the virtual environment's Python after the set-up.
+# Commands with a module of their own; after the set-up the virtual environment's Python runs it.
 MODULES = {
     "demo": "scripts.wcb.demo",
     "test": "scripts.wcb.run_tests",
     "bench": "scripts.bench",
     "physics": "scripts.physics",
 }
-OWN = ("setup", "env", "shell", "bundle", *MODULES)
+OWN = ("setup", "env", "shell", "bundle", "lint", *MODULES)
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command of ours, or hand everything to waf."""
+    """Run one of our commands, or pass all arguments to waf."""
     first = arguments[0] if arguments else ""
     if first in MODULES:
         return run_module(MODULES[first], arguments[1:])
     if first == "bundle":
-        from .bundle import command  # only here: the others run with an older Python too
+        from .bundle import command  # imported here only: the other commands run with an older Python too
 
         return command.main(arguments[1:])
+    if first == "lint":
+        from .lint import command as lint
+
+        return lint.main(arguments[1:])
     if "-h" in arguments or "--help" in arguments:
         if first == "setup":
             return setup.main(arguments[1:])
@@ -43,12 +47,12 @@ def main(arguments: list[str]) -> int:
         return 0
     if first == "shell":
         return run_shell()
-    refuse_unknown_command(arguments)
+    reject_unknown_command(arguments)
     return waf.main(arguments)
 
 
-def refuse_unknown_command(arguments: list[str]) -> None:
-    """Name the nearest command, status 2. A word after an option may be its value and is left to waf."""
+def reject_unknown_command(arguments: list[str]) -> None:
+    """End with status 2 and the nearest command's name. Pass a word after an option to waf, since it may be its value."""
     known = OWN + waf.COMMANDS
     for before, word in zip([""] + arguments, arguments):
         if word not in known and not word.startswith("-") and not before.startswith("-"):
@@ -57,13 +61,13 @@ def refuse_unknown_command(arguments: list[str]) -> None:
 
 
 def run_module(name: str, arguments: list[str]) -> int:
-    """Run a module with the environment's Python, or with the present one before the set-up is done."""
+    """Run a module with the virtual environment's Python, or with this one before the set-up."""
     python = VENV / "bin" / "python"
     return run([str(python) if python.exists() else sys.executable, "-m", name, *arguments])
 
 
 def environment() -> dict[str, str]:
-    """Variables with which `wire-cell` and Python's packages of this checkout are found."""
+    """Return the variables that put `wire-cell` and the Python packages of this checkout on the paths."""
     folder = build_folder() or ROOT / "build"
     path = os.pathsep.join([str(folder / "bin"), str(VENV / "bin"), os.environ.get("PATH", "")])
     given = [os.environ["WIRECELL_PATH"]] if os.environ.get("WIRECELL_PATH") else []
@@ -72,11 +76,11 @@ def environment() -> dict[str, str]:
 
 
 def environment_lines() -> str:
-    """For: eval "$(./wcb env)"."""
+    """Return shell lines for: eval "$(./wcb env)"."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment().items())
 
 
 def run_shell() -> int:
-    """Replace this program by the user's shell with that environment."""
+    """Replace this process by the user's shell with the variables of environment()."""
     shell = os.environ.get("SHELL", "/bin/sh")
     os.execve(shell, [Path(shell).name], {**os.environ, **environment()})

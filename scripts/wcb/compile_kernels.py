@@ -1,7 +1,6 @@
-"""Compiles spng/kernels/all.cu for one kind of device: with nvcc, or with NVRTC alone, which needs no toolkit.
+"""Compile spng/kernels/all.cu for one device architecture: with nvcc, or with NVRTC, which needs no CUDA toolkit.
 
-The build calls it once for each image (waf/spng_cuda.py), the tests to look at what comes out.
-Neither needs a GPU.
+The build calls it once for each module (waf/spng_cuda.py); tests inspect its output. No GPU is needed.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path("spng/kernels/all.cu")
 
-# No contraction to fused operations that the source does not name: a device must give the bits of the CPU's emulation.
+# No contraction to fused operations that the source does not name: a device must give the same bits as the emulation on the CPU.
 LANGUAGE_FLAGS = ("--std=c++17", "--fmad=false")
 
 
 class CompileError(Exception):
-    """The compiler's messages."""
+    """Compilation failed; the text has the compiler's messages."""
 
 
 @dataclass(frozen=True)
-class Image:
-    """What is wanted: sm_90 gives machine code of that device, compute_75 PTX for it and all later ones."""
+class Target:
+    """Target of a compilation: sm_90 gives machine code for that device, compute_75 PTX for it and all later devices."""
 
     architecture: str
     line_information: bool = False
@@ -37,16 +36,16 @@ class Image:
         return self.architecture.startswith("compute_")
 
 
-def with_nvcc(nvcc: str, image: Image, output: Path, source: Path = SOURCE) -> str:
-    """Compiles; returns the messages."""
+def with_nvcc(nvcc: str, target: Target, output: Path, source: Path = SOURCE) -> str:
+    """Compile with nvcc; return its messages."""
     command = [
         nvcc,
         *LANGUAGE_FLAGS,
         "-I.",
-        f"--gpu-architecture={image.architecture}",
-        "--ptx" if image.is_ptx else "--cubin",
-        *(["--generate-line-info"] if image.line_information else []),
-        *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else []),
+        f"--gpu-architecture={target.architecture}",
+        "--ptx" if target.is_ptx else "--cubin",
+        *(["--generate-line-info"] if target.line_information else []),
+        *(["--ptxas-options=-v"] if target.verbose and not target.is_ptx else []),
         "-o",
         str(output.absolute()),
         str(source),
@@ -57,8 +56,8 @@ def with_nvcc(nvcc: str, image: Image, output: Path, source: Path = SOURCE) -> s
     return done.stdout + done.stderr
 
 
-def with_nvrtc(library: str, image: Image, output: Path, source: Path = SOURCE) -> str:
-    """Compiles; returns the messages."""
+def with_nvrtc(library: str, target: Target, output: Path, source: Path = SOURCE) -> str:
+    """Compile with NVRTC; return its messages."""
     nvrtc = ctypes.CDLL(library)
     nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
 
@@ -83,34 +82,33 @@ def with_nvrtc(library: str, image: Image, output: Path, source: Path = SOURCE) 
     options = [
         *LANGUAGE_FLAGS,
         f"-I{ROOT}",
-        f"--gpu-architecture={image.architecture}",
-        *(["--generate-line-info"] if image.line_information else []),
-        *(["--ptxas-options=-v"] if image.verbose and not image.is_ptx else []),
+        f"--gpu-architecture={target.architecture}",
+        *(["--generate-line-info"] if target.line_information else []),
+        *(["--ptxas-options=-v"] if target.verbose and not target.is_ptx else []),
     ]
     encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = nvrtc.nvrtcCompileProgram(program, len(options), encoded)
     messages = read("ProgramLog", program).rstrip(b"\0").decode()
     if status != 0:
         raise CompileError(f"NVRTC {' '.join(options)}\n{messages}")
-    output.write_bytes(read("PTX", program).rstrip(b"\0") if image.is_ptx else read("CUBIN", program))
+    output.write_bytes(read("PTX", program).rstrip(b"\0") if target.is_ptx else read("CUBIN", program))
     return messages
 
 
 def main() -> int:
+    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--compiler", choices=("nvcc", "nvrtc"), required=True)
     parser.add_argument("--path", required=True, help="the program nvcc, or libnvrtc.so")
-    parser.add_argument("--architecture", required=True, help="sm_NN: machine code; compute_NN: PTX")
-    parser.add_argument(
-        "--lineinfo", action="store_true", help="which line of the source each instruction is from"
-    )
+    parser.add_argument("--architecture", required=True, help="sm_NN for machine code, compute_NN for PTX")
+    parser.add_argument("--lineinfo", action="store_true", help="add source line information")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
-    compile_image = with_nvcc if arguments.compiler == "nvcc" else with_nvrtc
+    compile_module = with_nvcc if arguments.compiler == "nvcc" else with_nvrtc
     try:
-        compile_image(arguments.path, Image(arguments.architecture, arguments.lineinfo), arguments.output)
+        compile_module(arguments.path, Target(arguments.architecture, arguments.lineinfo), arguments.output)
     except (CompileError, OSError) as error:
         print(f"compile_kernels: {error}", file=sys.stderr)
         return 1

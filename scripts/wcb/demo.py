@@ -1,6 +1,6 @@
-"""./wcb demo: from a fresh clone to signals, a timing table, pictures and the profile of its own run.
+"""./wcb demo: from a fresh clone to signals, a timing table, pictures and a profile of the run.
 
-Does what is not done yet (set-up, configure with NVTX, build), then runs the main job on the frame in data/.
+Does the missing steps of set-up, configure (with NVTX) and build, then runs the main job on the frame in data/.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPORT = FOLDER / "report.html"
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         prog="wcb demo",
         description=__doc__,

@@ -1,4 +1,4 @@
-"""Pictures of one frame: ADC, signal and truth per plane, and some waveforms with their regions of interest.
+"""Draw one frame: ADC, signal and truth per plane, and some waveforms with their regions of interest (ROIs).
 
 python -m scripts.wcb.demo_plots --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER
 """
@@ -25,7 +25,7 @@ ADC_COLOUR = "#1d4e89"
 CHARGE_COLOURS = LinearSegmentedColormap.from_list(
     "charge", ["#ffffff", "#f9a655", "#d9376e", "#6a1b9a", "#1a0033"]
 )
-IMAGE_ROWS = 900  # time bins of a picture; more would be averaged away by the screen
+IMAGE_ROWS = 900  # time bins of a picture; a screen shows no more
 
 
 def times_us(frame: Frame) -> np.ndarray:
@@ -58,7 +58,7 @@ def without_baseline(frame: Frame) -> Frame:
 
 
 def picture_of(samples: np.ndarray) -> np.ndarray:
-    """(time bin, channel): in each bin the sample farthest from zero, so that thin tracks stay visible."""
+    """Return (time bin, channel): the sample farthest from zero in each bin, so that thin tracks stay visible."""
     step = max(1, samples.shape[1] // IMAGE_ROWS)
     bins = samples[:, : samples.shape[1] // step * step].reshape(samples.shape[0], -1, step)
     index = np.abs(bins).argmax(axis=2)[..., None]
@@ -66,14 +66,14 @@ def picture_of(samples: np.ndarray) -> np.ndarray:
 
 
 def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path: Path) -> None:
-    """One page for a plane: ADC, signal and truth side by side on the same axes."""
-    # The scales end below the brightest samples, so that ordinary tracks have colour too.
+    """Draw a plane: ADC, signal and truth side by side on the same axes."""
+    # Limit the colour scales below the largest samples, so that ordinary tracks have colour too.
     charge_limit = (
         np.percentile(signal.samples[signal.samples > 0], 97) if (signal.samples > 0).any() else 1.0
     )
     adc_limit = max(20.0, float(np.percentile(np.abs(adc.samples), 99.7)))
     panels = [
-        ("raw ADC, baseline taken off", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
+        ("raw ADC minus baseline", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
         (
             "signal: charge in regions of interest",
             signal,
@@ -117,28 +117,28 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
 
 
 def choose_rows(frame: Frame) -> list[int]:
-    """Two telling channels: the one with most charge, and an ordinary one (a quarter down the list)."""
+    """Return two channels: the one with most charge, and an ordinary one (a quarter down the list)."""
     charge = frame.samples.clip(min=0).sum(axis=1)
     order = np.argsort(charge)[::-1]
     return [int(order[0]), int(order[max(1, np.count_nonzero(charge) // 4)])]
 
 
-def window_of(charge: np.ndarray, tick_us: float) -> slice:
-    """Ticks around the largest charge, 220 us."""
+def ticks_around_peak(charge: np.ndarray, tick_us: float) -> slice:
+    """Return the ticks of 220 us around the largest charge."""
     half = int(110 / tick_us)
     middle = int(np.clip(charge.argmax(), half, max(half, len(charge) - half)))
     return slice(middle - half, min(len(charge), middle + half))
 
 
-def shade_regions(axis: plt.Axes, times: np.ndarray, samples: np.ndarray, tick_us: float) -> None:
-    """Mark the regions of interest: runs of samples that are not zero."""
+def shade_rois(axis: plt.Axes, times: np.ndarray, samples: np.ndarray, tick_us: float) -> None:
+    """Shade the ROIs: runs of samples that are not zero."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (samples != 0).astype(np.int8), [0]])))
     for first, last in edges.reshape(-1, 2):
         axis.axvspan(times[first], times[last - 1] + tick_us, color=ROI_COLOUR, lw=0)
 
 
 def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: Path) -> None:
-    """Two channels of each plane: ADC above, charge with its regions and the truth below."""
+    """Draw two channels of each plane: ADC above, charge with its ROIs and the truth below."""
     figure = plt.figure(figsize=(5.4 * len(planes), 9.5), layout="constrained")
     figure.suptitle(
         "Waveforms: raw ADC above, charge below; shaded: regions of interest", fontsize=15, fontweight="bold"
@@ -149,10 +149,10 @@ def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: P
         reference = truth or signal
         for (upper, lower), row in zip((axes[:2], axes[2:]), choose_rows(reference)):
             tick_us = signal.tick_ns / 1e3
-            ticks = window_of(reference.samples[row], tick_us)
+            ticks = ticks_around_peak(reference.samples[row], tick_us)
             times, charge = times_us(signal)[ticks], signal.samples[row, ticks]
             for axis in (upper, lower):
-                shade_regions(axis, times, charge, tick_us)
+                shade_rois(axis, times, charge, tick_us)
                 axis.set_xlim(times[0], times[-1])
                 axis.axhline(0, color="0.8", lw=0.8, zorder=1)
             upper.step(times_us(adc)[ticks], adc.samples[row, ticks], where="post", color=ADC_COLOUR, lw=0.9)
@@ -171,16 +171,18 @@ def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: P
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--adc", type=Path, required=True, help="frame file with the raw ADC")
-    parser.add_argument("--signal", type=Path, required=True, help="frame file that wire-cell wrote")
-    parser.add_argument("--tag", help="tag of the signal; default: the first one of the file")
+    parser.add_argument("--signal", type=Path, required=True, help="frame file with the signal")
+    parser.add_argument("--tag", help="frame tag of the signal (default: the first tag of the file)")
     parser.add_argument("--truth", type=Path, help="frame file with the true charge")
     parser.add_argument(
-        "--planes", default="U:800,V:800,W:960", help="names and numbers of channels, in channel order"
+        "--planes",
+        default="U:800,V:800,W:960",
+        help="name and number of channels of each plane, in channel order",
     )
     parser.add_argument("--out", type=Path, required=True, help="folder of the pictures")
     options = parser.parse_args()

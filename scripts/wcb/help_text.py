@@ -1,4 +1,4 @@
-"""The text of ./wcb --help: commands, options, variables; needs neither waf nor a virtual environment."""
+"""The text of ./wcb --help. Needs neither waf nor a virtual environment."""
 
 from __future__ import annotations
 
@@ -13,82 +13,83 @@ import spng_options  # noqa: E402  (the declarations that configure uses)
 HEAD = """\
 wcb [command] [options]
 
-Two commands do everything, resume where they stopped and need only Debian 12's python3:
+Two commands do everything. They resume after an interruption and need only Debian 12's python3:
   demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures and its profile
-  test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: some)
+  test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: selected tests)
 
 Set-up:
   setup       system packages (apt, with root or sudo) and Python packages (.venv)
                 --full           all Python packages, CUDA's too: 2.8 GB to download, 5.1 GB on disk
                                  (default with an NVIDIA driver, and for test)
-                --slim           leave out what only a GPU or Python's torch needs: 0.6 GB, 0.8 GB
+                --slim           without packages that only a GPU or Python's torch needs: 0.6 GB, 0.8 GB
                                  (default without a driver)
-                --without-torch  no LibTorch: configure --with-libtorch=DIR takes yours
-                --no-system      do not look at the system packages
-              demo and test take these options too
+                --without-torch  without LibTorch; give yours by configure --with-libtorch=DIR
+                --no-system      do not check the system packages
+              demo and test accept these options too
   env         print shell lines: eval "$(./wcb env)" puts wire-cell and Python's packages on the paths
   shell       start your shell with that environment
-  bench       measure every step and the chain (--all: all pages; --check: against the reference; bench --help)
-  physics     simulate events, compare what the chain makes of them with the truth: JSON and one HTML page
-  bundle DIR  a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
-                --no-build       take what is built
+  bench       measure every step and the chain (--all: all pages; --check: compare with the reference; bench --help)
+  physics     simulate events, process them and compare the signals with the truth: JSON and one HTML page
+  lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)
+  bundle DIR  make a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
+                --no-build       bundle the present build
 
-The field's way:
+Step by step, as in the Wire-Cell Toolkit:
   ./wcb configure --prefix=DIR --with-nvtx ...
   ./wcb                          (the same as: ./wcb build)
   ./wcb install
 
-  configure   find compiler, LibTorch and the other parts; remember the options
+  configure   find compiler, LibTorch and the other parts; store the options
   build       build the library, wire-cell, the tests and the benchmarks
   install     bin/wire-cell, lib/, include/, share/wirecell/{cfg,data} under --prefix
   uninstall   remove what install copied
-  clean       remove what build made; distclean: and what configure found
+  clean       remove the build's outputs; distclean: also the result of configure
   list        list the targets
   clangdb     write compile_commands.json into the build folder
 
 Options of configure:
-  --prefix=DIR                   where install copies to (default /usr/local); --bindir=DIR, --libdir=DIR
+  --prefix=DIR                   install destination (default /usr/local); --bindir=DIR, --libdir=DIR
   -o DIR, --out=DIR              build folder (default build)
   --build-mode=MODE              release (default), debug, asan (address, undefined) or tsan (threads)
-  --with-nvtx[=DIR]              compile the NVTX ranges in; needs NVTX3's headers and no library
-  --cuda-compiler=WHICH          for the CUDA kernels: auto (default), nvcc, nvrtc, or none
+  --with-nvtx[=DIR]              compile the NVTX ranges in; needs only NVTX3's headers
+  --cuda-compiler=WHICH          compiler of the CUDA kernels: auto (default), nvcc, nvrtc, or none
   --with-lineinfo                line information in the CUDA kernels, for Nsight Compute
 """
 
 PART_OPTIONS = """
-  Where the parts are: DIR holds include/ and lib/. Each --with-NAME has also --with-NAME-include=A,B and
-  --with-NAME-lib=A,B (folders) and --with-NAME-libs=x,y (names of libraries). In place of DIR: yes, on, true or 1
-  for the usual folders; no, off, false or 0 leaves the part out.
+  Locations of the parts: DIR has include/ and lib/. Each --with-NAME also has --with-NAME-include=A,B and
+  --with-NAME-lib=A,B (folders) and --with-NAME-libs=x,y (names of libraries). Values other than DIR: yes, on, true or 1
+  for the usual folders; no, off, false or 0 for a build without the part.
 """
 
 TAIL = """
 Options of build and install:
   -j N, --jobs=N                 compile N files at once (default: number of cores)
-  -k, --keep                     go on after errors
+  -k, --keep                     continue after errors
   -v, --verbose                  show the compiler's command lines
   -p, --progress                 progress bar
   --targets=A,B                  build only these (see list)
-  --notests                      leave tests and benchmarks out
-  --prefix=DIR                   install into DIR instead of configure's folder; --bindir=DIR, --libdir=DIR
+  --notests                      build no tests and no benchmarks
+  --prefix=DIR                   install into DIR instead of configure's prefix; --bindir=DIR, --libdir=DIR
   --destdir=DIR                  install under DIR/PREFIX, for packagers
   --no-venv                      use the waflib of the python3 that runs ./wcb
 
 Variables:
-  CXX, CXXFLAGS, LINKFLAGS       compiler and further flags, read by configure
+  CXX, CXXFLAGS, LINKFLAGS       compiler and additional flags, read by configure
   JOBS                           number of parallel jobs
-  PREFIX, DESTDIR                as the options; install prefers the --prefix that configure was given to PREFIX
+  PREFIX, DESTDIR                like the options; for install, configure's --prefix overrides PREFIX
   LIBTORCH                       folder of LibTorch, before .venv is searched
   CONDA_PREFIX, PKG_CONFIG_PATH  searched for parts before the system is
   CUDA_HOME                      searched for CUDA headers and nvcc before /usr/local/cuda
-  WAFLOCK                        name of the file that remembers the build folder; one name per build folder
-                                 lets several builds live in one checkout
+  WAFLOCK                        name of the file that stores the build folder; with one name per build folder
+                                 one checkout can have several builds
   PIP_*                          pip's own: PIP_INDEX_URL, PIP_CACHE_DIR, ...
   NO_COLOR, NOCOLOR              no colours
 """
 
 
 def help_text() -> str:
-    """The whole page."""
+    """Return the help page."""
     width = max(map(len, spng_options.PARTS))
     rows = spng_options.PARTS | {"boost": "Boost; also --boost-include=DIR, --boost-libs=DIR, --boost-mt"}
     parts = "".join(f"  --with-{name + '=DIR':{width + 8}}  {text}\n" for name, text in rows.items())
@@ -101,7 +102,7 @@ def help_text() -> str:
         HEAD
         + PART_OPTIONS
         + parts
-        + "\nOptions of the field's toolkit that mean nothing here: accepted and noted.\n"
+        + "\nOptions of the Wire-Cell Toolkit without a meaning here; they are accepted with a note:\n"
         + note
         + "\n"
         + TAIL

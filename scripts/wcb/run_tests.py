@@ -28,21 +28,21 @@ CORES = len(os.sched_getaffinity(0))
 
 @dataclass
 class Outcome:
-    """What a set of tests came to: names, with the reason where there is one."""
+    """Result of a set of tests: names, with the reasons of failures and skips."""
 
     passed: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: "Outcome") -> None:
-        """Join another set."""
+        """Add another set."""
         self.passed += other.passed
         self.failed |= other.failed
         self.skipped |= other.skipped
 
 
 def read_junit(path: Path) -> Outcome:
-    """Read the XML report which both GoogleTest and pytest write. Raises on an absent or unfinished file."""
+    """Read the JUnit XML report of GoogleTest or pytest. Raise OSError or ParseError for an absent or unfinished file."""
     outcome = Outcome()
     for case in xml.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname', '')}.{case.get('name')}"
@@ -58,7 +58,7 @@ def read_junit(path: Path) -> Outcome:
 
 
 def reason(element: xml.Element) -> str:
-    """What a failure's or skip's message says, in one line. GoogleTest puts a line with the place before it."""
+    """Return the message of a failure or skip as one line, without the source position that GoogleTest puts before it."""
     lines = [line.strip() for line in (element.get("message") or element.text or "").splitlines()]
     lines = [line for line in lines if line and line not in ("Skipped", "Failed", "unknown file")]
     if len(lines) > 1 and lines[0].rsplit(":", 1)[-1].isdigit():
@@ -159,7 +159,7 @@ def run_pytest(only: str) -> Outcome:
 
 
 def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
-    """Files with tests, below folders of the checkout, of which the report names none."""
+    """Return the test files below `folders` of which the report has no test."""
     ran = {*outcome.passed, *outcome.failed, *outcome.skipped}
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -170,7 +170,7 @@ def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         prog="wcb test",
         description=__doc__,

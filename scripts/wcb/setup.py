@@ -13,7 +13,7 @@ from .checkout import VENV, fail, one_at_a_time, say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Options of setup, which demo and test take too."""
+    """Add the options of setup, which demo and test accept too."""
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--full",
@@ -27,23 +27,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="mode",
         action="store_const",
         const="slim",
-        help="leave out what only a GPU or Python's torch needs: 0.6 GB, 0.8 GB; tests of these skip (default without a driver)",
+        help="without packages that only a GPU or Python's torch needs: 0.6 GB, 0.8 GB; their tests skip (default without a driver)",
     )
     choice.add_argument(
         "--without-torch",
         dest="mode",
         action="store_const",
         const="without-torch",
-        help="no torch at all: build with ./wcb configure --with-libtorch=DIR (50 MB, 0.2 GB)",
+        help="without torch; build with ./wcb configure --with-libtorch=DIR (50 MB, 0.2 GB)",
     )
-    parser.add_argument("--no-system", action="store_true", help="do not look at the system packages")
+    parser.add_argument("--no-system", action="store_true", help="do not check the system packages")
 
 
 def ensure(mode: str | None, no_system: bool = False, quiet: bool = False, for_tests: bool = False) -> None:
-    """Install what is missing.
+    """Do the missing steps of the set-up.
 
-    @param quiet      print nothing when the environment is complete
-    @param for_tests  install what only tests need too
+    @param quiet      print nothing if the environment is complete
+    @param for_tests  also install packages that only tests need
     """
     if quiet and not for_tests and virtual_environment.is_ready(mode):
         return
@@ -54,12 +54,12 @@ def ensure(mode: str | None, no_system: bool = False, quiet: bool = False, for_t
 
 
 def enter(mode: str | None, no_system: bool) -> None:
-    """Do what is not done yet, and go on in the environment, whose packages can be imported after this.
+    """Do the missing steps of the set-up, and continue in the virtual environment, whose packages can be imported after this.
 
-    Replaces this process by the environment's Python with the same module and arguments, unless that Python runs already
-    and found a complete environment: packages of ours that are linked into it after its start are not on its path.
+    Replace this process by the environment's Python with the same module and arguments, unless that Python runs already
+    and found a complete environment: packages that are linked into it after its start are not on its path.
     """
-    # Not sys.prefix, which PYTHONHOME changes: the new process would not know that it is one, and replace itself for ever.
+    # Do not use sys.prefix: PYTHONHOME changes it, and the new process would replace itself without end.
     is_inside = Path(sys.executable).parent == VENV / "bin" and virtual_environment.is_ready(mode)
     ensure(mode, no_system, quiet=True)
     if not is_inside:
@@ -69,22 +69,26 @@ def enter(mode: str | None, no_system: bool) -> None:
 
 
 def run_in_environment(module: str, options: argparse.Namespace) -> int:
-    """The exit status of main(options) of a module that needs the environment's packages. With options.build, the folder of a build
-    that is to be taken as it is, nothing is set up: this Python must have them."""
+    """Return the exit status of main(options) of a module that needs the environment's packages.
+
+    With options.build, the folder of a finished build, do no set-up: this Python must have the packages.
+    """
     if options.build is None:
         enter(options.mode, options.no_system)
     try:
-        command = importlib.import_module(module)  # only now: on a fresh checkout there was no NumPy before
+        command = importlib.import_module(module)  # imported here: a fresh checkout had no NumPy before
     except ModuleNotFoundError as missing:
-        fail(f"{missing}; --build makes no environment: ./wcb setup does")
+        fail(f"{missing}; --build does no set-up. To fix: ./wcb setup")
     return command.main(options)
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="wcb setup", description=__doc__, allow_abbrev=False)
     add_options(parser)
     options = parser.parse_args(arguments)
     ensure(options.mode, options.no_system)
-    say("\nNext: ./wcb configure --prefix=DIR --with-nvtx && ./wcb, or ./wcb demo, which does both and runs")
+    say(
+        "\nNext: ./wcb configure --prefix=DIR --with-nvtx && ./wcb, or ./wcb demo, which does both and runs the main job"
+    )
     return 0

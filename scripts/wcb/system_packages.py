@@ -1,7 +1,7 @@
-"""System packages: which are missing, and how to get them.
+"""Find and install missing system packages.
 
-With root (or sudo that asks nothing) and apt they are installed, after the line is shown. Otherwise nothing
-is installed: what exists is used, and what is missing is listed with its names.
+With apt and root, or sudo without a password, install them after printing the command. Otherwise install nothing and
+list the missing packages by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIST = Path(__file__).with_name("system-packages.txt")
 
 @dataclass(frozen=True)
 class Package:
-    """One line of the list."""
+    """One line of system-packages.txt."""
 
     apt: str
     conda: str  # "-" where conda-forge has none
@@ -33,7 +33,7 @@ class Package:
         return self.purpose.startswith("optional: ")
 
     def present(self) -> bool:
-        """Whether its sign is found in the system or in an active conda environment."""
+        """Tell whether its sign is in the system or in an active conda environment."""
         kind, name = self.sign.split(":", 1)
         if kind == "command":
             return shutil.which(name) is not None or (name == "g++" and bool(os.environ.get("CXX")))
@@ -43,7 +43,7 @@ class Package:
 
 
 def include_folders() -> list[Path]:
-    """Header folders that a compiler searches unasked, and conda's."""
+    """Return the header folders that a compiler searches by default, and conda's."""
     multiarch = f"/usr/include/{os.uname().machine}-linux-gnu"
     folders = ["/usr/local/include", "/usr/include", multiarch]
     folders += [f"{os.environ['CONDA_PREFIX']}/include"] if os.environ.get("CONDA_PREFIX") else []
@@ -51,13 +51,13 @@ def include_folders() -> list[Path]:
 
 
 def read_list(path: Path = LIST) -> list[Package]:
-    """The packages of the list, in its order."""
+    """Return the packages of the list, in its order."""
     lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
     return [Package(*(cell.strip() for cell in line.split("|"))) for line in lines if line and line[0] != "#"]
 
 
 def rights() -> list[str] | None:
-    """What gives root's rights: [] as root, ['sudo', '-n'] where sudo asks nothing, None without."""
+    """Return the prefix of commands that need root: [] for root, ['sudo', '-n'] if sudo asks for no password, else None."""
     if os.geteuid() == 0:
         return []
     if (
@@ -97,11 +97,11 @@ def ensure(for_tests: bool = False) -> None:
             fail(report(still, "still missing after apt-get"), 1)
     for package in optional:
         if prefix is None or install(prefix, [package]) or not package.present():
-            say(f"System packages: {package.apt} is not there and was not installed ({package.purpose}).")
+            say(f"System packages: {package.apt} is missing and was not installed ({package.purpose}).")
 
 
 def install(prefix: list[str], packages: list[Package]) -> str:
-    """Show the line that installs them, and run it. Returns what failed, empty when nothing did."""
+    """Print the command that installs the packages, and run it. Return an error text, empty on success."""
     names = [package.apt for package in packages]
     apt = prefix + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     command = apt + ["install", "-y", "--no-install-recommends", *names]
@@ -122,7 +122,7 @@ def install(prefix: list[str], packages: list[Package]) -> str:
 
 
 def report(missing: list[Package], reason: str) -> str:
-    """What is missing, with the names in apt and conda-forge."""
+    """Return the error text: the missing packages by their names in apt and conda-forge."""
     width = max(len(package.apt) for package in missing)
     lines = [
         f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing
@@ -138,5 +138,5 @@ def report(missing: list[Package], reason: str) -> str:
             if conda
             else ""
         )
-        + "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for what you have elsewhere"
+        + "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for parts in other folders"
     )

@@ -1,7 +1,7 @@
-"""The checkout's virtual environment: made from requirements.txt, resumed where it stopped, repaired.
+"""Create, complete and repair the checkout's virtual environment from requirements.txt.
 
-A package counts as installed only when pip has written its INSTALLER file, which it does last; so a package
-whose unpacking was interrupted is done again, and finished ones are not.
+A package counts as installed if its INSTALLER file exists, which pip writes last. A package whose unpacking was
+interrupted is installed again, finished packages are not.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m {module} "$@"
 """
 OLDEST_PYTHON = (3, 11)
 DRIVER_FILES = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1")
-LARGE_MB = 20.0  # packages from this size on are fetched one by one, so that a stop loses at most one of them
+LARGE_MB = 20.0  # larger packages are fetched one by one, so that an interruption loses at most one
 
-# mode -> the sets of requirements.txt that it installs
+# Mode -> sets of requirements.txt that it installs.
 MODES = {"full": ("base", "torch", "gpu"), "slim": ("base", "torch"), "without-torch": ("base",)}
 
-# What --slim keeps of the torch package: LibTorch for the CPU and its headers.
+# Parts of the torch package that --slim keeps: LibTorch for the CPU and its headers.
 SLIM_KEPT = ("include", "lib", "share", "version.py", "__init__.py")
 SLIM_LIBRARIES = ("libtorch_cpu.so", "libc10.so", "libgomp.so")
 SLIM_MODULE = (
-    'raise ImportError("Python\'s torch was left out by ./wcb setup --slim; ./wcb setup --full brings it")\n'
+    'raise ImportError("./wcb setup --slim left out Python\'s torch; ./wcb setup --full installs it")\n'
 )
 
 
@@ -53,7 +53,7 @@ class Requirement:
 
 
 def read_requirements(path: Path = REQUIREMENTS) -> list[Requirement]:
-    """'name==version # set download disk slim', one a line."""
+    """Read lines of the form 'name==version # set download disk slim'."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
@@ -65,7 +65,7 @@ def read_requirements(path: Path = REQUIREMENTS) -> list[Requirement]:
 
 
 def fingerprint(mode: str) -> str:
-    """Changes when the environment has to be looked at again."""
+    """Return a checksum that changes when the environment has to be checked again."""
     return hashlib.sha256(REQUIREMENTS.read_bytes() + mode.encode()).hexdigest()
 
 
@@ -134,7 +134,7 @@ def ensure(mode: str | None, for_tests: bool = False) -> None:
 
 
 def say_default(for_tests: bool) -> None:
-    """Say in one line which set is installed when no option gives one, and how to get the other."""
+    """Print which set is installed by default, and the option for the other."""
     if has_nvidia_driver():
         say("Python packages: the full set, for the GPU of this machine.")
     elif for_tests:
@@ -148,7 +148,7 @@ def say_default(for_tests: bool) -> None:
 
 
 def make_environment() -> None:
-    """Create .venv, or create it anew when its Python or pip does not run."""
+    """Create .venv. Recreate it if its Python or pip does not run."""
     if sys.version_info < OLDEST_PYTHON:
         fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed")
     python = VENV / "bin" / "python"
@@ -165,24 +165,24 @@ def make_environment() -> None:
 
 
 def path_file(folder: str) -> Path:
-    """The file by which the environment's Python finds a package of ours."""
+    """Return the .pth file that puts one of our packages on the path of the environment's Python."""
     return site_packages() / f"spng-{folder}.pth"
 
 
 def launcher(command: str) -> Path:
-    """The command of a package of ours in the environment."""
+    """Return the path of the command of one of our packages."""
     return VENV / "bin" / command
 
 
 def launcher_text(command: str) -> str:
-    """What the launcher of a command is."""
+    """Return the script that starts a command."""
     return LAUNCHER_TEXT.format(module=command.replace("-", "_"))
 
 
 def link_own_packages() -> None:
     """Put the commands of this checkout's Python packages into the environment.
 
-    Two small files each instead of pip install --editable, which would need a build backend and, for it, the network.
+    Write two small files each. pip install --editable would need a build backend and, for it, the network.
     """
     for folder, command in OWN_PACKAGES.items():
         path_file(folder).write_text(f"{ROOT / folder}\n", encoding="utf-8")
@@ -191,7 +191,7 @@ def link_own_packages() -> None:
 
 
 def are_own_packages_linked() -> bool:
-    """Whether link_own_packages was done, for this very place of the checkout."""
+    """Tell whether link_own_packages ran for the present path of the checkout."""
     try:
         return all(
             path_file(folder).read_text(encoding="utf-8").strip() == str(ROOT / folder)
@@ -203,17 +203,17 @@ def are_own_packages_linked() -> bool:
 
 
 def site_packages() -> Path:
-    """Where the environment's packages are."""
+    """Return the folder of the environment's packages."""
     return next(iter(sorted((VENV / "lib").glob("python3*/site-packages"))), VENV / "none")
 
 
 def torch_folder() -> Path:
-    """LibTorch in the environment."""
+    """Return the folder of LibTorch in the environment."""
     return site_packages() / "torch"
 
 
 def is_installed(item: Requirement) -> bool:
-    """Whether pip finished this very version."""
+    """Tell whether pip finished installing this version."""
     record = f"{item.name.replace('-', '_')}-{item.version}.dist-info"
     return any(
         folder.name.lower() == record and (folder / "INSTALLER").exists()
@@ -222,7 +222,7 @@ def is_installed(item: Requirement) -> bool:
 
 
 def install(items: list[Requirement], mode: str) -> None:
-    """Install with sizes first and progress after; pip keeps what it fetched in its cache."""
+    """Print the sizes, then install with progress; pip keeps its downloads in its cache."""
     if not items:
         return
     download = sum(item.download for item in items)
@@ -245,13 +245,13 @@ def install(items: list[Requirement], mode: str) -> None:
 
 
 def batches(items: list[Requirement]) -> list[list[Requirement]]:
-    """The small packages together (pip first of all, by its own rules), each large one alone."""
+    """Return all small packages as one batch and each large one as its own."""
     small = [item for item in items if item.download < LARGE_MB]
     return ([small] if small else []) + [[item] for item in items if item.download >= LARGE_MB]
 
 
 def pip_install(batch: list[Requirement]) -> None:
-    """One call of pip. --no-deps, because requirements.txt is the closed list."""
+    """Call pip once. --no-deps, because requirements.txt lists all dependencies."""
     command = [
         str(VENV / "bin" / "python"),
         "-m",
@@ -265,32 +265,33 @@ def pip_install(batch: list[Requirement]) -> None:
     ] + ([] if sys.stdout.isatty() else ["--quiet"])
     if run(command + [f"{item.name}=={item.version}" for item in batch]):
         fail(
-            "pip failed; see its message above. What is done is kept: run the same command again to go on", 1
+            "pip failed; see its message above. Finished packages are kept: run the same command again to continue",
+            1,
         )
 
 
 def check_space(needed_mb: float) -> None:
-    """Refuse before the download rather than in the middle."""
+    """End before the download if the disk is too small for it."""
     free = shutil.disk_usage(VENV).free / 1e6
     if free < needed_mb:
         fail(f"not enough room in {VENV}: {size(needed_mb)} needed, {size(free)} free", 1)
 
 
 def size(megabytes: float) -> str:
-    """'531 MB' or '2.8 GB'."""
+    """Format a size: '531 MB' or '2.8 GB'."""
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"
 
 
 def is_pruned() -> bool:
-    """Whether torch is there as --slim leaves it."""
+    """Tell whether torch is installed as --slim leaves it."""
     module = torch_folder() / "__init__.py"
     return module.exists() and module.read_text(encoding="utf-8") == SLIM_MODULE
 
 
 def prune_torch() -> None:
-    """Take what only a GPU or Python needs out of the torch package.
+    """Remove the parts of the torch package that only a GPU or Python needs.
 
-    The module that says so is written first: after an interruption --full then knows that torch is not whole.
+    Write the marker module first: after an interruption --full then finds that torch is incomplete.
     """
     folder = torch_folder()
     (folder / "__init__.py").write_text(SLIM_MODULE, encoding="utf-8")
@@ -303,7 +304,7 @@ def prune_torch() -> None:
 
 
 def remove(path: Path) -> None:
-    """A file or a whole folder."""
+    """Remove a file or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -1,4 +1,4 @@
-"""The call of waf, which comes from its registry package in the virtual environment."""
+"""Run waf, which is the package waflib of the virtual environment."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .help_text import spng_options
 
 COMMANDS = ("configure", "build", "install", "uninstall", "clean", "distclean", "list", "clangdb")
 
-# Runs in the checkout's root with the caller's folder as the first argument: ./wcb does the same from every
-# folder, and relative paths in --prefix and the like are the caller's.
+# Runs in the checkout's root with the caller's folder as the first argument: ./wcb behaves the same in every folder, and
+# relative paths in options such as --prefix are relative to the caller's folder.
 ENTRY = """
 import os, signal, sys, waflib
 from waflib import Context, Options, Scripting
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # "./wcb | head" ends quietly
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # "./wcb | head" ends without an error
 caller = sys.argv.pop(1)
 sanitize = Options.OptionsContext.sanitize_path
 Options.OptionsContext.sanitize_path = lambda self, path, cwd=None: sanitize(self, path, cwd or caller)
@@ -28,7 +28,7 @@ Scripting.waf_entry_point(os.getcwd(), Context.WAFVERSION, os.path.dirname(os.pa
 
 
 def find_python(use_venv: bool) -> str:
-    """A Python that can import waflib: the virtual environment's, else the one running."""
+    """Return a Python that can import waflib: the virtual environment's, else the present one."""
     candidates = ([str(VENV / "bin" / "python")] if use_venv else []) + [sys.executable]
     for python in candidates:
         if (
@@ -42,16 +42,16 @@ def find_python(use_venv: bool) -> str:
     if use_venv:
         waf = next(item for item in virtual_environment.read_requirements() if item.name == "waflib")
         fail(
-            "waf is not there yet. To fix: ./wcb setup (see ./wcb setup --help for its sizes), or put\n"
-            f"  waflib=={waf.version} where {sys.executable} finds it and give --no-venv"
+            "waf is not installed. To fix: ./wcb setup (see ./wcb setup --help for its sizes), or install\n"
+            f"  waflib=={waf.version} for {sys.executable} and give --no-venv"
         )
     fail(f"--no-venv: {sys.executable} cannot import waflib")
 
 
 def with_values(arguments: list[str]) -> list[str]:
-    """Write --with-NAME as --with-NAME=yes and --with-NAME DIR as --with-NAME=DIR, and other options of this kind.
+    """Write --with-NAME as --with-NAME=yes, --with-NAME DIR as --with-NAME=DIR, and other such options likewise.
 
-    Otherwise the command after an option without a value would be taken for its value.
+    Otherwise waf would take the command after an option without a value for its value.
     """
     result: list[str] = []
     for argument in arguments:
@@ -68,7 +68,7 @@ def with_values(arguments: list[str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run waf's commands; returns its exit status."""
+    """Run waf's commands; return its exit status."""
     use_venv = "--no-venv" not in arguments
     python = find_python(use_venv)
     environment = dict(os.environ, WAFLOCK=lock_name(), PYTHONDONTWRITEBYTECODE="1")

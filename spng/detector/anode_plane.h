@@ -3,7 +3,7 @@
 
 #include "spng/core/component.h"
 #include "spng/detector/wires.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ struct WireSchemaFileConfig {
 };
 
 /// Reads the file once for all anodes.
-class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public ReadsDataFile {
+class WireSchemaFile : public ServiceWith<WireSchemaFileConfig>, public DataFileReader {
 public:
     void prepare(Environment& environment) override;
     const WireSchema& schema() const { return m_schema; }

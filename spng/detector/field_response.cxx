@@ -18,10 +18,10 @@ using nlohmann::json;
                 {.what = what, .where = where, .seen = seen, .expected = expected, .hint = {}});
 }
 
-double positive_number(const json& object, const char* key, const JsonPlace& place) {
-    const double value = json_number(object, key, place);
+double positive_number(const json& object, const char* key, const JsonLocation& location) {
+    const double value = json_number(object, key, location);
     if (!(value > 0)) {
-        fail(place.text() + ", key \"" + key + "\"", "a field response has an impossible value",
+        fail(location.text() + ", key \"" + key + "\"", "a field response has an impossible value",
              std::to_string(value), "a positive number");
     }
     return value;
@@ -32,42 +32,43 @@ double whole_nanoseconds(double period) {
     return std::abs(period - rounded) < 0.01 * rounded ? rounded : period;
 }
 
-void read_current(const json& path, at::Tensor& current, std::int64_t row, const JsonPlace& place) {
-    const json& samples =
-        json_list(json_member(json_member(path, "current", place), "array", place), "elements", place);
+void read_current(const json& path, at::Tensor& current, std::int64_t row, const JsonLocation& location) {
+    const json& samples = json_list(json_member(json_member(path, "current", location), "array", location),
+                                    "elements", location);
     if (static_cast<std::int64_t>(samples.size()) != current.size(1)) {
-        fail(place.text(), "paths of a plane have different lengths",
+        fail(location.text(), "paths of a plane have different lengths",
              std::to_string(samples.size()) + " samples",
              std::to_string(current.size(1)) + ", as the first path of the plane");
     }
     double* output = current.mutable_data_ptr<double>() + row * current.size(1);
     for (const json& sample : samples) {
         if (!sample.is_number()) {
-            fail(place.text() + ", current", "a sample is not a number", sample.type_name(), "a number");
+            fail(location.text() + ", current", "a sample is not a number", sample.type_name(), "a number");
         }
         *output++ = sample.get<double>();
     }
 }
 
-PlaneResponse read_plane(const json& content, const JsonPlace& place) {
+PlaneResponse read_plane(const json& content, const JsonLocation& location) {
     PlaneResponse plane;
-    plane.ident = json_integer(content, "planeid", place);
-    plane.pitch = positive_number(content, "pitch", place);
-    const json& paths = json_list(content, "paths", place);
+    plane.ident = json_integer(content, "planeid", location);
+    plane.pitch = positive_number(content, "pitch", location);
+    const json& paths = json_list(content, "paths", location);
     if (paths.empty()) {
-        fail(place.text(), "a plane has no paths", "an empty list", "at least one path");
+        fail(location.text(), "a plane has no paths", "an empty list", "at least one path");
     }
     for (std::size_t row = 0; row < paths.size(); ++row) {
-        const JsonPlace path_place = place.at("paths", row);
-        const json& path = json_member(paths[row], "PathResponse", path_place);
-        plane.pitch_positions.push_back(json_number(path, "pitchpos", path_place));
+        const JsonLocation path_location = location.at("paths", row);
+        const json& path = json_member(paths[row], "PathResponse", path_location);
+        plane.pitch_positions.push_back(json_number(path, "pitchpos", path_location));
         if (row == 0) {
-            const json& array = json_member(json_member(path, "current", path_place), "array", path_place);
-            const std::size_t samples = json_list(array, "elements", path_place).size();
+            const json& array =
+                json_member(json_member(path, "current", path_location), "array", path_location);
+            const std::size_t samples = json_list(array, "elements", path_location).size();
             plane.current = at::empty(
                 {static_cast<std::int64_t>(paths.size()), static_cast<std::int64_t>(samples)}, at::kDouble);
         }
-        read_current(path, plane.current, static_cast<std::int64_t>(row), path_place);
+        read_current(path, plane.current, static_cast<std::int64_t>(row), path_location);
     }
     return plane;
 }
@@ -88,7 +89,7 @@ const PlaneResponse& FieldResponse::plane(int plane_ident) const {
 
 FieldResponse load_field_response(const std::string& path) {
     const json document = load_json_file(path);
-    const JsonPlace file{.file = path};
+    const JsonLocation file{.file = path};
     const json& content = json_member(document, "FieldResponse", file);
     FieldResponse response{.path = path,
                            .origin = json_number(content, "origin", file),
@@ -98,8 +99,9 @@ FieldResponse load_field_response(const std::string& path) {
                            .planes = {}};
     const json& planes = json_list(content, "planes", file);
     for (std::size_t index = 0; index < planes.size(); ++index) {
-        const JsonPlace place = file.at("planes", index);
-        response.planes.push_back(read_plane(json_member(planes[index], "PlaneResponse", place), place));
+        const JsonLocation location = file.at("planes", index);
+        response.planes.push_back(
+            read_plane(json_member(planes[index], "PlaneResponse", location), location));
     }
     return response;
 }

@@ -11,41 +11,41 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void fail(const JsonPlace& place, const std::string& seen, const std::string& expected) {
+[[noreturn]] void fail(const JsonLocation& location, const std::string& seen, const std::string& expected) {
     throw Error(ErrorKind::Configuration, {.what = "a noise spectrum cannot be used",
-                                           .where = place.text(),
+                                           .where = location.text(),
                                            .seen = seen,
                                            .expected = expected,
                                            .hint = {}});
 }
 
-std::vector<double> read_numbers(const json& object, const char* key, const JsonPlace& place) {
+std::vector<double> read_numbers(const json& object, const char* key, const JsonLocation& location) {
     std::vector<double> numbers;
-    for (const json& value : json_list(object, key, place)) {
+    for (const json& value : json_list(object, key, location)) {
         if (!value.is_number()) {
-            fail(place, std::string(key) + " holds a " + value.type_name(), "numbers only");
+            fail(location, std::string(key) + " holds a " + value.type_name(), "numbers only");
         }
         numbers.push_back(value.get<double>());
     }
     return numbers;
 }
 
-void check(const NoiseSpectrum& spectrum, const JsonPlace& place) {
+void check(const NoiseSpectrum& spectrum, const JsonLocation& location) {
     if (spectrum.frequency.empty() || spectrum.frequency.size() != spectrum.amplitude.size()) {
-        fail(place,
+        fail(location,
              std::to_string(spectrum.frequency.size()) + " freqs, " +
                  std::to_string(spectrum.amplitude.size()) + " amps",
              "as many freqs as amps, at least one");
     }
     const auto& frequency = spectrum.frequency;
     if (std::adjacent_find(frequency.begin(), frequency.end(), std::greater_equal<>()) != frequency.end()) {
-        fail(place, "freqs that do not increase", "increasing frequencies");
+        fail(location, "freqs that do not increase", "increasing frequencies");
     }
     if (std::any_of(spectrum.amplitude.begin(), spectrum.amplitude.end(), [](double a) { return a < 0; })) {
-        fail(place, "a negative amplitude", "amplitudes of 0 or more");
+        fail(location, "a negative amplitude", "amplitudes of 0 or more");
     }
     if (!(spectrum.period > 0) || spectrum.sample_count <= 0) {
-        fail(place,
+        fail(location,
              "period " + std::to_string(spectrum.period) + ", nsamples " +
                  std::to_string(spectrum.sample_count),
              "positive numbers");
@@ -56,23 +56,23 @@ void check(const NoiseSpectrum& spectrum, const JsonPlace& place) {
 
 std::vector<NoiseSpectrum> load_noise_spectra(const std::string& path) {
     const json document = load_json_file(path);
-    const JsonPlace file{.file = path};
+    const JsonLocation file{.file = path};
     if (!document.is_array() || document.empty()) {
         fail(file, document.is_array() ? "an empty list" : document.type_name(), "a list of spectra");
     }
     std::vector<NoiseSpectrum> spectra;
     for (const json& content : document) {
-        const JsonPlace place = file.at("spectra", spectra.size());
-        spectra.push_back({.plane = json_integer(content, "plane", place),
-                           .wire_length = json_number(content, "wirelen", place),
-                           .period = json_number(content, "period", place),
-                           .sample_count = static_cast<int>(json_number(content, "nsamples", place)),
-                           .gain = json_number(content, "gain", place),
-                           .shaping = json_number(content, "shaping", place),
-                           .constant = json_number(content, "const", place),
-                           .frequency = read_numbers(content, "freqs", place),
-                           .amplitude = read_numbers(content, "amps", place)});
-        check(spectra.back(), place);
+        const JsonLocation location = file.at("spectra", spectra.size());
+        spectra.push_back({.plane = json_integer(content, "plane", location),
+                           .wire_length = json_number(content, "wirelen", location),
+                           .period = json_number(content, "period", location),
+                           .sample_count = static_cast<int>(json_number(content, "nsamples", location)),
+                           .gain = json_number(content, "gain", location),
+                           .shaping = json_number(content, "shaping", location),
+                           .constant = json_number(content, "const", location),
+                           .frequency = read_numbers(content, "freqs", location),
+                           .amplitude = read_numbers(content, "amps", location)});
+        check(spectra.back(), location);
     }
     return spectra;
 }

@@ -4,7 +4,7 @@
 #include "spng/core/component.h"
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ struct FieldResponseConfig {
 };
 
 /// Registered as "FieldResponse".
-class FieldResponseComponent : public ServiceWith<FieldResponseConfig>, public ReadsDataFile {
+class FieldResponseComponent : public ServiceWith<FieldResponseConfig>, public DataFileReader {
 public:
     void prepare(Environment& environment) override;
     const FieldResponse& response() const { return m_response; }

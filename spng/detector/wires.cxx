@@ -23,12 +23,12 @@ double length(Point2 vector) {
 
 /// The lists of the file, with the words that errors need.
 struct Store {
-    explicit Store(const json& content, const JsonPlace& file)
-        : place(file), anodes(json_list(content, "anodes", file)), faces(json_list(content, "faces", file)),
-          planes(json_list(content, "planes", file)), wires(json_list(content, "wires", file)),
-          points(json_list(content, "points", file)) {}
+    explicit Store(const json& content, const JsonLocation& file)
+        : location(file), anodes(json_list(content, "anodes", file)),
+          faces(json_list(content, "faces", file)), planes(json_list(content, "planes", file)),
+          wires(json_list(content, "wires", file)), points(json_list(content, "points", file)) {}
 
-    JsonPlace place;
+    JsonLocation location;
     const json& anodes;
     const json& faces;
     const json& planes;
@@ -36,24 +36,24 @@ struct Store {
     const json& points;
 };
 
-Point2 read_point(const Store& store, const json& wire, const char* end, const JsonPlace& wire_place) {
+Point2 read_point(const Store& store, const json& wire, const char* end, const JsonLocation& wire_location) {
     const std::size_t index =
-        json_index(json_member(wire, end, wire_place), store.points.size(), end, wire_place);
-    const JsonPlace place = store.place.at("points", index);
-    const json& point = json_member(store.points[index], "Point", place);
-    return {json_number(point, "y", place), json_number(point, "z", place)};
+        json_index(json_member(wire, end, wire_location), store.points.size(), end, wire_location);
+    const JsonLocation location = store.location.at("points", index);
+    const json& point = json_member(store.points[index], "Point", location);
+    return {json_number(point, "y", location), json_number(point, "z", location)};
 }
 
 Wire read_wire(const Store& store, std::size_t index) {
-    const JsonPlace place = store.place.at("wires", index);
-    const json& wire = json_member(store.wires[index], "Wire", place);
-    Wire result{.ident = json_integer(wire, "ident", place),
-                .channel = json_integer(wire, "channel", place),
-                .segment = json_integer(wire, "segment", place),
-                .tail = read_point(store, wire, "tail", place),
-                .head = read_point(store, wire, "head", place)};
+    const JsonLocation location = store.location.at("wires", index);
+    const json& wire = json_member(store.wires[index], "Wire", location);
+    Wire result{.ident = json_integer(wire, "ident", location),
+                .channel = json_integer(wire, "channel", location),
+                .segment = json_integer(wire, "segment", location),
+                .tail = read_point(store, wire, "tail", location),
+                .head = read_point(store, wire, "head", location)};
     if (!(length({result.head.y - result.tail.y, result.head.z - result.tail.z}) > 0)) {
-        fail(place.text(), "a wire has no length", "head and tail coincide", "two different end points");
+        fail(location.text(), "a wire has no length", "head and tail coincide", "two different end points");
     }
     return result;
 }
@@ -85,25 +85,25 @@ void check_regular(const WirePlane& plane, const std::string& where) {
         if (std::abs(offset) > spacing_tolerance) {
             fail(where, "wires of a plane are not equally spaced",
                  "wire ident " + std::to_string(wire.ident) + " is " + std::to_string(offset) +
-                     " pitches from its place " + std::to_string(index),
+                     " pitches from its position " + std::to_string(index),
                  "all within a quarter of the mean pitch " + std::to_string(plane.pitch) + " mm");
         }
     }
 }
 
 WirePlane read_plane(const Store& store, std::size_t plane_index) {
-    const JsonPlace place = store.place.at("planes", plane_index);
-    const json& content = json_member(store.planes[plane_index], "Plane", place);
+    const JsonLocation location = store.location.at("planes", plane_index);
+    const json& content = json_member(store.planes[plane_index], "Plane", location);
     WirePlane plane;
-    plane.ident = json_integer(content, "ident", place);
-    const json& indices = json_list(content, "wires", place);
+    plane.ident = json_integer(content, "ident", location);
+    const json& indices = json_list(content, "wires", location);
     if (indices.size() < 2) {
-        fail(place.text(), "a plane has too few wires", std::to_string(indices.size()), "at least 2");
+        fail(location.text(), "a plane has too few wires", std::to_string(indices.size()), "at least 2");
     }
     plane.wires.reserve(indices.size());
     Point2 sum;
     for (const json& index : indices) {
-        plane.wires.push_back(read_wire(store, json_index(index, store.wires.size(), "wires", place)));
+        plane.wires.push_back(read_wire(store, json_index(index, store.wires.size(), "wires", location)));
         const Point2 span = upward_span(plane.wires.back());
         sum = {sum.y + span.y, sum.z + span.z};
     }
@@ -116,18 +116,18 @@ WirePlane read_plane(const Store& store, std::size_t plane_index) {
     plane.first = pitch_coordinate(plane, plane.wires.front());
     plane.pitch = (pitch_coordinate(plane, plane.wires.back()) - plane.first) / (plane.size() - 1);
     if (!(plane.pitch > 0)) {
-        fail(place.text(), "wires of a plane lie on each other", "pitch 0", "a positive pitch");
+        fail(location.text(), "wires of a plane lie on each other", "pitch 0", "a positive pitch");
     }
-    check_regular(plane, place.text());
+    check_regular(plane, location.text());
     return plane;
 }
 
 WireFace read_face(const Store& store, std::size_t face_index) {
-    const JsonPlace place = store.place.at("faces", face_index);
-    const json& content = json_member(store.faces[face_index], "Face", place);
-    WireFace face{.ident = json_integer(content, "ident", place), .planes = {}};
-    for (const json& index : json_list(content, "planes", place)) {
-        face.planes.push_back(read_plane(store, json_index(index, store.planes.size(), "planes", place)));
+    const JsonLocation location = store.location.at("faces", face_index);
+    const json& content = json_member(store.faces[face_index], "Face", location);
+    WireFace face{.ident = json_integer(content, "ident", location), .planes = {}};
+    for (const json& index : json_list(content, "planes", location)) {
+        face.planes.push_back(read_plane(store, json_index(index, store.planes.size(), "planes", location)));
     }
     return face;
 }
@@ -162,15 +162,15 @@ const WireAnode& WireSchema::anode(int anode_ident) const {
 
 WireSchema load_wires(const std::string& path) {
     const json document = load_json_file(path);
-    const JsonPlace file{.file = path};
+    const JsonLocation file{.file = path};
     const Store store(json_member(document, "Store", file), file);
     WireSchema schema{.path = path, .anodes = {}};
     for (std::size_t position = 0; position < store.anodes.size(); ++position) {
-        const JsonPlace place = store.place.at("anodes", position);
-        const json& content = json_member(store.anodes[position], "Anode", place);
-        WireAnode anode{.ident = json_integer(content, "ident", place), .faces = {}};
-        for (const json& index : json_list(content, "faces", place)) {
-            anode.faces.push_back(read_face(store, json_index(index, store.faces.size(), "faces", place)));
+        const JsonLocation location = store.location.at("anodes", position);
+        const json& content = json_member(store.anodes[position], "Anode", location);
+        WireAnode anode{.ident = json_integer(content, "ident", location), .faces = {}};
+        for (const json& index : json_list(content, "faces", location)) {
+            anode.faces.push_back(read_face(store, json_index(index, store.faces.size(), "faces", location)));
         }
         schema.anodes.push_back(std::move(anode));
     }

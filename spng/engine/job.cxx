@@ -11,7 +11,7 @@
 #include "spng/engine/replicas.h"
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/instrument/recording.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 
 #include <ATen/Parallel.h>
 
@@ -289,7 +289,7 @@ std::int64_t Job::replica_budget() const {
 std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     std::vector<UsedFile> files;
     for (const auto& component : m_environments.front()->components()) {
-        if (const auto* user = dynamic_cast<const UsesFiles*>(component.get())) {
+        if (const auto* user = dynamic_cast<const FileUser*>(component.get())) {
             const std::string name = component->name().text();
             try {
                 for (const auto& file : user->files_read()) {
@@ -313,7 +313,7 @@ std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
 std::vector<DataFile> Job::data_files() const {
     std::vector<DataFile> files;
     for (const auto& component : m_environments.front()->components()) {
-        const auto* reader = dynamic_cast<const ReadsDataFile*>(component.get());
+        const auto* reader = dynamic_cast<const DataFileReader*>(component.get());
         if (reader && reader->data_file() &&
             std::find(files.begin(), files.end(), *reader->data_file()) == files.end()) {
             files.push_back(*reader->data_file());

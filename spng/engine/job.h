@@ -8,7 +8,7 @@
 #include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/io/data_file.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include <c10/core/Device.h>
 #include <nlohmann/json.hpp>

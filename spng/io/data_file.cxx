@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* list_name = "SHA256SUMS";
 
-/// The checksum of a file in a list as sha256sum writes it; nothing for a file that the list does not name.
+/// Return the checksum of a file from a list as sha256sum writes it; nothing if the list has no such file.
 std::optional<std::string> listed_checksum(std::ifstream& list, const std::string& name) {
     constexpr std::size_t digits = 64;
     for (std::string line; std::getline(list, line);) {
-        // "<digits>  name", with "*" in place of the second blank for sha256sum --binary
+        // "<digits>  name"; sha256sum --binary writes "*" instead of the second blank
         if (line.size() > digits + 2 && line.compare(digits + 2, std::string::npos, name) == 0) {
             return line.substr(0, digits);
         }
@@ -73,7 +73,7 @@ DataFile identify_data_file(const std::string& role, const fs::path& path) {
         throw Error(ErrorKind::Configuration, {.what = "a data file cannot be read",
                                                .where = path.string(),
                                                .seen = std::to_string(file.bytes) + " bytes, then an error",
-                                               .expected = "a file that can be read to its end",
+                                               .expected = "a file readable to its end",
                                                .hint = "check its permissions, or copy it again"});
     }
     file.sha256 = checksum.digits();

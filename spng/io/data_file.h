@@ -1,5 +1,5 @@
 #pragma once
-// Provenance: the files that a job was prepared from, by path and content.
+// Provenance: the static files that a job used, by path and content.
 
 #include "spng/core/notes.h"
 
@@ -11,31 +11,32 @@
 
 namespace spng {
 
-/// A static input as it was read: a network, the wires, a field response, noise spectra.
+/// A static input: a network, the wires, a field response or noise spectra.
 struct DataFile {
     std::string role;           ///< "model", "wires", "field" or "noise"
     std::filesystem::path path; ///< absolute
     std::uint64_t bytes = 0;
     std::string sha256;   ///< empty for a pipe or a device, which can be read only once
-    std::string metadata; ///< of a network: its own JSON text, on one line; else empty
+    std::string metadata; ///< JSON text of a network, on one line; empty for other files
 
     bool operator==(const DataFile&) const = default;
 };
 
 /// Compute the checksum of a file that find_data_file() found.
 /// @param role  "model", ...
-/// @throws Error(Configuration) for a file that cannot be read, and for one of the project's own data folder
-///         that differs from its entry in SHA256SUMS
+/// @throws Error(Configuration) if the file cannot be read, or if it lies in the project's own data folder and
+/// differs from its entry in SHA256SUMS
 DataFile identify_data_file(const std::string& role, const std::filesystem::path& path);
 
-/// Throw Error(Configuration) if `file` lies in `folder` and differs from its entry in SHA256SUMS there. A
-/// file without an entry is the user's own.
+/// Throw Error(Configuration) if `file` lies in `folder` and differs from its entry in SHA256SUMS there.
+/// Accept files without an entry: they are the user's own.
 void require_as_shipped(const DataFile& file, const std::filesystem::path& folder);
 
-/// What the output says about the file: its name and its checksum. The folder is left out, so that the same
-/// job gives the same bytes from a checkout, an installation and a bundle.
+/// Return the notes for the output: the name and the checksum of the file. They leave out the folder, so that
+/// a job gives the same bytes from a checkout, an installation and a bundle.
 Notes notes_of(const DataFile& file);
 
+/// Return all members as JSON, with the metadata as an object.
 nlohmann::json json_of(const DataFile& file);
 
 } // namespace spng

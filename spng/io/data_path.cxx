@@ -22,29 +22,29 @@ std::optional<std::vector<fs::path>>& chosen_search_path() {
     return folders;
 }
 
-/// The folders of this library and of the program; they differ when the library is installed elsewhere or
+/// Return the folders of this library and of the program. They differ if the library is installed elsewhere or
 /// linked into another program.
-std::vector<fs::path> own_places() {
-    std::vector<fs::path> places;
+std::vector<fs::path> own_locations() {
+    std::vector<fs::path> locations;
     std::error_code problem;
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0 && info.dli_fname != nullptr) {
         if (const fs::path library = fs::canonical(info.dli_fname, problem); !problem) {
-            places.push_back(library.parent_path());
+            locations.push_back(library.parent_path());
         }
     }
     if (const fs::path program = fs::read_symlink("/proc/self/exe", problem); !problem) {
-        places.push_back(program.parent_path());
+        locations.push_back(program.parent_path());
     }
-    return places;
+    return locations;
 }
 
-/// The folder that holds the project's cfg and data folders.
+/// Return the folder that holds the project's cfg and data folders.
 fs::path own_root() {
     std::error_code problem;
-    for (const fs::path& place : own_places()) {
-        for (const fs::path& root : {place / ".." / "share" / "wirecell", place / ".." / ".."}) {
-            // The marker keeps an unrelated folder with a common name from being taken for ours.
+    for (const fs::path& location : own_locations()) {
+        for (const fs::path& root : {location / ".." / "share" / "wirecell", location / ".." / ".."}) {
+            // This file tells our folder from an unrelated one of a common name.
             if (fs::exists(root / "cfg" / "lib" / "wirecell.jsonnet", problem)) {
                 return fs::canonical(root, problem);
             }
@@ -70,10 +70,10 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
 [[noreturn]] void not_found(const std::string& name, const std::vector<fs::path>& folders,
                             const std::string& what) {
     std::vector<fs::path> near_folders = folders;
-    std::vector<std::string> places;
+    std::vector<std::string> locations;
     const fs::path inner = fs::path(name).parent_path();
     for (fs::path& folder : near_folders) {
-        places.push_back(folder.empty() ? "the current folder" : folder.string());
+        locations.push_back(folder.empty() ? "the current folder" : folder.string());
         folder = (folder.empty() ? fs::path(".") : folder) / inner;
     }
     const std::string near = nearest_name(fs::path(name).filename().string(), file_names(near_folders));
@@ -82,7 +82,7 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
         {.what = what + " '" + name + "' not found",
          .where = {},
          .seen = name,
-         .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(places),
+         .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
          .hint = near.empty() ? "give its folder with -P or in WIRECELL_PATH"
                               : "did you mean '" + (inner / near).string() + "'?"});
 }
@@ -90,11 +90,11 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
 bool is_file(const fs::path& path) {
     std::error_code problem;
     const auto status = fs::status(path, problem);
-    return fs::exists(status) && !fs::is_directory(status); // pipes and devices are fine
+    return fs::exists(status) && !fs::is_directory(status); // accept pipes and devices
 }
 
-/// Log once that a file is taken in place of one of the same name in `more` folders: a warning for a file of
-/// the current folder, which may lie there by accident.
+/// Log once that a file hides one of the same name in the `more` folders: as a warning for a file of the
+/// current folder, which may be there by accident.
 void report_shadowing(const fs::path& taken, const std::string& name, bool is_in_current_folder,
                       const std::vector<fs::path>& more) {
     const auto folder =

@@ -1,5 +1,5 @@
 #pragma once
-// Where configuration and data files are found, so that jobs name them by file name only and run from any
+// Search path for configuration and data files. Jobs name these files without their folder and run from any
 // folder.
 
 #include <filesystem>
@@ -8,32 +8,33 @@
 
 namespace spng {
 
-/// Folders to search before the project's own ones. Until it is called they are those of WIRECELL_PATH; the
-/// program puts the folders of -P before these. Not thread-safe: call it before anything is looked up.
+/// Set the folders to search before the project's own ones. The default is WIRECELL_PATH; the program puts the
+/// folders of -P before it. Not thread-safe: call it before the first search.
 void set_search_path(std::vector<std::filesystem::path> folders);
 const std::vector<std::filesystem::path>& search_path();
 
-/// The folders of WIRECELL_PATH, separated by colons.
+/// Return the folders in an environment variable, separated by colons.
 std::vector<std::filesystem::path> folders_of_environment(const char* variable);
 
-/// The project's own folder "cfg" or "data": `share/wirecell/<name>` of an installation or `<name>` of a
-/// checkout, found from the place of this library and of the program. Empty when there is none.
+/// Return the project's own folder "cfg" or "data": `share/wirecell/<name>` of an installation or `<name>` of
+/// a checkout, relative to this library or to the program. Empty if there is none.
 std::filesystem::path own_folder(const std::string& name);
 
-/// A file by its name: as given (absolute or from the current folder), in the search path, in `more` folders
-/// in turn.
-/// Log a warning when a file of the current folder hides one of the same name in the `more` folders, an info
-/// line when a file of the search path does; a name that begins with ./ or ../ says which one is meant.
-/// @param what  "data file", in the message
-/// Throws Error(Configuration) that lists the places and names the file nearest in name.
+/// Find a file: as given (absolute or from the current folder), then in the search path, then in the `more`
+/// folders.
+///
+/// A file of the current folder that hides one of the same name in the `more` folders gives a warning; a file
+/// of the search path that does so gives an info line. A name that begins with ./ or ../ gives neither.
+/// @param what  "data file", for the message
+/// @throws Error(Configuration) that lists the searched folders and the file nearest in name
 std::filesystem::path find_file(const std::string& name, const std::vector<std::filesystem::path>& more,
                                 const std::string& what);
 
-/// A data file that a configuration names, for example "protodunehd-wires-larsoft-v1.json.bz2": as find_file,
-/// then in the own data folder, then in the folders of SPNG_DATA.
+/// Find a data file of a configuration, for example "protodunehd-wires-larsoft-v1.json.bz2": as find_file(),
+/// with the own data folder and then the folders of SPNG_DATA as `more` folders.
 std::filesystem::path find_data_file(const std::string& name);
 
-/// The same as a list of one; empty when there is no such file.
+/// Return the same as a list of one path; empty if there is no such file.
 std::vector<std::filesystem::path> data_file_if_found(const std::string& name);
 
 } // namespace spng

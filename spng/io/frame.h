@@ -1,5 +1,5 @@
 #pragma once
-// One event as frame files hold it.
+// One event, with the content of a frame file.
 
 #include "spng/core/notes.h"
 #include "spng/core/tensor_set.h"
@@ -17,18 +17,18 @@ namespace spng {
 struct TaggedTraces {
     std::string tag;    ///< may be empty, hold underscores, or be "*"
     at::Tensor samples; ///< (channel, tick) on the host, C contiguous, int16 or float32; ADC or electrons
-    std::vector<int> channels;         ///< channel number of each row, no two alike
+    std::vector<int> channels;         ///< channel id of each row, all different
     double start_ns = 0;               ///< [ns]
     double tick_ns = 0;                ///< sampling period [ns], above 0
     int first_tick = 0;                ///< "tbin": ticks between start_ns and the first sample
-    std::optional<at::Tensor> summary; ///< (channel) float64: one number per row, such as its RMS
+    std::optional<at::Tensor> summary; ///< (channel) float64: one value per row, such as its RMS
 };
 
 struct Frame {
-    int ident = 0; ///< the event's number in the file
+    int ident = 0; ///< id of the event in the file
     std::vector<TaggedTraces> traces;
-    Notes notes;                ///< provenance for readers of the file; written, not read back
-    ChannelMasks channel_masks; ///< ticks of channels that carry a mark ("bad", ...)
+    Notes notes;                ///< provenance; written to files, not read back
+    ChannelMasks channel_masks; ///< marked tick ranges of channels ("bad", ...)
 };
 
 } // namespace spng

@@ -1,5 +1,5 @@
 #pragma once
-// The names of a frame file's members: <kind>_<label>_<ident>.npy.
+// Names of the members of a frame file: <kind>_<label>_<ident>.npy.
 
 #include <optional>
 #include <string>
@@ -9,26 +9,27 @@ namespace spng {
 
 enum class MemberKind {
     frame,    ///< (channel, tick) samples
-    channels, ///< (channel) numbers
+    channels, ///< (channel) channel ids
     tickinfo, ///< (3) start [ns], tick [ns], tbin
-    summary,  ///< (channel) one number each
+    summary,  ///< (channel) one value per channel
     chanmask  ///< (n, 3) channel, begin tick, end tick
 };
 
 struct FrameMember {
     MemberKind kind = MemberKind::frame;
-    std::string label; ///< the tag; of a chanmask, its name
+    std::string label; ///< the tag, or the name of a chanmask
     int ident = 0;
 };
 
 std::string_view kind_name(MemberKind kind);
 
-/// "frame_*_0.npy". A label may hold anything but '/', also underscores or nothing at all.
+/// Return the name of a member, such as "frame_*_0.npy". A label may be empty and may contain any character
+/// except '/'.
 std::string member_name(const FrameMember& member);
 
-/// What the name says; nothing when the name does not begin with one of the kinds and an underscore: such a
-/// member is no part of a frame. Throws std::invalid_argument, whose text says what is missing, when it does
-/// but goes on wrongly.
+/// Parse the name of a member. Return nothing if it does not begin with a kind and an underscore: such a member
+/// is no part of a frame.
+/// @throws std::invalid_argument, saying what is missing, if the rest of the name is malformed
 std::optional<FrameMember> parse_member_name(std::string_view name);
 
 } // namespace spng

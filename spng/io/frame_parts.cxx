@@ -30,7 +30,8 @@ void require_rank(const at::Tensor& array, std::int64_t rank, const char* axes, 
     }
 }
 
-/// Any integer tensor as int64. Throws Error(Input) for floats and for what does not fit.
+/// Convert any integer tensor to int64.
+/// @throws Error(Input) for floats and for values that do not fit
 at::Tensor as_int64(const at::Tensor& array, const std::string& where) {
     if (at::isFloatingType(array.scalar_type())) {
         reject(where, "the array must hold integers", c10::toString(array.scalar_type()), "an integer type");

@@ -1,5 +1,5 @@
 #pragma once
-// From the arrays of a frame file to the fields of a Frame, each with its checks.
+// Convert the arrays of a frame file to the members of a Frame, with checks.
 
 #include "spng/io/frame.h"
 
@@ -10,28 +10,29 @@
 
 namespace spng {
 
-/// What tickinfo_<tag>_<ident> holds.
+/// Content of tickinfo_<tag>_<ident>.
 struct TickInfo {
     double start_ns = 0;
     double tick_ns = 0;
     int first_tick = 0;
 };
 
-// Every function throws Error(Input) with `where` (file and member) for an array that does not fit.
+// Every function throws Error(Input) with `where` (file and member) for an invalid array.
 
-/// (channel, tick) with at least one of each -> int16 or float32, values preserved (float64 is rounded).
+/// Convert samples (channel, tick), at least one of each, to int16 or float32. Values are preserved; float64 is
+/// rounded.
 at::Tensor samples_of(const at::Tensor& array, const std::string& where);
 
-/// (channel) integers, no two alike.
+/// Convert channel ids (channel): integers, all different.
 std::vector<int> channels_of(const at::Tensor& array, const std::string& where);
 
-/// (3) finite numbers: start [ns], tick [ns] above 0, tbin, a whole number.
+/// Convert tick information (3): a finite start [ns], a tick above 0 [ns], an integral tbin.
 TickInfo tick_info_of(const at::Tensor& array, const std::string& where);
 
-/// (channel) numbers -> float64.
+/// Convert a summary (channel) to float64.
 at::Tensor summary_of(const at::Tensor& array, const std::string& where);
 
-/// (n, 3) integers: channel, begin tick, end tick with end not before begin.
+/// Convert a channel mask (n, 3): integers channel, begin tick, end tick, with end not before begin.
 std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::string& where);
 
 } // namespace spng

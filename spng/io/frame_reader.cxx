@@ -17,7 +17,7 @@ constexpr std::size_t max_other_members = 8;
 
 } // namespace
 
-/// What has been read of an event, before it is known to be whole.
+/// The parts of an event read so far, before it is checked for completeness.
 struct FrameReader::Parts {
     struct Tag {
         std::optional<at::Tensor> samples;
@@ -97,7 +97,7 @@ void FrameReader::read_member(Parts& parts) {
     const std::string& label = m_member->label;
     const auto require_first = [&](bool is_first) {
         if (!is_first) {
-            throw Error(ErrorKind::Input, {.what = "the event holds a member twice",
+            throw Error(ErrorKind::Input, {.what = "the event has a member twice",
                                            .where = where,
                                            .seen = "a second " + m_archive.member_name(),
                                            .expected = "each member once; events with different numbers",

@@ -47,7 +47,7 @@ void require_consistent(const TaggedTraces& traces) {
     }
 }
 
-/// (n, 3) int32, as the field writes masks.
+/// Return a channel mask as an array (n, 3) int32, as WCT writes it.
 at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& ranges) {
     at::Tensor array = at::empty({static_cast<std::int64_t>(ranges.size()), 3}, at::kInt);
     auto* row = array.mutable_data_ptr<int>();
@@ -64,7 +64,7 @@ at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& 
     return array;
 }
 
-/// The bytes of a text, the one kind of member that holds no numbers; NumPy: json.loads(bytes(array)).
+/// Return the bytes of a text as an array. To read it with NumPy: json.loads(bytes(array)).
 at::Tensor text_array(const std::string& text) {
     at::Tensor array = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
     std::copy(text.begin(), text.end(), array.mutable_data_ptr<std::uint8_t>());
@@ -80,14 +80,14 @@ void FrameWriter::write(const Frame& frame) {
     NVTX_IO_RANGE("FrameWriter::write");
     std::map<std::string, at::Tensor> masks;
     for (const auto& [name, ranges] : frame.channel_masks) {
-        if (!ranges.empty()) { // WCT's FrameFileSource throws at an array without elements
+        if (!ranges.empty()) { // WCT's FrameFileSource throws for an array without elements
             masks[name] = mask_array(name, ranges);
         }
     }
     for (const TaggedTraces& traces : frame.traces) {
         require_consistent(traces);
     }
-    // From here on: who handed an event over counts it as done, also while it is written behind.
+    // The caller counts an event as done from here on, also while a worker thread still writes it.
     m_archive.mark_worth_keeping();
     const auto add = [&](MemberKind kind, const std::string& label, const at::Tensor& array) {
         m_archive.add(member_name({kind, label, frame.ident}), array);

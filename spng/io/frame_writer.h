@@ -8,29 +8,33 @@
 
 namespace spng {
 
-/// Writes events to a .npz, .tar, .tar.gz or .tar.bz2 that NumPy and the Wire-Cell Toolkit read: for each tag
-/// frame_, channels_, tickinfo_ and, where there is one, summary_; then the event's chanmask_ members (see
-/// FrameReader), without those that are empty, and, where there are any, its notes as notes_spng_<ident>.npy,
-/// the bytes of a JSON object. C order, little endian, samples of the type they have. Equal events give equal
-/// bytes.
+/// Writes events to a .npz, .tar, .tar.gz or .tar.bz2 that NumPy and the Wire-Cell Toolkit (WCT) read.
 ///
-/// The names have three parts or more, since WCT's FrameFileSource (sio/src/FrameFileSource.cxx) ends the job
-/// at any other; it passes over the notes.
+/// Members of an event: for each tag frame_, channels_, tickinfo_ and, if there is a summary, summary_; then
+/// the chanmask_ members that are not empty (see FrameReader); then its notes, if any, as
+/// notes_spng_<ident>.npy, the bytes of a JSON object. Arrays have C order and little-endian bytes; samples keep
+/// their type. Equal events give equal bytes.
 ///
-/// The file appears under its name at close(); without it nothing is left. The program must ignore SIGXFSZ.
+/// All names have three parts or more, since WCT's FrameFileSource (sio/src/FrameFileSource.cxx) ends the job
+/// at any other name. It skips the notes.
+///
+/// The file appears under its name at close(); without close() no file remains. The program must ignore
+/// SIGXFSZ.
 class FrameWriter {
 public:
     /// @param level  of compression, 0 to 9; see ArchiveWriter for the defaults
-    /// Throws Error(Configuration) for an unknown ending or level, Error(Output) when the file cannot be
-    /// made.
+    /// @throws Error(Configuration) for an unknown ending or level
+    /// @throws Error(Output) if the file cannot be created
     explicit FrameWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);
 
-    /// Append one event. Throws Error(Internal) for a frame that contradicts its description in frame.h,
-    /// before anything of it is written; Error(Output) naming path, bytes and reason when writing fails: the
-    /// file is then gone, and close() does nothing.
+    /// Append one event.
+    /// @throws Error(Internal), before writing, for a frame that contradicts its description in frame.h
+    /// @throws Error(Output) with path, bytes and reason if writing fails; the file is then removed, and close()
+    /// does nothing
     void write(const Frame& frame);
 
-    /// Complete the file and give it its name, also with no event in it. Throws Error(Output).
+    /// Complete the file and give it its name, also without any event.
+    /// @throws Error(Output)
     void close() { m_archive.close(); }
 
 private:

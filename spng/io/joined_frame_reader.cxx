@@ -15,12 +15,11 @@ namespace {
 using Names = std::vector<std::string>;
 
 [[noreturn]] void reject(std::string what, std::string where, std::string seen, std::string expected) {
-    throw Error(ErrorKind::Input,
-                {.what = std::move(what),
-                 .where = std::move(where),
-                 .seen = std::move(seen),
-                 .expected = std::move(expected),
-                 .hint = "give files that hold the same events, each with channels of its own"});
+    throw Error(ErrorKind::Input, {.what = std::move(what),
+                                   .where = std::move(where),
+                                   .seen = std::move(seen),
+                                   .expected = std::move(expected),
+                                   .hint = "give files with the same events, each with its own channels"});
 }
 
 std::string tags_text(const Frame& frame) {
@@ -37,7 +36,7 @@ std::string ticks_text(const TaggedTraces& traces) {
            " ticks, " + c10::toString(traces.samples.scalar_type());
 }
 
-/// The same tag of every file, in one.
+/// Joins the traces of one tag from every file.
 class TagJoin {
 public:
     explicit TagJoin(std::string where) : m_where(std::move(where)) {}
@@ -98,7 +97,7 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) 
     for (std::size_t file = 0; file < files.size(); ++file) {
         const Frame& frame = *frames[file];
         if (frame.ident != first.ident) {
-            reject("the files hold different events", joined(files),
+            reject("the files have different events", joined(files),
                    "event " + std::to_string(frame.ident) + " in " + files[file] + " where " + files[0] +
                        " has event " + std::to_string(first.ident),
                    "the same events in the same order");

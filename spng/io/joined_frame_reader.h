@@ -10,30 +10,29 @@
 
 namespace spng {
 
-/// Reads events whose channels are spread over several files, such as one for each anode. Event i of the
-/// result is made of event i of every file.
+/// Reads events whose channels are spread over several files, such as one file per anode. Event i of the
+/// result consists of event i of every file.
 ///
-/// The events that belong together have the same number (ident), the same ticks (start, period, first tick,
-/// how many), samples of one type and no channel in common. Where each file has a single tag, the tags may
-/// differ and the result has that of the first file; else all files have the same tags. Rows stand file after
-/// file; channel masks are joined; a summary is kept where all files have one. With one file this is
-/// FrameReader.
+/// Events are joined if they have the same ident, the same ticks (start, period, first tick, count), one sample
+/// type and no common channel. If each file has a single tag, the tags may differ and the result has the tag of
+/// the first file; else all files must have the same tags. Rows are in the order of the files. Channel masks
+/// are joined. A summary is kept if all files have one. With one file this is FrameReader.
 class JoinedFrameReader {
 public:
-    /// @param paths  at least one. See FrameReader for `tags` and what is thrown.
+    /// @param paths  at least one; see FrameReader for `tags` and exceptions
     JoinedFrameReader(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& tags);
 
-    /// The next event; nothing when all files have ended. Throws Error(Input) naming the files when one ends
-    /// before the others or their events do not belong together, and what FrameReader::next() throws. The
-    /// call after that goes on with the next event of every file, so that one damaged event does not shift
-    /// the others.
+    /// Return the next event; nothing if all files have ended. The call after an error continues with the next
+    /// event of every file, so that one damaged event does not shift the others.
+    /// @throws Error(Input) naming the files if one ends before the others or their events cannot be joined, and
+    /// as FrameReader::next()
     std::optional<Frame> next();
 
-    /// Whether the last event of all files has been returned; false when it is not known.
+    /// Return true if the last event of all files has been returned; false if this is not known yet.
     bool at_end() const;
-    /// Events that next() has returned.
+    /// Return the count of events that next() has returned.
     std::size_t frames_read() const { return m_frames_read; }
-    /// Of the first file, see FrameReader.
+    /// See FrameReader; of the first file.
     const std::vector<std::string>& other_members() const { return m_readers.front()->other_members(); }
 
 private:

@@ -26,22 +26,22 @@ namespace {
          "fetch the file again, or check its permissions");
 }
 
-/// A value in few words.
+/// Return a value as short text.
 std::string shown(const nlohmann::json& value) {
     return value.is_structured() ? value.type_name() : value.dump();
 }
 
-[[noreturn]] void wrong_member(const char* key, const JsonPlace& place, const std::string& seen,
+[[noreturn]] void wrong_member(const char* key, const JsonLocation& location, const std::string& seen,
                                const std::string& expected) {
-    throw Error(ErrorKind::Configuration, {.what = std::string("the file does not have the expected content"),
-                                           .where = place.text() + ", key \"" + key + "\"",
+    throw Error(ErrorKind::Configuration, {.what = "the file does not have the expected content",
+                                           .where = location.text() + ", key \"" + key + "\"",
                                            .seen = seen,
                                            .expected = expected,
                                            .hint = {}});
 }
 
-/// gzip and bzip2 are unpacked by content_stream(), since libarchive does not notice all damage of theirs;
-/// other compressions by libarchive.
+/// Unpack gzip and bzip2 with content_stream(), since libarchive misses some damage in them, and other
+/// compressions with libarchive.
 std::string unpacked(const std::string& path) {
     const auto content = content_stream(std::make_unique<FileStream>(path), path);
     StreamCallbacks callbacks(*content);
@@ -86,7 +86,7 @@ std::string read_compressed_file(const std::string& path) {
     }
     try {
         return unpacked(path);
-    } catch (const Error& error) { // of a stream, which knows only of event files
+    } catch (const Error& error) { // a stream reports Error(Input), as for event files
         fail_unreadable(path, error.text().seen);
     }
 }
@@ -139,19 +139,19 @@ nlohmann::json load_json_file(const std::string& path) {
     try {
         return nlohmann::json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: what is of use"
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: the useful part"
         std::string reason = error.what();
         if (const auto colon = reason.find(": "); colon != std::string::npos) {
             reason.erase(0, colon + 2);
         }
         fail(path + ", " + position_text(text, error.byte), "a data file is not JSON", reason,
-             "one JSON document", "fetch the file again, or hint it at the named place");
+             "one JSON document", "fetch the file again, or correct it at this position");
     } catch (const nlohmann::json::exception& error) {
         fail(path, "a data file is not JSON", error.what(), "numbers within double precision", {});
     }
 }
 
-std::string JsonPlace::text() const {
+std::string JsonLocation::text() const {
     std::string result(file);
     if (!list.empty()) {
         result += ", " + std::string(list) + "[" + std::to_string(index) + "]";
@@ -159,47 +159,48 @@ std::string JsonPlace::text() const {
     return result;
 }
 
-const nlohmann::json& json_member(const nlohmann::json& object, const char* key, const JsonPlace& place) {
+const nlohmann::json& json_member(const nlohmann::json& object, const char* key,
+                                  const JsonLocation& location) {
     if (!object.is_object()) {
-        wrong_member(key, place, object.type_name(), "an object with this key");
+        wrong_member(key, location, object.type_name(), "an object with this key");
     }
     const auto found = object.find(key);
     if (found == object.end()) {
-        wrong_member(key, place, "key missing", "an object with this key");
+        wrong_member(key, location, "key missing", "an object with this key");
     }
     return *found;
 }
 
-const nlohmann::json& json_list(const nlohmann::json& object, const char* key, const JsonPlace& place) {
-    const auto& value = json_member(object, key, place);
+const nlohmann::json& json_list(const nlohmann::json& object, const char* key, const JsonLocation& location) {
+    const auto& value = json_member(object, key, location);
     if (!value.is_array()) {
-        wrong_member(key, place, value.type_name(), "a list");
+        wrong_member(key, location, value.type_name(), "a list");
     }
     return value;
 }
 
-double json_number(const nlohmann::json& object, const char* key, const JsonPlace& place) {
-    const auto& value = json_member(object, key, place);
+double json_number(const nlohmann::json& object, const char* key, const JsonLocation& location) {
+    const auto& value = json_member(object, key, location);
     if (!value.is_number()) {
-        wrong_member(key, place, value.type_name(), "a number");
+        wrong_member(key, location, value.type_name(), "a number");
     }
     return value.get<double>();
 }
 
-int json_integer(const nlohmann::json& object, const char* key, const JsonPlace& place) {
-    const auto& value = json_member(object, key, place);
+int json_integer(const nlohmann::json& object, const char* key, const JsonLocation& location) {
+    const auto& value = json_member(object, key, location);
     const bool fits = value.is_number_integer() && value.get<double>() >= std::numeric_limits<int>::min() &&
                       value.get<double>() <= std::numeric_limits<int>::max();
     if (!fits) {
-        wrong_member(key, place, shown(value), "a 32-bit whole number");
+        wrong_member(key, location, shown(value), "a 32-bit integer");
     }
     return value.get<int>();
 }
 
 std::size_t json_index(const nlohmann::json& value, std::size_t size, const char* what,
-                       const JsonPlace& place) {
+                       const JsonLocation& location) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= size) {
-        wrong_member(what, place, shown(value), "an index below " + std::to_string(size));
+        wrong_member(what, location, shown(value), "an index below " + std::to_string(size));
     }
     return value.get<std::size_t>();
 }

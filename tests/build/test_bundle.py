@@ -200,9 +200,9 @@ def test_a_failure_leaves_nothing(
 def test_a_folder_of_this_machine_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "note.json").write_text('{"from": "/home/me/checkout/cfg"}')
     (tmp_path / "MANIFEST.json").write_text("{}")
-    command.refuse_places(tmp_path, ["/home/me/check"])
+    command.reject_local_paths(tmp_path, ["/home/me/check"])
     with pytest.raises(SystemExit) as end:
-        command.refuse_places(tmp_path, ["/home/me/checkout"])
+        command.reject_local_paths(tmp_path, ["/home/me/checkout"])
     assert (
         end.value.code == 1 and "note.json of the bundle names /home/me/checkout" in capsys.readouterr().err
     )
@@ -278,7 +278,7 @@ def test_without_patchelf(
     monkeypatch.setattr(elf_file.shutil, "which", lambda name, path: None)
     with pytest.raises(SystemExit):
         elf_file.set_search_path(path, "$ORIGIN")
-    assert "patchelf is not there yet. To fix: ./wcb setup" in capsys.readouterr().err
+    assert "patchelf is not installed. To fix: ./wcb setup" in capsys.readouterr().err
 
 
 def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

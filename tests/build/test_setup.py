@@ -166,7 +166,7 @@ def test_an_optional_package_is_done_without(monkeypatch, capsys):
     system_packages.ensure()
     assert "never" not in capsys.readouterr().out
     system_packages.ensure(for_tests=True)
-    assert "never is not there and was not installed (optional: a test)" in capsys.readouterr().out
+    assert "never is missing and was not installed (optional: a test)" in capsys.readouterr().out
 
 
 def test_package_list_is_well_formed():

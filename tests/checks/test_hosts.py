@@ -30,7 +30,9 @@ HOSTS = [
 
 
 def test_no_registry_host_is_named() -> None:
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, HOSTS))})\b")
     found = []
     for name in filter(None, tracked.split("\0")):

@@ -56,7 +56,7 @@ TEST(Baseline, SamplesOfBothSignsAndVanishingOnes) {
 }
 
 TEST(Baseline, Float64IsSubtractedBeforeItIsRounded) {
-    // Both samples round to 1e9 in float32, their difference does not vanish.
+    // All samples round to 1e9 in float32, but their differences are not 0.
     const auto row = at::tensor({1e9, 1e9 + 0.25, 1e9 - 0.5}, at::kDouble);
     const auto expected = at::tensor({0.f, 0.25f, -0.5f});
     EXPECT_TRUE(subtract_baseline_and_pad(row, 3, at::kFloat).equal(expected));
@@ -101,7 +101,7 @@ void expect_sorted_median(const at::Tensor& waveforms, at::ScalarType type) {
 
 TEST(Baseline, RandomRowsAgreeWithASort) {
     at::manual_seed(5);
-    // One row longer than the blocks in which the kernel counts.
+    // The last length is larger than the blocks in which the kernel counts.
     for (const std::int64_t ticks : {1, 2, 31, 500, 6000, 40000}) {
         expect_sorted_median<std::int16_t>(at::randint(-32768, 32768, {2, 3, ticks}, at::kShort), at::kFloat);
         expect_sorted_median<std::int16_t>(at::randint(2000, 2012, {2, 3, ticks}, at::kShort), at::kDouble);

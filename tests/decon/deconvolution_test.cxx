@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t channels = 10, ticks = 32;
 
-/// A response over three wires and two ticks, wire of interest in row 0: K[wire][tick].
+/// Response K[wire][tick] over three wires and two ticks, with the wire of interest in row 0.
 at::Tensor response(std::int64_t rows) {
     at::Tensor kernel = at::zeros({rows, ticks}, at::kDouble);
     kernel[0][0] = 2.0;
@@ -30,13 +30,13 @@ at::Tensor response(std::int64_t rows) {
 }
 
 TEST(Deconvolution, ReturnsThePointChargeThatMadeTheWaveforms) {
-    // 7 electrons at channel 3, tick 5, written out by hand: the response of each wire, placed there.
+    // Waveforms of 7 electrons at channel 3, tick 5, computed by hand from the response of each wire.
     at::Tensor waveforms = at::zeros({1, channels, ticks}, at::kDouble);
     waveforms[0][3][5] = 14.0;
     waveforms[0][3][6] = 7.0;
     waveforms[0][2][5] = 1.75;
     waveforms[0][4][5] = 1.75;
-    for (const std::int64_t rows : {channels, channels + 2}) { // cyclic, and padded to a linear convolution
+    for (const std::int64_t rows : {channels, channels + 2}) { // cyclic, then padded to a linear convolution
         const at::Tensor spectrum = at::fft_fft(at::fft_rfft(response(rows)), std::nullopt, 0);
         const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({rows}, at::kDouble)).unsqueeze(0);
         const at::Tensor charge = at::fft_irfft(deconvolve(waveforms, kernel), ticks);

@@ -52,21 +52,21 @@ void expect_two_faced_anode(const WireAnode& anode) {
     EXPECT_FALSE(face_1.wrapped);
 }
 
-TEST(Anode, protodune_hd_channel_order) {
+TEST(Anode, ProtoduneHdChannelOrder) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {
         expect_two_faced_anode(anode);
     }
 }
 
-TEST(Anode, protodune_sp_channel_order) {
+TEST(Anode, ProtoduneSpChannelOrder) {
     SPNG_SHARED_FILE_OR_SKIP(path, "protodune-wires-larsoft-v4.json.bz2");
     for (const WireAnode& anode : load_wires(path).anodes) {
         expect_two_faced_anode(anode);
     }
 }
 
-TEST(Anode, microboone_has_one_unwrapped_face) {
+TEST(Anode, MicrobooneHasOneUnwrappedFace) {
     SPNG_SHARED_FILE_OR_SKIP(path, "microboone-celltree-wires-v2.1.json.bz2");
     const WireSchema schema = load_wires(path);
     const WireAnode& anode = schema.anode(0);
@@ -79,7 +79,7 @@ TEST(Anode, microboone_has_one_unwrapped_face) {
     }
 }
 
-TEST(Anode, only_first_segments_make_rows) {
+TEST(Anode, OnlyFirstSegmentsMakeRows) {
     WireAnode anode{.ident = 0, .faces = {test::toy_face(3, 2)}};
     std::vector<Wire>& wires = anode.faces[0].planes[0].wires;
     wires[2].channel = 100; // the wire of channel 100 comes back as the third wire
@@ -90,7 +90,7 @@ TEST(Anode, only_first_segments_make_rows) {
               (std::vector<int>{101, 100}));
 }
 
-TEST(Anode, wrong_views_are_rejected) {
+TEST(Anode, WrongViewsAreRejected) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(3, 2)}};
     const ViewConfig wrong[] = {
         {.plane = 0, .faces = {}, .order = {}},   {.plane = 0, .faces = {0}, .order = {1, 1}},

@@ -15,7 +15,7 @@ namespace {
 
 using namespace spng;
 
-TEST(Cells, toy_face_joins_wires_i_and_j_by_wire_i_plus_j) {
+TEST(Cells, ToyFaceJoinsWiresIAndJByWireIPlusJ) {
     const FaceCells cells = find_cells(test::toy_face(4, 3));
     ASSERT_EQ(cells.size(), 12U);
     EXPECT_EQ(cells.clamped, 0U);
@@ -24,7 +24,7 @@ TEST(Cells, toy_face_joins_wires_i_and_j_by_wire_i_plus_j) {
     }
 }
 
-TEST(Cells, crossings_a_little_beyond_the_last_plane_go_to_its_outer_wire) {
+TEST(Cells, CrossingsALittleBeyondTheLastPlaneGoToItsOuterWire) {
     WireFace face = test::toy_face(4, 3);
     face.planes[2].wires.resize(3); // cells with i + j of 3, 4, 5 are 1, 2, 3 pitches beyond the last wire
     const FaceCells cells = find_cells(face);
@@ -32,7 +32,7 @@ TEST(Cells, crossings_a_little_beyond_the_last_plane_go_to_its_outer_wire) {
     EXPECT_EQ(cells.size(), 11U) << "i + j = 5 is too far from any wire";
 }
 
-TEST(Cells, wires_meet_only_where_both_exist) {
+TEST(Cells, WiresMeetOnlyWhereBothExist) {
     WireFace face = test::toy_face(8, 8);
     face.planes[0].wires[5].head.y = 2.5; // the wire stops between V wires 2 and 3
     FaceCells cells = find_cells(face);
@@ -44,7 +44,7 @@ TEST(Cells, wires_meet_only_where_both_exist) {
     EXPECT_LT(count_v0(find_cells(face)), count_v0(cells));
 }
 
-TEST(Cells, parallel_wires_are_rejected) {
+TEST(Cells, ParallelWiresAreRejected) {
     WireFace face = test::toy_face(3, 3);
     face.planes[1] = test::toy_plane(1, {1, 0}, 1.0, 3, 0, 3, 200);
     EXPECT_THROW(find_cells(face), Error);
@@ -54,7 +54,7 @@ TEST(Cells, parallel_wires_are_rejected) {
 
 /// ../shared/docs/spng.md 13: 600 694 cells on each face; per W wire 1251.4, per U wire 523.3; 0.25 %
 /// clamped.
-TEST(Cells, protodune_hd_counts) {
+TEST(Cells, ProtoduneHdCounts) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {
         for (const WireFace& face : anode.faces) {
@@ -68,7 +68,7 @@ TEST(Cells, protodune_hd_counts) {
 /// Any point of the plane lies on one strip of each plane. The cell of its U and V strips must exist, and its
 /// W wire is that of the point or the next: the point is at most one pitch away from the crossing along W's
 /// pitch.
-TEST(Cells, protodune_hd_cells_hold_the_points_of_the_plane) {
+TEST(Cells, ProtoduneHdCellsHoldThePointsOfThePlane) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireFace& face : schema.anode(2).faces) {
         const FaceCells cells = find_cells(face);
@@ -93,7 +93,7 @@ TEST(Cells, protodune_hd_cells_hold_the_points_of_the_plane) {
     }
 }
 
-TEST(Cells, other_detectors) {
+TEST(Cells, OtherDetectors) {
     const struct {
         const char* file;
         int anode;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace spng;
 
-TEST(NoiseSpectra, protodune_hd) {
+TEST(NoiseSpectra, ProtoduneHd) {
     const auto spectra = load_noise_spectra(test::data_file("protodunehd-noise-spectra-14mVfC-v1.json.bz2"));
     ASSERT_EQ(spectra.size(), 8U);
     EXPECT_EQ(spectra[0].plane, 0);
@@ -27,7 +27,7 @@ TEST(NoiseSpectra, protodune_hd) {
               8U);
 }
 
-TEST(NoiseSpectra, other_detectors_load) {
+TEST(NoiseSpectra, OtherDetectorsLoad) {
     for (const char* file : {"protodune-noise-spectra-v1.json.bz2", "microboone-noise-spectra-v2.json.bz2",
                              "sbnd-noise-spectra-v1.json.bz2", "pdvd-bottom-noise-spectra-v1.json.bz2",
                              "pdvd-top-noise-spectra-v1.3.json.bz2"}) {
@@ -36,7 +36,7 @@ TEST(NoiseSpectra, other_detectors_load) {
     }
 }
 
-TEST(NoiseSpectra, errors_name_the_spectrum) {
+TEST(NoiseSpectra, ErrorsNameTheSpectrum) {
     const auto good =
         nlohmann::json::parse(R"([{"period": 500, "nsamples": 10, "gain": 1, "shaping": 2200, "plane": 0,
         "wirelen": 1, "const": 0, "freqs": [0, 0.1], "amps": [1, 2]}])");

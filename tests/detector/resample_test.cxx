@@ -23,7 +23,7 @@ at::Tensor wave(std::int64_t n, double cycles) {
     return at::cos(at::arange(n, at::kDouble) * step + 0.3) + 2.0;
 }
 
-TEST(Resample, rational_length) {
+TEST(Resample, RationalLength) {
     EXPECT_EQ(rational_length(1499, 100, 500), 1500);
     EXPECT_EQ(rational_length(1500, 100, 500), 1500);
     EXPECT_EQ(rational_length(1499, 100, 512), 1536);
@@ -35,7 +35,7 @@ TEST(Resample, rational_length) {
     EXPECT_THROW(rational_length(100, 100, -500), Error);
 }
 
-TEST(Resample, band_limited_waves_are_interpolated) {
+TEST(Resample, BandLimitedWavesAreInterpolated) {
     for (const auto& [from, to] :
          {std::pair<int, int>{1500, 300}, {300, 1500}, {384, 75}, {75, 384}, {301, 43}}) {
         const at::Tensor spectrum = resample_spectrum(at::fft_rfft(wave(from, 15)), from, to);
@@ -43,12 +43,12 @@ TEST(Resample, band_limited_waves_are_interpolated) {
     }
 }
 
-TEST(Resample, frequencies_above_the_new_limit_are_removed) {
+TEST(Resample, FrequenciesAboveTheNewLimitAreRemoved) {
     const at::Tensor spectrum = resample_spectrum(at::fft_rfft(wave(1500, 200)), 1500, 300);
     EXPECT_TRUE(at::fft_irfft(spectrum, 300).allclose(at::full({300}, 2.0, at::kDouble), 1e-12, 1e-12));
 }
 
-TEST(Resample, the_highest_frequency_survives_up_and_down) {
+TEST(Resample, TheHighestFrequencySurvivesUpAndDown) {
     const at::Tensor alternating = at::cos(at::arange(8, at::kDouble) * std::acos(-1.0)); // 1 -1 1 -1 ...
     const at::Tensor fine = at::fft_irfft(resample_spectrum(at::fft_rfft(alternating), 8, 16), 16);
     EXPECT_TRUE(fine.slice(0, 0, 16, 2).allclose(alternating, 1e-12, 1e-12))

@@ -44,7 +44,7 @@ void expect_golden(double value, double golden, double last_digit) {
     EXPECT_NEAR(value, golden, 0.5 * last_digit + 1e-4 * std::abs(golden));
 }
 
-TEST(FieldResponse, nominal_file) {
+TEST(FieldResponse, NominalFile) {
     EXPECT_EQ(nominal().period, 100.0) << "99.998998998999 in the file";
     EXPECT_EQ(nominal().origin, 100.0);
     EXPECT_EQ(nominal().speed, 0.001565);
@@ -57,7 +57,7 @@ TEST(FieldResponse, nominal_file) {
     EXPECT_THROW(nominal().plane(3), Error);
 }
 
-TEST(WireAverage, golden_integrals) {
+TEST(WireAverage, GoldenIntegrals) {
     const double integral[] = {0.04356, 0.01414, -0.99384};
     for (int plane = 0; plane < 3; ++plane) {
         const at::Tensor average = average_over_wires(nominal().plane(plane));
@@ -67,7 +67,7 @@ TEST(WireAverage, golden_integrals) {
     expect_golden(total(centre(average_over_wires(nominal().plane(2)))) * 100, -0.95227, 1e-5);
 }
 
-TEST(WireAverage, golden_integrals_of_existing_programs) {
+TEST(WireAverage, GoldenIntegralsOfExistingPrograms) {
     const double integral[] = {0.0435, 0.0141, -0.9889};
     for (int plane = 0; plane < 3; ++plane) {
         const at::Tensor average = average_over_wires(nominal().plane(plane), AverageMode::compat);
@@ -78,7 +78,7 @@ TEST(WireAverage, golden_integrals_of_existing_programs) {
                   1e-4);
 }
 
-TEST(WireAverage, symmetric_and_whole_for_any_spacing_of_positions) {
+TEST(WireAverage, SymmetricAndWholeForAnySpacingOfPositions) {
     // A response that is 1 everywhere has the average 1 in each region, whatever the positions.
     for (const int steps : {2, 5, 10, 7}) {
         PlaneResponse plane{.ident = 0, .pitch = 3.0, .pitch_positions = {}, .current = {}};
@@ -95,7 +95,7 @@ TEST(WireAverage, symmetric_and_whole_for_any_spacing_of_positions) {
     }
 }
 
-TEST(WireAverage, a_straight_line_by_hand) {
+TEST(WireAverage, AStraightLineByHand) {
     // Positions -1.5, -1, -0.5, 0, 0.5, 1, 1.5 pitches with R = |position|. Intervals are half a pitch wide,
     // those of 0.5 straddle the regions' border. Centre: 0 x 1/2 + 0.5 x 1/4 twice = 0.25. Next: 0.5 x 1/4 +
     // 1 x 1/2 + 1.5 x 1/4 = 1.
@@ -110,7 +110,7 @@ TEST(WireAverage, a_straight_line_by_hand) {
     EXPECT_TRUE(average.allclose(at::tensor({1.0, 0.25, 1.0}, at::kDouble).view({3, 1})));
 }
 
-TEST(ElectronicsResponse, golden_peak) {
+TEST(ElectronicsResponse, GoldenPeak) {
     const at::Tensor response = sample_electronics_response({}, 100, 500);
     expect_golden(response.max().item<double>(), 13.995, 1e-3);
     EXPECT_EQ(response.argmax().item<std::int64_t>(), 25) << "bin centre 2.55 us";
@@ -120,7 +120,7 @@ TEST(ElectronicsResponse, golden_peak) {
     EXPECT_NEAR(electronics_response({.gain = 7.8, .shaping = 1100, .postgain = 2}, 1290), 15.6, 2e-3);
 }
 
-TEST(ResponseKernel, golden_numbers) {
+TEST(ResponseKernel, GoldenNumbers) {
     const at::Tensor kernel_u = nominal_kernel(0);
     const at::Tensor kernel_v = nominal_kernel(1);
     const at::Tensor kernel_w = nominal_kernel(2);
@@ -142,7 +142,7 @@ TEST(ResponseKernel, golden_numbers) {
     expect_golden(total(kernel_w), 0.145667, 1e-6);
 }
 
-TEST(ResponseKernel, golden_numbers_of_existing_programs) {
+TEST(ResponseKernel, GoldenNumbersOfExistingPrograms) {
     const at::Tensor kernel_u = nominal_kernel(0, AverageMode::compat);
     const at::Tensor kernel_v = nominal_kernel(1, AverageMode::compat);
     const at::Tensor kernel_w = nominal_kernel(2, AverageMode::compat);
@@ -158,7 +158,7 @@ TEST(ResponseKernel, golden_numbers_of_existing_programs) {
 /// The anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre row and 0.003 for the
 /// peak that W still sees, are those of existing programs: truncated positions and five times too large
 /// (spng.md 5.3, D1).
-TEST(ResponseKernel, second_response_file_collects_on_v) {
+TEST(ResponseKernel, SecondResponseFileCollectsOnV) {
     const FieldResponse response =
         load_field_response(test::data_file("np04hd-garfield-6paths-mcmc-bestfit.json.gz"));
     const auto kernel = [&](int plane) {
@@ -170,7 +170,7 @@ TEST(ResponseKernel, second_response_file_collects_on_v) {
 }
 
 /// The sum over ticks times the tick is the integral of field response and electronics, for any tick.
-TEST(ResponseKernel, charge_does_not_depend_on_the_tick) {
+TEST(ResponseKernel, ChargeDoesNotDependOnTheTick) {
     const at::Tensor average = average_over_wires(nominal().plane(2));
     const double expected = total(nominal_kernel(2)) * 500;
     for (const double tick : {100.0, 400.0, 500.0, 512.0, 1000.0, 50.0}) {
@@ -183,7 +183,7 @@ TEST(ResponseKernel, charge_does_not_depend_on_the_tick) {
     EXPECT_THROW(response_kernel(average, 100, {}, {.lsb = 0}), Error);
 }
 
-TEST(ResponseKernel, other_detectors) {
+TEST(ResponseKernel, OtherDetectors) {
     const struct {
         const char* file;
         double origin;
@@ -205,7 +205,7 @@ TEST(ResponseKernel, other_detectors) {
     }
 }
 
-TEST(FieldResponse, original_bzip2_file_is_the_same) {
+TEST(FieldResponse, OriginalBzip2FileIsTheSame) {
     SPNG_SHARED_FILE_OR_SKIP(path, "dune-garfield-1d565.json.bz2");
     const FieldResponse original = load_field_response(path);
     for (int plane = 0; plane < 3; ++plane) {
@@ -214,7 +214,7 @@ TEST(FieldResponse, original_bzip2_file_is_the_same) {
     }
 }
 
-TEST(FieldResponse, errors_name_the_place) {
+TEST(FieldResponse, ErrorsNameThePlace) {
     const auto small =
         nlohmann::json::parse(R"({"FieldResponse": {"origin": 100, "speed": 0.0016, "period": 100,
         "tstart": 0, "planes": [{"PlaneResponse": {"planeid": 0, "pitch": 3, "paths": [

@@ -37,7 +37,7 @@ std::vector<ChannelView> toy_views(const WireAnode& anode) {
     return views;
 }
 
-TEST(WireCrossings, toy_face_by_hand) {
+TEST(WireCrossings, ToyFaceByHand) {
     // Rows: U 0 1, V 2 3, W 4 5 6. Cells (u, v, w): (0,2,4) (0,3,5) (1,2,5) (1,3,6).
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     const auto views = toy_views(anode);
@@ -63,7 +63,7 @@ TEST(WireCrossings, toy_face_by_hand) {
     EXPECT_EQ(values(table_w.neighbours), (std::vector<int>{1, 0, 2, 1}));
 }
 
-TEST(WireCrossings, a_pair_met_on_two_segments_is_listed_once) {
+TEST(WireCrossings, APairMetOnTwoSegmentsIsListedOnce) {
     WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     anode.faces[0].planes[0].wires[1].channel = 100; // both U wires are one channel
     anode.faces[0].planes[0].wires[1].segment = 1;
@@ -76,7 +76,7 @@ TEST(WireCrossings, a_pair_met_on_two_segments_is_listed_once) {
     EXPECT_EQ(values(table.neighbours), std::vector<int>{}) << "a channel is not its own neighbour";
 }
 
-TEST(WireCrossings, channels_without_a_view_take_no_part) {
+TEST(WireCrossings, ChannelsWithoutAViewTakeNoPart) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     views[1].channels.pop_back();
@@ -86,7 +86,7 @@ TEST(WireCrossings, channels_without_a_view_take_no_part) {
     EXPECT_EQ(values(make_wire_crossings(anode, views, cells, 1).offsets), (std::vector<int>{0, 2}));
 }
 
-TEST(WireCrossings, wrong_use_is_rejected) {
+TEST(WireCrossings, WrongUseIsRejected) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     const AnodeCells cells = find_anode_cells(anode, views);
@@ -95,7 +95,7 @@ TEST(WireCrossings, wrong_use_is_rejected) {
     EXPECT_THROW(find_anode_cells(anode, views), Error);
 }
 
-TEST(WireCrossings, protodune_hd) {
+TEST(WireCrossings, ProtoduneHd) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {
         const auto views = two_faced_views(anode);
@@ -121,7 +121,7 @@ TEST(WireCrossings, protodune_hd) {
     }
 }
 
-TEST(WireCrossings, tables_of_the_three_targets_hold_the_same_cells) {
+TEST(WireCrossings, TablesOfTheThreeTargetsHoldTheSameCells) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     const WireAnode& anode = schema.anode(1);
     const auto views = two_faced_views(anode);
@@ -149,7 +149,7 @@ TEST(WireCrossings, tables_of_the_three_targets_hold_the_same_cells) {
     }
 }
 
-TEST(WireCrossings, neighbours_are_cyclic_in_wrapped_planes_only) {
+TEST(WireCrossings, NeighboursAreCyclicInWrappedPlanesOnly) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     const WireAnode& anode = schema.anode(0);
     const auto views = two_faced_views(anode);

@@ -45,7 +45,7 @@ std::string error_of(const json& document) {
     return {};
 }
 
-TEST(Wires, sorted_by_increasing_pitch_whatever_the_file_order) {
+TEST(Wires, SortedByIncreasingPitchWhateverTheFileOrder) {
     const WirePlane plane = load(three_wires()).anode(7).face(1).plane(2);
     ASSERT_EQ(plane.size(), 3);
     EXPECT_EQ(plane.wires[0].channel, 10);
@@ -58,7 +58,7 @@ TEST(Wires, sorted_by_increasing_pitch_whatever_the_file_order) {
     EXPECT_DOUBLE_EQ(plane.wire_coordinate({50.0, 8.5}), 1.5);
 }
 
-TEST(Wires, wires_along_z_are_sorted_by_increasing_y) {
+TEST(Wires, WiresAlongZAreSortedByIncreasingY) {
     json document = three_wires();
     for (json& entry : document["Store"]["points"]) {
         std::swap(entry["Point"]["y"], entry["Point"]["z"]);
@@ -68,7 +68,7 @@ TEST(Wires, wires_along_z_are_sorted_by_increasing_y) {
     EXPECT_EQ(plane.wires[0].channel, 10);
 }
 
-TEST(Wires, errors_name_the_place) {
+TEST(Wires, ErrorsNameThePlace) {
     json document = three_wires();
     document["Store"].erase("points");
     EXPECT_NE(error_of(document).find("key \"points\""), std::string::npos);
@@ -104,7 +104,7 @@ TEST(Wires, errors_name_the_place) {
     EXPECT_NE(error_of(document).find("no anode"), std::string::npos);
 }
 
-TEST(Wires, unknown_idents_name_the_known_ones) {
+TEST(Wires, UnknownIdentsNameTheKnownOnes) {
     const WireSchema schema = load(three_wires());
     try {
         schema.anode(3);
@@ -116,7 +116,7 @@ TEST(Wires, unknown_idents_name_the_known_ones) {
     EXPECT_THROW(schema.anode(7).face(1).plane(0), Error);
 }
 
-TEST(Wires, protodune_hd) {
+TEST(Wires, ProtoduneHd) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     ASSERT_EQ(schema.anodes.size(), 4U);
     for (const WireAnode& anode : schema.anodes) {
@@ -138,7 +138,7 @@ TEST(Wires, protodune_hd) {
     }
 }
 
-TEST(Wires, other_detectors_load) {
+TEST(Wires, OtherDetectorsLoad) {
     const struct {
         const char* file;
         std::size_t anodes, faces;

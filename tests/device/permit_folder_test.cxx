@@ -45,7 +45,7 @@ void expect_no_claim(const std::string& root, const fs::path& strange) {
     EXPECT_TRUE(fs::exists(fs::symlink_status(strange)));
 }
 
-TEST_F(ReservationFolderTest, whatIsNoRegularFileDoesNotCount) {
+TEST_F(ReservationFolderTest, WhatIsNoRegularFileDoesNotCount) {
     { Reservation makes_the_folder(m_root, request(1)); }
     const fs::path strange = folder() / "000000000001-5-100-holding.reservation";
     ASSERT_EQ(mkfifo(strange.c_str(), 0666), 0);
@@ -70,7 +70,7 @@ TEST_F(ReservationFolderTest, whatIsNoRegularFileDoesNotCount) {
     }
 }
 
-TEST_F(ReservationFolderTest, aFileThatCannotBeReadDoesNotCount) {
+TEST_F(ReservationFolderTest, AFileThatCannotBeReadDoesNotCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
@@ -96,7 +96,7 @@ TEST_F(ReservationFolderTest, aFileThatCannotBeReadDoesNotCount) {
     close(file);
 }
 
-TEST_F(ReservationFolderTest, limitsOfStrangeKindsSetNone) {
+TEST_F(ReservationFolderTest, LimitsOfStrangeKindsSetNone) {
     { Reservation makes_the_folder(m_root, request(1)); }
     const fs::path limits = folder() / "limits";
     ASSERT_EQ(mkfifo(limits.c_str(), 0666), 0);
@@ -110,7 +110,7 @@ TEST_F(ReservationFolderTest, limitsOfStrangeKindsSetNone) {
     EXPECT_EQ(error_of([&] { Reservation(m_root, request(100)); }).text().expected, "at most 50 B");
 }
 
-TEST_F(ReservationFolderTest, aLockThatIsNoRegularFileIsAReadableError) {
+TEST_F(ReservationFolderTest, ALockThatIsNoRegularFileIsAReadableError) {
     { Reservation makes_the_folder(m_root, request(1)); }
     fs::remove(folder() / "lock");
     ASSERT_EQ(mkfifo((folder() / "lock").c_str(), 0666), 0);
@@ -120,7 +120,7 @@ TEST_F(ReservationFolderTest, aLockThatIsNoRegularFileIsAReadableError) {
     EXPECT_EQ(error.exit_status(), 2);
 }
 
-TEST_F(ReservationFolderTest, aHugeClaimIsListed) {
+TEST_F(ReservationFolderTest, AHugeClaimIsListed) {
     Reservation holder(m_root, request(60));
     EXPECT_TRUE(holder.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {

@@ -87,7 +87,7 @@ protected:
     std::vector<pid_t> m_children;
 };
 
-TEST_F(ReservationTest, isHeldWhileMemorySufficesAndGivenBack) {
+TEST_F(ReservationTest, IsHeldWhileMemorySufficesAndGivenBack) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     {
@@ -104,7 +104,7 @@ TEST_F(ReservationTest, isHeldWhileMemorySufficesAndGivenBack) {
     EXPECT_EQ(witnessed(), 1);
 }
 
-TEST_F(ReservationTest, aLargeJobIsNotPassedBySmallerOnes) {
+TEST_F(ReservationTest, ALargeJobIsNotPassedBySmallerOnes) {
     auto first = std::make_unique<Reservation>(m_root, request(60));
     EXPECT_TRUE(first->try_to_hold());
     Reservation large(m_root, request(90));
@@ -117,7 +117,7 @@ TEST_F(ReservationTest, aLargeJobIsNotPassedBySmallerOnes) {
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(ReservationTest, processesAreNeverMoreThanFit) {
+TEST_F(ReservationTest, ProcessesAreNeverMoreThanFit) {
     int most = 0;
     int told = 0;
     int pipes[2];
@@ -157,7 +157,7 @@ TEST_F(ReservationTest, processesAreNeverMoreThanFit) {
     close(pipes[1]);
 }
 
-TEST_F(ReservationTest, aWaitingProcessThatDiesIsNotWaitedFor) {
+TEST_F(ReservationTest, AWaitingProcessThatDiesIsNotWaitedFor) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     const pid_t waiting = holder(90);
@@ -170,7 +170,7 @@ TEST_F(ReservationTest, aWaitingProcessThatDiesIsNotWaitedFor) {
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(ReservationTest, filesOfDeadProcessesAndRubbishDoNotCount) {
+TEST_F(ReservationTest, FilesOfDeadProcessesAndRubbishDoNotCount) {
     { Reservation makes_the_folder(m_root, request(1)); }
     // Left by a process that was killed, one with a number that is in use again, one damaged, one of another
     // kind, each without a lock; and one with a strange name that somebody holds.
@@ -196,7 +196,7 @@ TEST_F(ReservationTest, filesOfDeadProcessesAndRubbishDoNotCount) {
     close(strange);
 }
 
-TEST_F(ReservationTest, aHolderWhoseFileWasOverwrittenStillCounts) {
+TEST_F(ReservationTest, AHolderWhoseFileWasOverwrittenStillCounts) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {
@@ -209,7 +209,7 @@ TEST_F(ReservationTest, aHolderWhoseFileWasOverwrittenStillCounts) {
     EXPECT_EQ(second.in_front(), "holds 60 B, process " + std::to_string(getpid()));
 }
 
-TEST_F(ReservationTest, limitsOfTheFolderGoBefore) {
+TEST_F(ReservationTest, LimitsOfTheFolderGoBefore) {
     { Reservation makes_the_folder(m_root, request(1)); }
     std::ofstream(fs::path(m_root) / "limits") << "# of this machine\nbytes 1 kB\nnonsense\nslots many\n";
     std::ofstream(folder() / "limits") << "slots 2\n";
@@ -225,7 +225,7 @@ TEST_F(ReservationTest, limitsOfTheFolderGoBefore) {
     EXPECT_EQ(error.text().expected, "at most 1.00 kB");
 }
 
-TEST_F(ReservationTest, waitingEndsByTimeoutAndBySignal) {
+TEST_F(ReservationTest, WaitingEndsByTimeoutAndBySignal) {
     Reservation first(m_root, request(100));
     EXPECT_TRUE(first.try_to_hold());
     const Error error = error_of(
@@ -237,7 +237,7 @@ TEST_F(ReservationTest, waitingEndsByTimeoutAndBySignal) {
     EXPECT_EQ(claims_alive(), 1); // nobody who gave up is left in the queue
 }
 
-TEST_F(ReservationTest, aFolderForAllUsersCanBeUsedByAll) {
+TEST_F(ReservationTest, AFolderForAllUsersCanBeUsedByAll) {
     const fs::path shared = fs::path(m_root) / "shared";
     const mode_t before = umask(077);
     Reservation reservation(shared, request(1));
@@ -258,7 +258,7 @@ TEST_F(ReservationTest, aFolderForAllUsersCanBeUsedByAll) {
     }
 }
 
-TEST_F(ReservationTest, anotherUsersJobsCount) {
+TEST_F(ReservationTest, AnotherUsersJobsCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
@@ -288,7 +288,7 @@ TEST_F(ReservationTest, anotherUsersJobsCount) {
     EXPECT_EQ(as_nobody(40), 0);
 }
 
-TEST_F(ReservationTest, aFolderThatCannotBeUsedIsAReadableError) {
+TEST_F(ReservationTest, AFolderThatCannotBeUsedIsAReadableError) {
     const fs::path file = fs::path(m_root) / "file";
     std::ofstream(file) << "";
     const auto rejected = [](const fs::path& root) {
@@ -302,7 +302,7 @@ TEST_F(ReservationTest, aFolderThatCannotBeUsedIsAReadableError) {
     EXPECT_EQ(rejected("/proc/spng"), "No such file or directory");
 }
 
-TEST_F(ReservationTest, listsWhoHoldsAndWaits) {
+TEST_F(ReservationTest, ListsWhoHoldsAndWaits) {
     EXPECT_EQ(reservations_text(m_root), "no job holds or waits for a reservation in " + m_root + "\n");
     Reservation first(m_root, request(100));
     EXPECT_TRUE(first.try_to_hold());

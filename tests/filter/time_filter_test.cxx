@@ -33,7 +33,8 @@ TEST(TimeFilter, RollMovesAnImpulseLaterAndWrapsCyclically) {
 }
 
 TEST(TimeFilter, RebinnedSampleIsTheMeanOverItsTicks) {
-    // A slow wave has nothing above the coarser Nyquist frequency, so the mean over each four ticks is exact.
+    // A slow wave has no power above the coarser Nyquist frequency, so the mean over each four ticks is
+    // exact.
     at::Tensor waveform = at::zeros({1, 1, ticks}, at::kDouble);
     const auto wave = [](std::int64_t t) {
         return 3 + std::sin(2 * std::numbers::pi * 2 * static_cast<double>(t) / ticks);

@@ -17,7 +17,7 @@ namespace spng {
 struct Decon {
     void operator()(int ticks) const {
         NVTX_FUNCTION_RANGE();
-        NVTX_RANGE("Decon::divide", nvtx::Kind::Decon, ticks);
+        NVTX_RANGE("Decon::multiply", nvtx::Kind::Decon, ticks);
         NVTX_MARK("Decon::half_way");
     }
 };
@@ -84,16 +84,16 @@ TEST_F(NvtxRanges, AToolSeesNamesDomainCategoryColourPayloadAndNesting) {
     EXPECT_EQ(compiler::run("env -u NVTX_INJECTION64_PATH " + m_folder.file("program")).output, "made\n");
 
     const std::string step = " category=step colour=FFC7C7C7 payload=none\n";
-    const std::string divide =
-        "push 2 [spng] Decon::divide category=decon colour=FF1F4E9C payload=i32:6000\n";
+    const std::string multiply =
+        "push 2 [spng] Decon::multiply category=decon colour=FF1F4E9C payload=i32:6000\n";
     const std::string node = "push 0 [spng] SPNGDecon:induction category=decon colour=FF1F4E9C payload=u64:";
     EXPECT_EQ(heard(), "register SPNGDecon:induction\n"
                        "register SPNGOdd\n"
                        "made\n" +
                            node + "7\n" + "register Decon::operator()\n" + "push 1 [spng] Decon::operator()" +
-                           step + "register Decon::divide\n" + divide + "register Decon::half_way\n" +
+                           step + "register Decon::multiply\n" + multiply + "register Decon::half_way\n" +
                            "mark 3 [spng] Decon::half_way" + step + "pop 2\npop 1\npop 0\n" + node + "8\n" +
-                           "push 1 [spng] Decon::operator()" + step + divide +
+                           "push 1 [spng] Decon::operator()" + step + multiply +
                            "mark 3 [spng] Decon::half_way" + step + "pop 2\npop 1\npop 0\n" +
                            "push 0 [spng] SPNGOdd category=other colour=FF9E9E9E payload=u64:1\n" +
                            "register Odd::a\npush 1 [spng] Odd::a" + step +

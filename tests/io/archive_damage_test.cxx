@@ -1,5 +1,4 @@
-// Damaged archives: cut anywhere or with flipped bits, a file gives complete events or an error, not wrong
-// data.
+// Damaged archives: a file that is cut or has flipped bits gives complete events or an error, never wrong data.
 
 #include "spng/core/error.h"
 #include "spng/io/frame_reader.h"
@@ -26,7 +25,7 @@ Members three_events() {
 struct Outcome {
     std::size_t frames = 0;
     bool failed = false;
-    bool wrong_samples = false; ///< data that differ from what was written
+    bool wrong_samples = false; ///< samples differ from the written ones
 };
 
 Outcome read_all(const std::filesystem::path& path) {
@@ -55,7 +54,7 @@ Outcome read_all(const std::filesystem::path& path) {
 
 } // namespace
 
-TEST(ArchiveDamage, a_cut_file_gives_complete_events_or_an_error) {
+TEST(ArchiveDamage, CutFileGivesCompleteEventsOrAnError) {
     const auto folder = temporary_folder("damage-cut");
     for (const std::string ending : all_endings) {
         const auto whole = folder / ("whole" + ending);
@@ -75,7 +74,7 @@ TEST(ArchiveDamage, a_cut_file_gives_complete_events_or_an_error) {
     }
 }
 
-TEST(ArchiveDamage, compressed_files_notice_every_missing_byte) {
+TEST(ArchiveDamage, CompressedFileWithAMissingByteIsRejected) {
     const auto folder = temporary_folder("damage-tail");
     for (const std::string ending : {".tar.gz", ".tar.bz2"}) {
         const auto path = folder / ("tail" + ending);
@@ -88,7 +87,7 @@ TEST(ArchiveDamage, compressed_files_notice_every_missing_byte) {
     }
 }
 
-TEST(ArchiveDamage, a_flipped_bit_in_a_compressed_file_never_passes_unnoticed) {
+TEST(ArchiveDamage, FlippedBitInACompressedFileIsRejected) {
     const auto folder = temporary_folder("damage-flip");
     std::mt19937 random(20240); // NOLINT: the same mutations every time
     for (const std::string ending : {".npz", ".tar.gz", ".tar.bz2"}) {
@@ -96,8 +95,7 @@ TEST(ArchiveDamage, a_flipped_bit_in_a_compressed_file_never_passes_unnoticed) {
             const auto path = folder / ("flip" + ending);
             write_archive(path, several ? three_events() : event_members("*", 0, channels, ticks));
             const std::string bytes = read_file(path);
-            // The one checksum of a .tar.gz is at its end: there an earlier event comes out before the error
-            // does.
+            // A .tar.gz has its only checksum at the end, so earlier events come out before the error.
             const bool late = several && ending == ".tar.gz";
             std::size_t failures = 0;
             for (int trial = 0; trial < 500; ++trial) {
@@ -114,7 +112,7 @@ TEST(ArchiveDamage, a_flipped_bit_in_a_compressed_file_never_passes_unnoticed) {
     }
 }
 
-TEST(ArchiveDamage, random_rubbish_in_any_container_ends_in_events_or_an_error) {
+TEST(ArchiveDamage, RandomBytesInAnyContainerGiveEventsOrAnError) {
     const auto folder = temporary_folder("damage-rubbish");
     std::mt19937 random(7); // NOLINT
     for (const std::string ending : all_endings) {

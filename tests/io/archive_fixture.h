@@ -1,5 +1,6 @@
 #pragma once
-// Frame files for tests, made without the library under test: .npy bytes by hand, containers by libarchive.
+// Frame files for tests, made without the library under test: .npy bytes by this header, containers by
+// libarchive.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 
 namespace spng::test {
 
-/// The bytes of a .npy file.
+/// Return the bytes of a .npy file.
 /// @param shape  as Python writes it: "(2, 3)"
 inline std::string npy_bytes(const std::string& type, const std::string& shape, const std::string& data,
                              bool fortran = false, int version = 1) {
@@ -43,8 +44,8 @@ std::string bytes_of(const std::vector<Item>& items) {
 
 using Members = std::vector<std::pair<std::string, std::string>>; ///< name, content
 
-/// The members of one good event: `channels` x `ticks` int16, sample = 100 * row + tick + ident, channels 7,
-/// 8, ...
+/// Return the members of one valid event: `channels` x `ticks` int16, sample = 100 * row + tick + ident, channels
+/// 7, 8, ...
 inline Members event_members(const std::string& tag, int ident, int channels = 3, int ticks = 4) {
     std::vector<std::int16_t> samples;
     std::vector<std::int32_t> numbers;
@@ -67,7 +68,7 @@ inline Members joined(Members first, const Members& second) {
     return first;
 }
 
-/// Write `members` to `path`; its ending (.npz, .tar, .tar.gz, .tar.bz2) says as what.
+/// Write `members` to `path` in the format of its ending (.npz, .tar, .tar.gz, .tar.bz2).
 /// @param options  of libarchive's writer, such as "zip:compression=store"
 inline void write_archive(const std::filesystem::path& path, const Members& members,
                           const char* options = nullptr) {
@@ -103,7 +104,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 }
 
 inline void write_file(const std::filesystem::path& path, const std::string& content) {
-    std::filesystem::remove(path); // ext4 writes through when a file is cut to nothing and filled again
+    std::filesystem::remove(path); // ext4 flushes to disk when a file is truncated and written again
     std::ofstream(path, std::ios::binary) << content;
 }
 

@@ -1,4 +1,4 @@
-// Data files are recorded by path and content, and shipped ones must be what was shipped.
+// Data files are identified by path and content. Shipped files must match their checksums.
 
 #include "spng/io/data_file.h"
 
@@ -30,7 +30,7 @@ private:
     fs::path m_folder = test::temporary_folder("data_file");
 };
 
-TEST_F(DataFileTest, IsKnownByPathSizeAndChecksum) {
+TEST_F(DataFileTest, HasPathSizeAndChecksum) {
     const DataFile file = identify_data_file("wires", make("a.json", "abc"));
     EXPECT_EQ(file.path, folder() / "a.json");
     EXPECT_EQ(file.bytes, 3U);
@@ -51,13 +51,13 @@ TEST_F(DataFileTest, PathIsAbsolute) {
     EXPECT_EQ(file.path, folder() / "a.json");
 }
 
-TEST_F(DataFileTest, PipeIsNotReadForItsChecksum) {
+TEST_F(DataFileTest, PipeHasNoChecksum) {
     const DataFile file = identify_data_file("wires", "/dev/null");
     EXPECT_EQ(file.sha256, "");
     EXPECT_EQ(notes_of(file), (Notes{{"wires", "null"}}));
 }
 
-TEST_F(DataFileTest, ShippedFileMustBeAsListed) {
+TEST_F(DataFileTest, ShippedFileMustMatchItsChecksum) {
     const DataFile file = identify_data_file("model", make("net.ts", "abc"));
     make("SHA256SUMS", std::string(64, '0') + "  other.ts\n" + digits_of_abc + "  net.ts\n");
     EXPECT_NO_THROW(require_as_shipped(file, folder()));

@@ -1,4 +1,4 @@
-// Files are found by name, in the documented order, and a wrong name gets a hint.
+// Files are found by name in the documented order. A wrong name gives a hint.
 
 #include "spng/io/data_path.h"
 
@@ -47,8 +47,7 @@ TEST_F(DataPath, SearchPathBeforeOtherFoldersInOrder) {
               m_root / "first/spng-test-wires.json");
 }
 
-/// A file of the current folder, or of the search path, that hides one of the project's folders is logged
-/// once.
+/// A file of the current folder, or of the search path, that hides one of the project's files is logged once.
 TEST_F(DataPath, HiddenFileIsLogged) {
     const fs::path before = fs::current_path();
     fs::current_path(m_root / "first");
@@ -79,7 +78,7 @@ TEST_F(DataPath, HiddenFileIsLogged) {
                              " of the search path, not " + (m_root / "third/hidden-c.ts").string()}));
 }
 
-TEST_F(DataPath, AbsoluteNameIsTakenAsItIs) {
+TEST_F(DataPath, AbsoluteNameIsUsedUnchanged) {
     make("third/a.json");
     EXPECT_EQ(spng::find_data_file((m_root / "third/a.json").string()), m_root / "third/a.json");
     EXPECT_THROW(spng::find_data_file((m_root / "third").string()), spng::Error) << "a folder is no file";
@@ -91,7 +90,7 @@ TEST_F(DataPath, FoldersOfTheDataVariable) {
     EXPECT_EQ(spng::find_data_file("spng-test-field.json.bz2"), m_root / "third/spng-test-field.json.bz2");
 }
 
-TEST_F(DataPath, WrongNameListsPlacesAndTheNearest) {
+TEST_F(DataPath, WrongNameListsFoldersAndTheNearestName) {
     spng::set_search_path({m_root / "first"});
     make("first/protodunexx-wires-larsoft-v1.json.bz2");
     try {
@@ -109,7 +108,7 @@ TEST_F(DataPath, EnvironmentIsSplitAtColons) {
     EXPECT_EQ(spng::folders_of_environment("SPNG_DATA"), (std::vector<fs::path>{"/a", "/b"}));
 }
 
-TEST_F(DataPath, OwnFoldersAreFoundFromTheProgramsPlace) {
+TEST_F(DataPath, OwnFoldersAreFoundFromTheProgramsFolder) {
     ASSERT_FALSE(spng::own_folder("cfg").empty());
     EXPECT_TRUE(fs::exists(spng::own_folder("cfg") / "lib" / "pgraph.jsonnet"));
     EXPECT_TRUE(spng::own_folder("no-such-folder").empty());

@@ -1,4 +1,4 @@
-// The event that is embedded in data/ is the simulated one, bit for bit.
+// The event in data/ equals the simulated one, bit for bit.
 
 #include "spng/io/frame_reader.h"
 #include "tests/support/paths.h"
@@ -41,16 +41,16 @@ void expect_same_event(const std::string& embedded, const std::string& original)
 
 } // namespace
 
-TEST(DefaultEvent, adc_is_the_simulated_one) {
+TEST(DefaultEvent, AdcIsTheSimulatedOne) {
     expect_same_event("tracks10-adc.tar.bz2", "tracks10-adc.npz");
 }
 
-TEST(DefaultEvent, truth_is_the_simulated_one) {
+TEST(DefaultEvent, TruthIsTheSimulatedOne) {
     expect_same_event("tracks10-truth.npz", "tracks10-truth.npz");
 }
 
-TEST(DefaultEvent, adc_has_the_values_that_numpy_reads) {
-    // Without the original: values that numpy.load gives for it.
+TEST(DefaultEvent, AdcHasTheValuesOfNumpy) {
+    // Without the original file: compare with values from numpy.load.
     const auto frame = only_frame(repo_root() / "data/tracks10-adc.tar.bz2");
     EXPECT_EQ(frame.traces.at(0).samples.sum().item<std::int64_t>(), 111020100229);
     EXPECT_EQ(frame.traces[0].samples[1234][4321].item<int>(), 9395);

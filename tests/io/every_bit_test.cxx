@@ -1,4 +1,4 @@
-// Each single bit of small archives, flipped: an error, or the content as it was written. Never other content
+// Flip each single bit of small archives: the result is an error or the original content, never other content
 // and never fewer events.
 
 #include "spng/core/error.h"
@@ -27,7 +27,7 @@ namespace {
 using namespace spng::test;
 namespace fs = std::filesystem;
 
-/// An event with all kinds of members, and a small one.
+/// Return an event with all kinds of members, and a small one.
 Members two_events() {
     Members members = event_members("a", 0, 2, 3);
     members.emplace_back("summary_a_0.npy", npy_bytes("<f8", "(2,)", bytes_of<double>({1.5, 2.5})));
@@ -35,7 +35,7 @@ Members two_events() {
     return joined(members, event_members("a", 1, 1, 2));
 }
 
-/// All that a reader gives, as text; nothing after an error.
+/// Return all events of a reader as text; nothing after an error.
 std::optional<std::string> content_of(const fs::path& path) {
     std::string text;
     try {
@@ -71,7 +71,7 @@ std::optional<std::string> content_of(const fs::path& path) {
     return text;
 }
 
-/// The path of a file or of a pipe with these bytes.
+/// Path of a file or of a pipe with these bytes.
 class Source {
 public:
     Source(const std::string& bytes, bool is_pipe) {
@@ -99,8 +99,8 @@ struct Counts {
     std::size_t errors = 0, same = 0, other = 0;
 };
 
-/// @param read  nothing after an error
-/// @param is_allowed  whether other content may follow from a flip in this byte
+/// @param read  returns nothing after an error
+/// @param is_allowed  whether a flip in this byte may change the content
 Counts flip_every_bit(
     const std::string& bytes, bool is_pipe,
     const std::function<std::optional<std::string>(const fs::path&)>& read = content_of,
@@ -108,7 +108,7 @@ Counts flip_every_bit(
     const auto whole = read(Source(bytes, is_pipe).path());
     EXPECT_TRUE(whole.has_value());
     Counts counts;
-    // From a pipe all bytes and, of each, one bit or two.
+    // For a pipe, flip one or two bits of each byte.
     for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += is_pipe ? 5 : 1) {
         std::string damaged = bytes;
         damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
@@ -130,7 +130,8 @@ std::string archive_bytes(const std::string& ending, const Members& members, con
     return read_file(path);
 }
 
-/// One gzip member. @param extra  the extra field of its header, such as that of BGZF; empty: none
+/// Return one gzip member.
+/// @param extra  the extra field of its header, such as that of BGZF; empty for none
 std::string gzip(const std::string& content, std::string extra = "", char* name = nullptr) {
     z_stream stream{};
     EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -169,7 +170,7 @@ std::string little_endian(std::uint64_t value, int bytes) {
     return out;
 }
 
-/// As numpy.savez writes it: stored, with the sizes in zip64 fields of the headers.
+/// Return a zip as numpy.savez writes it: stored, with the sizes in zip64 fields of the headers.
 std::string numpy_zip(const Members& members) {
     std::string out, directory;
     for (const auto& [name, content] : members) {
@@ -195,31 +196,31 @@ class EveryBit : public testing::TestWithParam<bool> {}; ///< whether the file i
 INSTANTIATE_TEST_SUITE_P(File, EveryBit, testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(Pipe, EveryBit, testing::Values(true));
 
-TEST_P(EveryBit, gzip_with_one_member) {
+TEST_P(EveryBit, GzipWithOneMember) {
     char name[] = "adc.tar";
     flip_every_bit(gzip(archive_bytes(".tar", two_events()), "", name), GetParam());
 }
 
-TEST_P(EveryBit, gzip_with_several_members) {
+TEST_P(EveryBit, GzipWithSeveralMembers) {
     const std::string tar = archive_bytes(".tar", two_events());
     flip_every_bit(gzip_in_pieces(tar, tar.size() / 3), GetParam());
 }
 
-TEST_P(EveryBit, gzip_in_blocks_of_bgzf) {
+TEST_P(EveryBit, GzipInBlocksOfBgzf) {
     const std::string extra = "BC" + little_endian(2, 2) + little_endian(99, 2);
     flip_every_bit(gzip_in_pieces(archive_bytes(".tar", two_events()), 2048, extra) + gzip("", extra),
                    GetParam());
 }
 
-TEST_P(EveryBit, gzip_with_zeros_behind) {
+TEST_P(EveryBit, GzipFollowedByZeros) {
     flip_every_bit(gzip(archive_bytes(".tar", event_members("a", 0, 1, 2))) + std::string(16, '\0'),
                    GetParam());
 }
 
-TEST_P(EveryBit, bzip2_with_several_streams) {
+TEST_P(EveryBit, Bzip2WithSeveralStreams) {
     const std::string one = archive_bytes(".tar.bz2", event_members("a", 0, 1, 2), "compression-level=1");
     flip_every_bit(one, GetParam());
-    // The end of the first tar ends the archive, so the second stream holds what follows: zeros.
+    // The end mark of the tar ends the archive, so the second stream has only the zeros behind it.
     const auto path = temporary_folder("every-bit-bz2") / "zeros.bz2";
     archive* out = archive_write_new();
     archive_write_add_filter_bzip2(out);
@@ -237,19 +238,19 @@ TEST_P(EveryBit, bzip2_with_several_streams) {
     flip_every_bit(one + read_file(path), GetParam());
 }
 
-TEST_P(EveryBit, zip_of_libarchive) {
+TEST_P(EveryBit, ZipOfLibarchive) {
     flip_every_bit(archive_bytes(".npz", two_events()), GetParam());
 }
 
-TEST_P(EveryBit, zip_of_numpy) {
+TEST_P(EveryBit, ZipOfNumpy) {
     flip_every_bit(numpy_zip(two_events()), GetParam());
 }
 
-TEST_P(EveryBit, tar_outside_of_the_data) {
+TEST_P(EveryBit, TarOutsideTheData) {
     Members members = event_members("a", 0, 1, 2);
     members.emplace_back("chanmask_bad_0.npy", npy_bytes("<i4", "(1, 3)", bytes_of<std::int32_t>({7, 1, 2})));
     const std::string tar = archive_bytes(".tar", members);
-    // Without compression a flipped sample is a sample.
+    // Without compression, a flipped bit of a sample gives another valid sample.
     std::vector<bool> is_data(tar.size(), false);
     for (std::size_t at = 0; at + 512 <= tar.size() && tar[at] != '\0';) {
         const std::size_t size = std::stoul(tar.substr(at + 124, 11), nullptr, 8);
@@ -259,7 +260,7 @@ TEST_P(EveryBit, tar_outside_of_the_data) {
     flip_every_bit(tar, GetParam(), content_of, [&](std::size_t byte) { return is_data[byte]; });
 }
 
-TEST_P(EveryBit, compressed_json) {
+TEST_P(EveryBit, CompressedJson) {
     const auto read = [](const fs::path& path) -> std::optional<std::string> {
         try {
             return spng::load_json_file(path.string()).dump();
@@ -276,7 +277,7 @@ TEST_P(EveryBit, compressed_json) {
     flip_every_bit(gzip_in_pieces(text, 20), false, read);
 }
 
-TEST(ArchiveEnd, cut_at_any_byte_is_an_error) {
+TEST(ArchiveEnd, CutAtAnyByteIsAnError) {
     const std::string tar = archive_bytes(".tar", two_events());
     for (const std::string& bytes : {tar, gzip(tar), gzip_in_pieces(tar, 2048),
                                      archive_bytes(".npz", two_events()), numpy_zip(two_events())}) {
@@ -291,7 +292,7 @@ TEST(ArchiveEnd, cut_at_any_byte_is_an_error) {
     }
 }
 
-TEST(ArchiveEnd, zeros_may_follow_and_nothing_else) {
+TEST(ArchiveEnd, ZerosMayFollowAndNothingElse) {
     const std::string tar = archive_bytes(".tar", two_events());
     for (const std::string& bytes : {tar, gzip(tar), archive_bytes(".tar.bz2", two_events()),
                                      archive_bytes(".npz", two_events()), numpy_zip(two_events())}) {
@@ -304,7 +305,7 @@ TEST(ArchiveEnd, zeros_may_follow_and_nothing_else) {
     }
 }
 
-TEST(ArchiveEnd, an_incomplete_event_of_a_damaged_file_is_blamed_on_the_damage) {
+TEST(ArchiveEnd, IncompleteEventOfADamagedFileReportsTheDamage) {
     const std::string tar = archive_bytes(".tar", two_events());
     std::string renamed = tar;
     renamed.replace(renamed.find("frame_a_1"), 9,
@@ -335,7 +336,7 @@ TEST(ArchiveEnd, an_incomplete_event_of_a_damaged_file_is_blamed_on_the_damage) 
     EXPECT_EQ(what(damaged), "the compressed file is damaged or cut short");
 }
 
-TEST(SharedFaults, flipped_bits_end_in_an_error) {
+TEST(SharedFaults, FlippedBitsGiveAnError) {
     const auto shared = shared_folder();
     if (!shared || !fs::is_directory(*shared / "faults")) {
         GTEST_SKIP() << "no shared faults";

@@ -1,4 +1,4 @@
-// Files that say something wrong: one clear error each, naming file and member.
+// Invalid files give one clear error each, naming file and member.
 
 #include "spng/core/error.h"
 #include "spng/io/frame_reader.h"
@@ -32,7 +32,7 @@ spng::ErrorText error_of(const std::filesystem::path& path, std::vector<std::str
     return {.what = "no error", .where = {}, .seen = {}, .expected = {}, .hint = {}};
 }
 
-/// The error for an event in which `name` has this content.
+/// Return the error for an event whose member `name` has this content.
 spng::ErrorText error_with(const std::string& name, const std::string& content) {
     static const auto folder = temporary_folder("frame-bad-input");
     Members members = event_members("*", 0);
@@ -54,7 +54,7 @@ spng::ErrorText error_with(const std::string& name, const std::string& content) 
 
 } // namespace
 
-TEST(FrameBadInput, files_that_are_no_archive) {
+TEST(FrameBadInput, FilesThatAreNoArchive) {
     const auto folder = temporary_folder("frame-bad-files");
     EXPECT_EQ(error_of(folder / "absent.npz").what, "cannot open the input file");
     EXPECT_EQ(error_of(folder / "absent.npz").seen, "No such file or directory");
@@ -67,14 +67,14 @@ TEST(FrameBadInput, files_that_are_no_archive) {
     }
     write_file(folder / "long.tar", std::string(100'000, 'x'));
     EXPECT_EQ(error_of(folder / "long.tar").what, "the input file is not an archive");
-    // The first bytes of a gzip and of a bzip2 file, and nothing behind them
+    // Only the first bytes of a gzip and of a bzip2 file.
     write_file(folder / "stub.tar.gz", "\x1f\x8b\x08");
     EXPECT_EQ(error_of(folder / "stub.tar.gz").what, "the compressed file is damaged or cut short");
     write_file(folder / "stub.tar.bz2", "BZh9");
     EXPECT_EQ(error_of(folder / "stub.tar.bz2").what, "the compressed file is damaged or cut short");
 }
 
-TEST(FrameBadInput, arrays_that_do_not_fit) {
+TEST(FrameBadInput, InvalidFrameArrays) {
     const auto frame = [](const std::string& content) { return error_with("frame_*_0.npy", content); };
     EXPECT_EQ(frame("no array").what, "the member is not a .npy array");
     EXPECT_NE(frame("no array").where.find("member frame_*_0.npy"), std::string::npos);
@@ -90,7 +90,7 @@ TEST(FrameBadInput, arrays_that_do_not_fit) {
     EXPECT_EQ(frame(npy_bytes("<i2", "(2, 4)", std::string(16, '\0'))).what, "the event contradicts itself");
 }
 
-TEST(FrameBadInput, channels_that_do_not_fit) {
+TEST(FrameBadInput, InvalidChannels) {
     const auto channels = [](const std::string& content) { return error_with("channels_*_0.npy", content); };
     const auto twice = channels(npy_bytes("<i4", "(3,)", bytes_of<int>({5, 6, 5})));
     EXPECT_EQ(twice.what, "a channel occurs twice");
@@ -104,7 +104,7 @@ TEST(FrameBadInput, channels_that_do_not_fit) {
               "the array has the wrong number of axes");
 }
 
-TEST(FrameBadInput, tick_information_that_cannot_be) {
+TEST(FrameBadInput, InvalidTickInformation) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double inf = std::numeric_limits<double>::infinity();
     for (const std::vector<double>& values : std::vector<std::vector<double>>{{nan, 500, 0},
@@ -123,7 +123,7 @@ TEST(FrameBadInput, tick_information_that_cannot_be) {
               "the tick information has the wrong shape");
 }
 
-TEST(FrameBadInput, summaries_and_masks_that_do_not_fit) {
+TEST(FrameBadInput, InvalidSummariesAndMasks) {
     EXPECT_EQ(error_with("summary_*_0.npy", npy_bytes("<f8", "(2,)", bytes_of<double>({1, 2}))).what,
               "the event contradicts itself");
     EXPECT_EQ(error_with("chanmask_bad_0.npy", npy_bytes("<i4", "(1, 2)", bytes_of<int>({1, 2}))).what,
@@ -134,7 +134,7 @@ TEST(FrameBadInput, summaries_and_masks_that_do_not_fit) {
               "the array must hold integers");
 }
 
-TEST(FrameBadInput, events_that_are_not_complete) {
+TEST(FrameBadInput, IncompleteEvents) {
     const auto path = temporary_folder("frame-bad-incomplete") / "event.tar";
     for (const std::size_t missing : {0, 1, 2}) {
         Members members = event_members("*", 0);
@@ -145,22 +145,22 @@ TEST(FrameBadInput, events_that_are_not_complete) {
         EXPECT_EQ(text.what, "the event is not complete");
         EXPECT_EQ(text.seen, name + " is missing");
     }
-    // A summary without its frame, and a mask alone
+    // A summary without its frame, and only a mask.
     write_archive(path, joined(event_members("a", 0),
                                {{"summary_b_0.npy", npy_bytes("<f8", "(3,)", bytes_of<double>({1, 2, 3}))}}));
     EXPECT_EQ(error_of(path).seen, "frame_b_0.npy is missing");
     write_archive(path, {{"chanmask_bad_0.npy", npy_bytes("<i4", "(0, 3)", "")}});
     EXPECT_EQ(error_of(path).what, "the event has no frame of an accepted tag");
-    // Members of two events in turn
+    // Members of two events alternate.
     const auto zero = event_members("*", 0);
     const auto one = event_members("*", 1);
     write_archive(path, {zero[0], one[0], zero[1], one[1], zero[2], one[2]});
     EXPECT_EQ(error_of(path).seen, "channels_*_0.npy is missing");
     write_archive(path, joined(zero, zero));
-    EXPECT_EQ(error_of(path).what, "the event holds a member twice");
+    EXPECT_EQ(error_of(path).what, "the event has a member twice");
 }
 
-TEST(FrameBadInput, names_and_tags) {
+TEST(FrameBadInput, InvalidNamesAndTags) {
     const auto path = temporary_folder("frame-bad-names") / "event.tar";
     write_archive(path, {{"frame_*_x.npy", "abc"}});
     EXPECT_EQ(error_of(path).what, "the member's name cannot be read");
@@ -171,7 +171,7 @@ TEST(FrameBadInput, names_and_tags) {
     EXPECT_EQ(text.expected, "tags 'signal'");
 }
 
-TEST(FrameBadInput, the_event_after_a_bad_one_can_be_read) {
+TEST(FrameBadInput, EventAfterAnInvalidOneIsRead) {
     const auto path = temporary_folder("frame-bad-skip") / "events.npz";
     Members bad = event_members("*", 1);
     bad[1].second = "no array";
@@ -184,10 +184,10 @@ TEST(FrameBadInput, the_event_after_a_bad_one_can_be_read) {
     EXPECT_EQ(reader.frames_read(), 2u);
 }
 
-TEST(FrameBadInput, a_claim_of_gigabytes_costs_no_memory) {
+TEST(FrameBadInput, ClaimedGigabytesAreNotAllocated) {
     const auto folder = temporary_folder("frame-bad-claim");
     Members members = event_members("*", 0);
-    members[0].second = npy_bytes("<f4", "(30000, 30000)", "abcd"); // 3.6 GB: below what an array may be
+    members[0].second = npy_bytes("<f4", "(30000, 30000)", "abcd"); // 3.6 GB: below the maximum
     for (const std::string ending : all_endings) {
         const auto path = folder / ("claim" + ending);
         write_archive(path, members);

@@ -6,7 +6,7 @@
 
 using spng::MemberKind;
 
-TEST(FrameMember, names_go_both_ways) {
+TEST(FrameMember, NamesRoundTrip) {
     const struct {
         const char* name;
         MemberKind kind;
@@ -30,14 +30,14 @@ TEST(FrameMember, names_go_both_ways) {
     }
 }
 
-TEST(FrameMember, other_names_are_no_part_of_a_frame) {
+TEST(FrameMember, OtherNamesAreIgnored) {
     for (const char* name :
          {"", "frame", "frames_a_0.npy", "depo_data_0.npy", "._frame_*_0.npy", "metadata.json"}) {
         EXPECT_FALSE(spng::parse_member_name(name)) << name;
     }
 }
 
-TEST(FrameMember, half_right_names_are_rejected) {
+TEST(FrameMember, MalformedNamesAreRejected) {
     for (const char* name : {"frame_*_0.json", "frame_*_0", "frame_0.npy", "frame_a_x.npy", "frame_a_.npy",
                              "frame_a_99999999999.npy", "channels_a_1x.npy", "tickinfo_.npy"}) {
         EXPECT_THROW(spng::parse_member_name(name), std::invalid_argument) << name;

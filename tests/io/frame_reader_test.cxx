@@ -17,7 +17,7 @@ namespace {
 
 using namespace spng::test;
 
-/// What event_members() says: sample = 100 * row + tick + ident.
+/// Return the samples of event_members(): sample = 100 * row + tick + ident.
 at::Tensor expected_samples(int ident, int channels = 3, int ticks = 4) {
     at::Tensor samples = at::empty({channels, ticks}, at::kShort);
     auto access = samples.accessor<std::int16_t, 2>();
@@ -42,7 +42,7 @@ void expect_event(const spng::Frame& frame, const std::string& tag, int ident) {
     EXPECT_FALSE(traces.summary);
 }
 
-/// One event whose frame member is `frame`.
+/// Return one event whose frame member is `frame`.
 Members with_frame(const std::string& frame) {
     Members members = event_members("*", 0, 2, 2);
     members[0].second = frame;
@@ -60,7 +60,7 @@ spng::Frame only_frame(const std::filesystem::path& path) {
 
 } // namespace
 
-TEST(FrameReader, reads_several_events_from_every_container) {
+TEST(FrameReader, ReadsSeveralEventsFromEveryContainer) {
     const auto folder = temporary_folder("frame-reader-events");
     for (const std::string ending : all_endings) {
         const auto path = folder / ("events" + ending);
@@ -78,14 +78,14 @@ TEST(FrameReader, reads_several_events_from_every_container) {
     }
 }
 
-TEST(FrameReader, content_decides_the_container) {
+TEST(FrameReader, RecognisesTheContainerByContent) {
     const auto folder = temporary_folder("frame-reader-content");
     write_archive(folder / "zip.npz", event_members("*", 0));
     std::filesystem::rename(folder / "zip.npz", folder / "zip.tar.bz2");
     expect_event(only_frame(folder / "zip.tar.bz2"), "*", 0);
 }
 
-TEST(FrameReader, reads_a_stream_that_cannot_be_sought) {
+TEST(FrameReader, ReadsAStreamWithoutSeeking) {
     const auto folder = temporary_folder("frame-reader-fifo");
     for (const std::string ending : all_endings) {
         const auto file = folder / ("event" + ending);
@@ -98,7 +98,7 @@ TEST(FrameReader, reads_a_stream_that_cannot_be_sought) {
     }
 }
 
-TEST(FrameReader, tags_may_be_empty_or_hold_underscores) {
+TEST(FrameReader, TagsMayBeEmptyOrHaveUnderscores) {
     const auto folder = temporary_folder("frame-reader-tags");
     for (const std::string tag : {"", "gauss_0_loose", "*", "a b"}) {
         write_archive(folder / "tags.tar", event_members(tag, 3));
@@ -106,7 +106,7 @@ TEST(FrameReader, tags_may_be_empty_or_hold_underscores) {
     }
 }
 
-TEST(FrameReader, reads_tags_masks_and_summaries_in_any_order_and_passes_over_the_rest) {
+TEST(FrameReader, ReadsMembersInAnyOrderAndSkipsOthers) {
     const auto path = temporary_folder("frame-reader-order") / "event.npz";
     const auto a = event_members("a", 1);
     const auto b = event_members("b", 1);
@@ -138,7 +138,7 @@ TEST(FrameReader, reads_tags_masks_and_summaries_in_any_order_and_passes_over_th
     EXPECT_EQ(reader.other_members(), (std::vector<std::string>{"readme.txt", "depo_data_1.npy"}));
 }
 
-TEST(FrameReader, reads_only_accepted_tags) {
+TEST(FrameReader, ReadsOnlyAcceptedTags) {
     const auto path = temporary_folder("frame-reader-accepted") / "event.tar";
     auto bad = event_members("bad", 0);
     bad[0].second = "no array: must not be looked at";
@@ -149,7 +149,7 @@ TEST(FrameReader, reads_only_accepted_tags) {
     EXPECT_FALSE(reader.next());
 }
 
-TEST(FrameReader, folders_in_front_of_names_do_not_matter) {
+TEST(FrameReader, IgnoresFoldersInMemberNames) {
     const auto path = temporary_folder("frame-reader-folders") / "event.tar";
     Members members = event_members("*", 0);
     for (auto& [name, content] : members) {
@@ -159,7 +159,7 @@ TEST(FrameReader, folders_in_front_of_names_do_not_matter) {
     expect_event(only_frame(path), "*", 0);
 }
 
-TEST(FrameReader, keeps_the_values_of_other_types) {
+TEST(FrameReader, KeepsTheValuesOfOtherTypes) {
     const auto path = temporary_folder("frame-reader-types") / "event.npz";
     const auto samples = [&](const std::string& frame) {
         write_archive(path, with_frame(frame));
@@ -191,7 +191,7 @@ TEST(FrameReader, keeps_the_values_of_other_types) {
            at::tensor({1.f, 2.f, 3.f, -4.f}));
 }
 
-TEST(FrameReader, keeps_nan_and_inf) {
+TEST(FrameReader, KeepsNanAndInf) {
     const auto path = temporary_folder("frame-reader-nan") / "event.npz";
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float inf = std::numeric_limits<float>::infinity();
@@ -204,7 +204,7 @@ TEST(FrameReader, keeps_nan_and_inf) {
     EXPECT_EQ(values[3], 1.f);
 }
 
-TEST(FrameReader, a_file_without_events_can_be_told) {
+TEST(FrameReader, RecognisesAFileWithoutEvents) {
     const auto folder = temporary_folder("frame-reader-none");
     for (const std::string ending : all_endings) {
         const auto path = folder / ("none" + ending);
@@ -221,12 +221,12 @@ TEST(FrameReader, a_file_without_events_can_be_told) {
     }
 }
 
-TEST(FrameReader, reads_the_fields_own_file) {
+TEST(FrameReader, ReadsAFileOfWireCell) {
     const auto path = shared_data("pdhd/tracks10-adc.npz");
     if (!path) {
         GTEST_SKIP() << "no ../shared/data/pdhd/tracks10-adc.npz";
     }
-    // Expected values: numpy.load of the same file.
+    // The expected values are from numpy.load of the same file.
     const spng::Frame frame = only_frame(*path);
     ASSERT_EQ(frame.traces.size(), 1u);
     const auto& traces = frame.traces[0];

@@ -45,7 +45,7 @@ spng::Frame make_frame(int ident) {
 void expect_equal(const spng::Frame& seen, const spng::Frame& expected) {
     EXPECT_EQ(seen.ident, expected.ident);
     auto masks = expected.channel_masks;
-    std::erase_if(masks, [](const auto& mask) { return mask.second.empty(); }); // WCT takes no empty arrays
+    std::erase_if(masks, [](const auto& mask) { return mask.second.empty(); }); // WCT rejects empty arrays
     EXPECT_EQ(seen.channel_masks, masks);
     ASSERT_EQ(seen.traces.size(), expected.traces.size());
     for (std::size_t i = 0; i < seen.traces.size(); ++i) {
@@ -74,7 +74,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-/// Members of an archive as libarchive itself reads them.
+/// Return the members of an archive as libarchive reads them.
 Members members_of(const std::filesystem::path& path) {
     archive* in = archive_read_new();
     archive_read_support_filter_all(in);
@@ -93,7 +93,7 @@ Members members_of(const std::filesystem::path& path) {
 
 } // namespace
 
-TEST(FrameWriter, what_is_written_is_read) {
+TEST(FrameWriter, RoundTrip) {
     const auto folder = temporary_folder("frame-writer-round");
     for (const std::string ending : {".npz", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2"}) {
         const auto path = folder / ("out" + ending);
@@ -103,10 +103,10 @@ TEST(FrameWriter, what_is_written_is_read) {
         expect_equal(reader.next().value(), make_frame(4));
         EXPECT_FALSE(reader.next());
     }
-    EXPECT_EQ(files_in(folder), 7u); // no temporary file is left
+    EXPECT_EQ(files_in(folder), 7u); // no temporary file remains
 }
 
-TEST(FrameWriter, bytes_are_those_of_numpy) {
+TEST(FrameWriter, BytesEqualThoseOfNumpy) {
     const auto folder = temporary_folder("frame-writer-bytes");
     for (const std::string ending : all_endings) {
         const auto path = folder / ("out" + ending);
@@ -129,13 +129,13 @@ TEST(FrameWriter, bytes_are_those_of_numpy) {
     }
 }
 
-TEST(FrameWriter, repeats_are_byte_identical_whenever_and_wherever) {
+TEST(FrameWriter, RepeatedFilesAreByteIdentical) {
     const auto folder = temporary_folder("frame-writer-repeat");
     for (const std::string ending : all_endings) {
         ::setenv("TZ", "UTC", 1);
         ::tzset();
         write_two(folder / ("one" + ending));
-        ::sleep(ending == ".tar.gz" ? 1 : 0); // gzip can hold a time in seconds
+        ::sleep(ending == ".tar.gz" ? 1 : 0); // a gzip header may have a time in seconds
         ::setenv("TZ", "Asia/Tokyo", 1);
         ::tzset();
         write_two(folder / ("two" + ending));
@@ -145,7 +145,7 @@ TEST(FrameWriter, repeats_are_byte_identical_whenever_and_wherever) {
     ::tzset();
 }
 
-TEST(FrameWriter, every_level_holds_the_same) {
+TEST(FrameWriter, EveryLevelHasTheSameContent) {
     const auto folder = temporary_folder("frame-writer-level");
     for (const std::string ending : {".npz", ".tar.gz"}) {
         for (const int level : {0, 1, 6, 9}) {
@@ -167,7 +167,7 @@ TEST(FrameWriter, every_level_holds_the_same) {
     EXPECT_LT(size(9), size(1));
 }
 
-TEST(FrameWriter, samples_that_are_a_view_are_written_as_they_look) {
+TEST(FrameWriter, NonContiguousSamplesAreWrittenInOrder) {
     const auto path = temporary_folder("frame-writer-view") / "out.npz";
     spng::Frame frame = make_frame(0);
     frame.traces.resize(1);
@@ -179,7 +179,7 @@ TEST(FrameWriter, samples_that_are_a_view_are_written_as_they_look) {
         at::tensor({1, 3, 5, 2, 4, 6}, at::kShort).view({2, 3})));
 }
 
-TEST(FrameWriter, the_name_appears_only_when_the_file_is_complete) {
+TEST(FrameWriter, NameAppearsOnlyWhenTheFileIsComplete) {
     const auto folder = temporary_folder("frame-writer-appears");
     const auto path = folder / "out.npz";
     write_file(path, "old content");
@@ -189,14 +189,14 @@ TEST(FrameWriter, the_name_appears_only_when_the_file_is_complete) {
         EXPECT_EQ(read_file(path), "old content");
         EXPECT_EQ(files_in(folder), 2u);
     }
-    EXPECT_EQ(read_file(path), "old content"); // given up without close()
+    EXPECT_EQ(read_file(path), "old content"); // destroyed without close()
     EXPECT_EQ(files_in(folder), 1u);
     write_two(path);
     EXPECT_EQ(files_in(folder), 1u);
     EXPECT_TRUE(spng::FrameReader(path).next());
 }
 
-TEST(FrameWriter, no_events_make_an_empty_archive) {
+TEST(FrameWriter, NoEventsGiveAnEmptyArchive) {
     const auto folder = temporary_folder("frame-writer-empty");
     for (const std::string ending : all_endings) {
         spng::FrameWriter writer(folder / ("out" + ending));
@@ -207,7 +207,7 @@ TEST(FrameWriter, no_events_make_an_empty_archive) {
     }
 }
 
-TEST(FrameWriter, rejects_frames_that_contradict_themselves) {
+TEST(FrameWriter, RejectsInconsistentFrames) {
     const auto folder = temporary_folder("frame-writer-rejects");
     spng::FrameWriter writer(folder / "out.npz");
     const auto kind_of = [&](const spng::Frame& frame) {
@@ -227,14 +227,14 @@ TEST(FrameWriter, rejects_frames_that_contradict_themselves) {
     frame = make_frame(0);
     frame.traces[1].summary = at::zeros({3}, at::kDouble);
     EXPECT_EQ(kind_of(frame), spng::ErrorKind::Internal);
-    writer.write(make_frame(1)); // nothing of the rejected ones was written
+    writer.write(make_frame(1)); // the rejected ones left nothing in the file
     writer.close();
     spng::FrameReader reader(folder / "out.npz");
     expect_equal(reader.next().value(), make_frame(1));
     EXPECT_FALSE(reader.next());
 }
 
-TEST(FrameWriter, rejects_names_that_cannot_be_members) {
+TEST(FrameWriter, RejectsInvalidMemberNames) {
     const auto folder = temporary_folder("frame-writer-names");
     for (const std::string tag : {"a/b", "line\nbreak", "\xce\xb4"}) {
         spng::FrameWriter writer(folder / "out.tar");
@@ -248,7 +248,7 @@ TEST(FrameWriter, rejects_names_that_cannot_be_members) {
     EXPECT_THROW(writer.write(frame), spng::Error);
 }
 
-TEST(FrameWriter, rejects_other_endings_and_levels) {
+TEST(FrameWriter, RejectsOtherEndingsAndLevels) {
     const auto folder = temporary_folder("frame-writer-endings");
     const auto kind_of = [&](const char* name, std::optional<int> level = std::nullopt) {
         try {
@@ -266,9 +266,9 @@ TEST(FrameWriter, rejects_other_endings_and_levels) {
     EXPECT_EQ(files_in(folder), 0u);
 }
 
-TEST(FrameWriter, a_folder_that_cannot_be_written_is_an_error) {
+TEST(FrameWriter, UnwritableFolderIsAnError) {
     if (::geteuid() == 0) {
-        // Permissions do not hold root back, but /proc takes no files from anybody.
+        // Permissions do not stop root, but nobody can create files in /proc.
         EXPECT_THROW(spng::FrameWriter("/proc/out.npz"), spng::Error);
         return;
     }
@@ -278,7 +278,7 @@ TEST(FrameWriter, a_folder_that_cannot_be_written_is_an_error) {
     ::chmod(folder.c_str(), 0700);
 }
 
-TEST(FrameWriter, a_full_disk_is_an_error_and_leaves_nothing) {
+TEST(FrameWriter, FullDiskIsAnErrorAndLeavesNoFile) {
     const auto folder = temporary_folder("frame-writer-full");
     spng::Frame frame = make_frame(0);
     at::manual_seed(1);

@@ -15,7 +15,7 @@ using namespace spng::test;
 
 constexpr int channels_in_file = 3;
 
-/// What a file holds of an event; sample = 100 * row + tick + ident.
+/// One file's part of an event; sample = 100 * row + tick + ident.
 struct Part {
     int first_channel = 0;
     int ident = 0;
@@ -37,7 +37,7 @@ Members members_of(const Part& part) {
 
 class JoinedFrames : public ::testing::Test {
 protected:
-    /// A file with these events.
+    /// Write a file with these events.
     std::filesystem::path file(const std::string& name, const std::vector<Part>& events) {
         Members members;
         for (const auto& event : events) {
@@ -52,7 +52,7 @@ protected:
     void SetUp() override { std::filesystem::create_directories(m_folder); }
     void TearDown() override { std::filesystem::remove_all(m_folder); }
 
-    /// The text of the error that the next event ends with.
+    /// Return the text of the error from reading the next event.
     static std::string rejection(JoinedFrameReader& reader) {
         try {
             reader.next();
@@ -72,7 +72,7 @@ protected:
     const std::filesystem::path m_folder = std::filesystem::path(::testing::TempDir()) / "spng-joined-frames";
 };
 
-TEST_F(JoinedFrames, RowsOfAllFilesStandFileAfterFile) {
+TEST_F(JoinedFrames, RowsAreInTheOrderOfTheFiles) {
     JoinedFrameReader reader(
         {file("a.tar", {{.first_channel = 10, .ident = 3}, {.first_channel = 10, .ident = 5}}),
          file("b.npz", {{.first_channel = 0, .ident = 3}, {.first_channel = 0, .ident = 5}})},
@@ -107,7 +107,7 @@ TEST_F(JoinedFrames, ChannelMasksAreJoined) {
     EXPECT_EQ(frame->channel_masks, (ChannelMasks{{"bad", {{1, 0, 2}, {11, 1, 4}}}, {"hot", {{12, 0, 4}}}}));
 }
 
-TEST_F(JoinedFrames, TheOnlyTagOfAFileMayHaveAnyName) {
+TEST_F(JoinedFrames, OnlyTagOfAFileMayHaveAnyName) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0, .tag = "raw0"}}),
                               file("b.tar", {{.first_channel = 10, .tag = "raw1"}})},
                              {"*"});
@@ -117,7 +117,7 @@ TEST_F(JoinedFrames, TheOnlyTagOfAFileMayHaveAnyName) {
     EXPECT_EQ(frame->traces[0].tag, "raw0");
 }
 
-TEST_F(JoinedFrames, SeveralTagsAreTheSameInAllFiles) {
+TEST_F(JoinedFrames, SeveralTagsMustAgree) {
     const Members two_tags = joined(members_of({.first_channel = 0, .tag = "raw"}),
                                     members_of({.first_channel = 0, .tag = "clean"}));
     JoinedFrameReader reader(
@@ -125,13 +125,13 @@ TEST_F(JoinedFrames, SeveralTagsAreTheSameInAllFiles) {
     expect_in(rejection(reader), {"differ in their tags", "'raw', 'clean'", "b.tar"});
 }
 
-TEST_F(JoinedFrames, AChannelInTwoFilesIsRejected) {
+TEST_F(JoinedFrames, ChannelInTwoFilesIsRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0}}), file("b.tar", {{.first_channel = 2}})},
                              {"*"});
     expect_in(rejection(reader), {"a channel is in two files", "channel 2", "a.tar", "b.tar", "event 0"});
 }
 
-TEST_F(JoinedFrames, OtherTicksAreRejected) {
+TEST_F(JoinedFrames, DifferentTicksAreRejected) {
     const auto first = file("a.tar", {{.first_channel = 0}});
     JoinedFrameReader fewer({first, file("b.tar", {{.first_channel = 10, .ticks = 3}})}, {"*"});
     expect_in(rejection(fewer), {"differ in their ticks", "4 ticks", "3 ticks", "b.tar"});
@@ -139,7 +139,7 @@ TEST_F(JoinedFrames, OtherTicksAreRejected) {
     expect_in(rejection(later), {"differ in their ticks", "-250", "c.tar"});
 }
 
-TEST_F(JoinedFrames, OtherEventsAreRejected) {
+TEST_F(JoinedFrames, DifferentEventsAreRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0, .ident = 1}}),
                               file("b.tar", {{.first_channel = 10, .ident = 2}})},
                              {"*"});
@@ -147,7 +147,7 @@ TEST_F(JoinedFrames, OtherEventsAreRejected) {
     EXPECT_FALSE(reader.next());
 }
 
-TEST_F(JoinedFrames, AFileThatEndsEarlyIsRejected) {
+TEST_F(JoinedFrames, FileThatEndsEarlyIsRejected) {
     JoinedFrameReader reader({file("a.tar", {{.first_channel = 0, .ident = 1}}),
                               file("b.tar", {{.first_channel = 10, .ident = 1}, {10, 2}})},
                              {"*"});
@@ -157,7 +157,7 @@ TEST_F(JoinedFrames, AFileThatEndsEarlyIsRejected) {
     EXPECT_FALSE(reader.next());
 }
 
-TEST_F(JoinedFrames, ADamagedEventDoesNotShiftTheOthers) {
+TEST_F(JoinedFrames, DamagedEventDoesNotShiftOthers) {
     Members damaged = members_of({.first_channel = 0, .ident = 1});
     damaged[1].second = npy_bytes("<i4", "(2,)", bytes_of<std::int32_t>({0, 1}));
     JoinedFrameReader reader({file_of("a.tar", joined(damaged, members_of({.first_channel = 0, .ident = 2}))),

@@ -68,7 +68,7 @@ TEST(JsonFile, DeepNestingIsRejected) {
     EXPECT_EQ(find_deep_nesting("\"\\"), std::string::npos);
 }
 
-/// Some kilobytes that do not compress to nothing.
+/// Return some kilobytes of compressible text.
 std::string long_document() {
     std::string text = "[0";
     for (int value = 1; value < 20000; ++value) {
@@ -77,7 +77,7 @@ std::string long_document() {
     return text + "]";
 }
 
-TEST(JsonFile, plain_and_compressed_files_read_the_same) {
+TEST(JsonFile, PlainAndCompressedFilesGiveTheSame) {
     const std::string text = long_document();
     for (const std::string& path :
          {written("plain.json", text), compressed("a.json.gz", text, archive_write_add_filter_gzip),
@@ -89,7 +89,7 @@ TEST(JsonFile, plain_and_compressed_files_read_the_same) {
     }
 }
 
-TEST(JsonFile, truncated_files_are_rejected) {
+TEST(JsonFile, TruncatedFilesAreRejected) {
     for (const auto add_filter : {archive_write_add_filter_gzip, archive_write_add_filter_bzip2}) {
         const std::string whole = compressed("whole", long_document(), add_filter);
         std::ifstream stream(whole, std::ios::binary);
@@ -100,7 +100,7 @@ TEST(JsonFile, truncated_files_are_rejected) {
     }
 }
 
-TEST(JsonFile, errors_say_what_is_wrong) {
+TEST(JsonFile, ErrorsNameTheReason) {
     EXPECT_NE(error_of(temporary("absent.json")).text().what.find("missing"), std::string::npos);
     EXPECT_NE(error_of(testing::TempDir()).text().seen.find("folder"), std::string::npos);
     EXPECT_NE(error_of(written("empty.json", "")).text().what.find("empty"), std::string::npos);
@@ -108,21 +108,21 @@ TEST(JsonFile, errors_say_what_is_wrong) {
     EXPECT_NE(error.text().where.find("line 2, column 7"), std::string::npos) << error.what();
 }
 
-TEST(JsonFile, members_are_checked) {
+TEST(JsonFile, MembersAreChecked) {
     const auto object = nlohmann::json::parse(R"({"n": 2.5, "i": 3, "l": [1, 4], "big": 5000000000})");
-    const JsonPlace place{.file = "f.json"};
-    EXPECT_EQ(json_number(object, "n", place), 2.5);
-    EXPECT_EQ(json_integer(object, "i", place), 3);
-    EXPECT_EQ(json_list(object, "l", place).size(), 2U);
-    EXPECT_EQ(json_index(object["l"][0], 2, "l", place), 1U);
-    EXPECT_THROW(json_number(object, "l", place), Error);
-    EXPECT_THROW(json_integer(object, "n", place), Error);
-    EXPECT_THROW(json_integer(object, "big", place), Error);
-    EXPECT_THROW(json_list(object, "i", place), Error);
-    EXPECT_THROW(json_index(object["l"][1], 2, "l", place), Error);
-    EXPECT_THROW(json_member(object["i"], "x", place), Error);
+    const JsonLocation location{.file = "f.json"};
+    EXPECT_EQ(json_number(object, "n", location), 2.5);
+    EXPECT_EQ(json_integer(object, "i", location), 3);
+    EXPECT_EQ(json_list(object, "l", location).size(), 2U);
+    EXPECT_EQ(json_index(object["l"][0], 2, "l", location), 1U);
+    EXPECT_THROW(json_number(object, "l", location), Error);
+    EXPECT_THROW(json_integer(object, "n", location), Error);
+    EXPECT_THROW(json_integer(object, "big", location), Error);
+    EXPECT_THROW(json_list(object, "i", location), Error);
+    EXPECT_THROW(json_index(object["l"][1], 2, "l", location), Error);
+    EXPECT_THROW(json_member(object["i"], "x", location), Error);
     try {
-        json_member(object, "absent", place.at("wires", 12));
+        json_member(object, "absent", location.at("wires", 12));
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.text().where, "f.json, wires[12], key \"absent\"");

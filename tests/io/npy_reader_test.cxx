@@ -16,7 +16,7 @@ namespace {
 using spng::test::bytes_of;
 using spng::test::npy_bytes;
 
-/// A member whose content is a string; remembers how much was asked for at once.
+/// A member whose content is a string. Remembers the largest request.
 class TextSource final : public spng::ByteSource {
 public:
     TextSource(std::string text, bool declares) : m_text(std::move(text)), m_declares(declares) {}
@@ -59,7 +59,7 @@ std::string error_of(const std::string& text, bool declares = true) {
 
 } // namespace
 
-TEST(NpyReader, reads_every_version_type_and_byte_order) {
+TEST(NpyReader, ReadsEveryVersionTypeAndByteOrder) {
     const at::Tensor expected = at::tensor({1.0, 2.0, 258.0}, at::kDouble);
     const std::string big16("\x00\x01\x00\x02\x01\x02", 6);
     const std::string big32("\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x01\x02", 12);
@@ -98,7 +98,7 @@ TEST(NpyReader, reads_every_version_type_and_byte_order) {
         read(npy_bytes("|i1", "(2,)", std::string("\x01\xff", 2))).equal(at::tensor({1, -1}, at::kChar)));
 }
 
-TEST(NpyReader, turns_fortran_order_of_any_rank) {
+TEST(NpyReader, TurnsFortranOrderOfAnyRank) {
     // 2 x 3 with item = 10 * row + column, columns first
     const at::Tensor matrix =
         read(npy_bytes("<i4", "(2, 3)", bytes_of<std::int32_t>({0, 10, 1, 11, 2, 12}), true));
@@ -114,7 +114,7 @@ TEST(NpyReader, turns_fortran_order_of_any_rank) {
     EXPECT_TRUE(vector.equal(at::tensor({5, 6, 7}, at::kInt)));
 }
 
-TEST(NpyReader, arrays_of_one_reader_do_not_share_memory) {
+TEST(NpyReader, ArraysOfOneReaderDoNotShareMemory) {
     spng::NpyReader reader;
     TextSource one(npy_bytes("<i4", "(2, 2)", bytes_of<std::int32_t>({1, 2, 3, 4}), true), true);
     TextSource two(npy_bytes("<i4", "(2, 2)", bytes_of<std::int32_t>({5, 6, 7, 8}), true), true);
@@ -124,7 +124,7 @@ TEST(NpyReader, arrays_of_one_reader_do_not_share_memory) {
     EXPECT_TRUE(second.equal(at::tensor({5, 7, 6, 8}, at::kInt).view({2, 2})));
 }
 
-TEST(NpyReader, reads_scalars_empty_arrays_and_python_2_headers) {
+TEST(NpyReader, ReadsScalarsEmptyArraysAndPython2Headers) {
     EXPECT_EQ(read(npy_bytes("<f8", "()", bytes_of<double>({2.5}))).item<double>(), 2.5);
     EXPECT_EQ(read(npy_bytes("<i4", "(0, 3)", "")).sizes(), (std::vector<std::int64_t>{0, 3}));
     EXPECT_EQ(read(npy_bytes("<i4", "(0, 3)", "", true)).sizes(), (std::vector<std::int64_t>{0, 3}));
@@ -132,7 +132,7 @@ TEST(NpyReader, reads_scalars_empty_arrays_and_python_2_headers) {
               (std::vector<std::int64_t>{2, 1}));
 }
 
-TEST(NpyReader, grows_while_data_arrive) {
+TEST(NpyReader, GrowsWhileDataArrive) {
     // 80 MB of a member without declared size: more than the first allocation
     std::vector<std::int32_t> items(20'000'000);
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -142,14 +142,14 @@ TEST(NpyReader, grows_while_data_arrive) {
     EXPECT_TRUE(array.equal(at::arange(20'000'000, at::kInt)));
 }
 
-TEST(NpyReader, rejects_claims_that_the_member_cannot_hold) {
-    // 10^12 items: beyond what any array may be
-    EXPECT_NE(error_of(npy_bytes("<i2", "(1000000, 1000000)", "abcd"), false).find("absurd size"),
+TEST(NpyReader, RejectsSizesAboveTheMember) {
+    // 10^12 items: above the maximum of any array
+    EXPECT_NE(error_of(npy_bytes("<i2", "(1000000, 1000000)", "abcd"), false).find("too large a size"),
               std::string::npos);
     EXPECT_NE(
-        error_of(npy_bytes("<f8", "(9223372036854775807, 9223372036854775807)", "")).find("absurd size"),
+        error_of(npy_bytes("<f8", "(9223372036854775807, 9223372036854775807)", "")).find("too large a size"),
         std::string::npos);
-    // 2 GB: possible, but not in a member of 200 bytes
+    // 2 GB: below the maximum, but not in a member of 200 bytes
     EXPECT_NE(error_of(npy_bytes("<i2", "(1000000, 1000)", "abcd")).find("does not fit the size"),
               std::string::npos);
     TextSource source(npy_bytes("<i2", "(1000000, 1000)", "abcd"), false);
@@ -157,7 +157,7 @@ TEST(NpyReader, rejects_claims_that_the_member_cannot_hold) {
     EXPECT_LE(source.largest_request, std::size_t{64} << 20);
 }
 
-TEST(NpyReader, rejects_what_is_no_array) {
+TEST(NpyReader, RejectsOtherContent) {
     const std::string good = npy_bytes("<i2", "(2,)", "abcd");
     for (const bool declares : {true, false}) {
         EXPECT_NE(error_of("", declares).find("not a .npy array"), std::string::npos);
@@ -179,7 +179,7 @@ TEST(NpyReader, rejects_what_is_no_array) {
               std::string::npos);
 }
 
-TEST(NpyReader, rejects_types_that_it_cannot_hold) {
+TEST(NpyReader, RejectsUnsupportedTypes) {
     EXPECT_NE(error_of(npy_bytes("|O", "(1,)", "12345678")).find("pickled Python objects"),
               std::string::npos);
     for (const char* type : {"<c16", "<U3", "|S4", "<M8[ns]", "<f16", "|V4", "", "<", "<i3"}) {
@@ -189,7 +189,7 @@ TEST(NpyReader, rejects_types_that_it_cannot_hold) {
     }
 }
 
-TEST(NpyReader, rejects_malformed_dictionaries) {
+TEST(NpyReader, RejectsMalformedDictionaries) {
     const auto with_dictionary = [](const std::string& dictionary) {
         std::string out("\x93NUMPY\x01\x00", 8);
         out += {static_cast<char>(dictionary.size()), '\0'};

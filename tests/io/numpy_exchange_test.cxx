@@ -1,4 +1,4 @@
-// Files from and for NumPy itself: what its writers make is read, what is written its reader loads.
+// Exchange files with NumPy: read files that NumPy wrote, and let NumPy load files that we wrote.
 
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
@@ -18,8 +18,8 @@ namespace {
 
 using namespace spng::test;
 
-/// The Python to ask: the environment variable SPNG_PYTHON, else that of the checkout, else python3. Empty
-/// when it has no NumPy.
+/// Return the Python to run: the environment variable SPNG_PYTHON, else the one of the checkout, else python3.
+/// Empty if it has no NumPy.
 std::string python_with_numpy() {
     const char* given = std::getenv("SPNG_PYTHON");
     const auto own = repo_root() / ".venv/bin/python";
@@ -61,13 +61,13 @@ void expect_both_events(const std::filesystem::path& path) {
 
 } // namespace
 
-TEST(NumpyExchange, reads_what_numpy_writes) {
+TEST(NumpyExchange, ReadsFilesOfNumpy) {
     const std::string python = python_with_numpy();
     if (python.empty()) {
         GTEST_SKIP() << "no Python with NumPy; set SPNG_PYTHON";
     }
     const auto folder = temporary_folder("numpy-reads");
-    // The third goes to a pipe, so that the zip has its sizes and checksums behind the members.
+    // NumPy writes the third file to a pipe, so that the zip has sizes and checksums behind the members.
     ASSERT_EQ(run(python, folder, std::string(arrays) + R"(
 np.savez('stored.npz', **members)
 np.savez_compressed('compressed.npz', **members)
@@ -94,7 +94,7 @@ for name, write in ('stored', np.savez), ('compressed', np.savez_compressed):
     }
 }
 
-TEST(NumpyExchange, numpy_loads_what_is_written) {
+TEST(NumpyExchange, NumpyLoadsOurFiles) {
     const std::string python = python_with_numpy();
     if (python.empty()) {
         GTEST_SKIP() << "no Python with NumPy; set SPNG_PYTHON";

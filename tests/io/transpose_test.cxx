@@ -13,7 +13,7 @@ namespace {
 template <typename Item>
 void check(std::int64_t rows, std::int64_t columns) {
     std::vector<Item> from(static_cast<std::size_t>(rows * columns));
-    std::vector<Item> to(from.size() + 1, Item{77}); // one more to see a write past the end
+    std::vector<Item> to(from.size() + 1, Item{77}); // one more item, to detect a write past the end
     for (std::size_t i = 0; i < from.size(); ++i) {
         from[i] = static_cast<Item>(i * 2654435761u);
     }
@@ -30,7 +30,7 @@ void check(std::int64_t rows, std::int64_t columns) {
 
 } // namespace
 
-TEST(Transpose, is_right_at_and_around_tile_borders) {
+TEST(Transpose, IsCorrectAroundTileBorders) {
     for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{
              {1, 1}, {1, 300}, {300, 1}, {64, 127}, {128, 129}, {129, 257}, {300, 255}, {0, 5}, {5, 0}}) {
         check<std::uint8_t>(rows, columns);
@@ -40,7 +40,7 @@ TEST(Transpose, is_right_at_and_around_tile_borders) {
     }
 }
 
-TEST(Transpose, rejects_other_item_sizes) {
+TEST(Transpose, RejectsOtherItemSizes) {
     char bytes[3] = {};
     EXPECT_THROW(spng::fortran_to_c_order(bytes, bytes, 1, 1, 3), spng::Error);
 }

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "waf"))
 from spng_cuda import find_nvcc  # noqa: E402
 
-from scripts.wcb.compile_kernels import CompileError, Image, with_nvcc, with_nvrtc  # noqa: E402
+from scripts.wcb.compile_kernels import CompileError, Target, with_nvcc, with_nvrtc  # noqa: E402
 
 NVRTC = next(iter(sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.1[23]"))), None)
 NVCC = next(
@@ -36,7 +36,7 @@ COMPILERS = [
         marks=pytest.mark.skipif(NVCC is None, reason="no nvcc on this machine"),
     ),
 ]
-Compile = Callable[[Image, Path], str]
+Compile = Callable[[Target, Path], str]
 
 # A multiple and a comparison for each run, and the cut of a row: a tie must not depend on the device.
 FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_rows_float32"}
@@ -65,20 +65,20 @@ def test_every_kernel_is_launched_by_an_operator_and_known_to_the_emulator() -> 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path: Path) -> None:
-    messages = per_kernel(compile_kernels(Image(architecture, verbose=True), tmp_path / "image.cubin"))
+    messages = per_kernel(compile_kernels(Target(architecture, verbose=True), tmp_path / "module.cubin"))
     assert set(messages) == kernel_names()
     for name, text in messages.items():
         assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in text, (name, text)
         registers = int(re.search(r"Used (\d+) registers", text)[1])
         assert registers <= 64, (name, registers)  # four blocks of 256 threads to a multiprocessor
         assert "bytes lmem" not in text, (name, text)
-    assert (tmp_path / "image.cubin").read_bytes()[:4] == b"\x7fELF"
+    assert (tmp_path / "module.cubin").read_bytes()[:4] == b"\x7fELF"
 
 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
 def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, tmp_path: Path) -> None:
-    output = tmp_path / "image.ptx"
-    compile_kernels(Image("compute_75"), output)
+    output = tmp_path / "module.ptx"
+    compile_kernels(Target("compute_75"), output)
     parts = re.split(r"\.entry (\w+)\(", output.read_text(encoding="utf-8"))
     bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert set(bodies) == kernel_names()
@@ -95,8 +95,8 @@ def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, t
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
 def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -> None:
     for lines in (False, True):
-        compile_kernels(Image("sm_90", line_information=lines), tmp_path / "image.cubin")
-        image = (tmp_path / "image.cubin").read_bytes()
+        compile_kernels(Target("sm_90", line_information=lines), tmp_path / "module.cubin")
+        image = (tmp_path / "module.cubin").read_bytes()
         assert (b".debug_line" in image) == lines
         assert (b"region_growth.cu" in image) == lines
 
@@ -128,7 +128,7 @@ def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
             "--architecture",
             "compute_75",
             "--output",
-            str(tmp_path / "image.ptx"),
+            str(tmp_path / "module.ptx"),
         ],
         env={},
         cwd="/",
@@ -137,10 +137,10 @@ def test_nvrtc_needs_no_toolkit_and_no_path(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "image.ptx").read_text(encoding="utf-8").startswith("//")
+    assert (tmp_path / "module.ptx").read_text(encoding="utf-8").startswith("//")
 
 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
 def test_what_does_not_compile_is_told(compile_kernels: Compile, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="sm_1\\b|arch"):
-        compile_kernels(Image("sm_1"), tmp_path / "image.cubin")
+        compile_kernels(Target("sm_1"), tmp_path / "module.cubin")

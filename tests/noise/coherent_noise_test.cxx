@@ -44,13 +44,13 @@ at::Tensor own_noise(std::int64_t seed) {
     return at::randn({channels, ticks}, at::kDouble) * 14;
 }
 
-/// A wave that all channels share: two frequencies, 14 counts RMS together.
+/// Wave shared by all channels: two frequencies with 14 counts RMS in total.
 at::Tensor shared_noise() {
     const auto tick = at::arange(ticks, at::kDouble);
     return (at::sin(tick * 0.05) + at::cos(tick * 0.31 + 1)) * 14;
 }
 
-/// How much of `wave` is in the rows of `waveforms`: 1 all of it.
+/// Return the share of `wave` in the rows of `waveforms`; 1: all of it.
 double share_of(const at::Tensor& waveforms, const at::Tensor& wave) {
     const auto centred = wave - wave.mean();
     return (waveforms * centred).sum(-1).div(centred.square().sum()).mean().item<double>();
@@ -71,7 +71,7 @@ TEST(CoherentNoise, SharedWaveIsRemovedAndOwnNoiseKept) {
         remove_coherent_noise((own + shared_noise()).round().to(at::kShort), all_good(), one_group());
     EXPECT_EQ(seen.scalar_type(), at::kFloat);
     EXPECT_LT(std::abs(share_of(seen, shared_noise())), 0.02);
-    // The mean of 39 others adds 1/39 of the power.
+    // The mean of the 39 other channels adds 1/39 of the power.
     EXPECT_NEAR(seen.std().item<double>() / 14, std::sqrt(1 + 1. / 39), 0.02);
 }
 
@@ -83,8 +83,8 @@ TEST(CoherentNoise, ShortPulseOfOneChannelKeepsItsHeightAndLeavesNoGhosts) {
     const auto without = remove_coherent_noise(waveforms, all_good(), one_group());
     const auto difference = with - without;
     EXPECT_NEAR(difference.select(0, 7).slice(0, 1000, 1010).mean().item<double>(), 500, 5);
-    // Others lose channel 7 from their mean, so they see its noise over 39, and nothing of the 500 / 39
-    // = 12.8.
+    // The other channels exclude channel 7 from their mean. This changes them by its noise over 39, but not
+    // by 500 / 39 = 12.8.
     EXPECT_LT(difference.select(0, 8).slice(0, 1000, 1010).abs().max().item<double>(), 2);
 }
 
@@ -94,12 +94,12 @@ TEST(CoherentNoise, TrackAcrossTheWholeGroupAtOnceIsKept) {
     pulse.slice(0, 2000, 2012) += 300;
     const auto seen = remove_coherent_noise(waveforms + pulse, all_good(), one_group());
     const auto kept = (seen.slice(1, 2000, 2012).mean() - seen.slice(1, 1900, 1970).mean()).item<double>();
-    // What is bridged keeps the shared wave: up to 20 counts of its slow and quick parts.
+    // The bridged ticks keep up to 20 counts of the shared wave.
     EXPECT_NEAR(kept, 300, 25);
 }
 
 TEST(CoherentNoise, GapsAreBridgedByStraightLines) {
-    // A shared ramp, and a pulse on all channels in the middle: the line across the gap is the ramp itself.
+    // A shared ramp with a pulse on all channels in the middle: the line across the gap is equal to the ramp.
     const auto ramp = at::arange(ticks, at::kDouble) * 0.01;
     auto waveforms = own_noise(5) * 0.05 + ramp;
     const auto clean = remove_coherent_noise(waveforms, all_good(), one_group());
@@ -127,7 +127,7 @@ TEST(CoherentNoise, GroupsAreIndependentWhateverTheOrderOfTheirRows) {
     const auto second = own_noise(8) + shared_noise().flip(0) * 2;
     const auto alone_first = remove_coherent_noise(first, all_good(), one_group());
     const auto alone_second = remove_coherent_noise(second, all_good(), one_group());
-    // Rows of the two groups in turns.
+    // The rows of the two groups alternate.
     const auto mixed = at::zeros({2 * channels, ticks}, at::kDouble);
     mixed.slice(0, 0, 2 * channels, 2).copy_(first);
     mixed.slice(0, 1, 2 * channels, 2).copy_(second);

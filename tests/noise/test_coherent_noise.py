@@ -16,7 +16,7 @@ TICK_US = 0.5
 # First channel, boards and channels on each of them: U, V, W.
 BOARDS = ((0, 20, 40), (800, 20, 40), (1600, 20, 48))
 VIEWS = (slice(0, 800), slice(800, 1600), slice(1600, 2560))
-SHARED_RMS = 9.0  # counts, about 0.7 of the noise that a channel of the default event has of its own
+SHARED_RMS = 9.0  # counts, about 0.7 of the noise of a channel of the default event
 
 
 def shapes() -> dict[str, np.ndarray]:
@@ -47,7 +47,7 @@ def run(folder: Path, name: str, added: np.ndarray, **arguments: str) -> np.ndar
 
 
 def cleaned(folder: Path, name: str) -> np.ndarray:
-    """The waveforms that a run with dump=adc deconvolved, by channel number. -> (channel, tick) counts."""
+    """Filtered waveforms of a run with dump=adc, by channel id. -> (channel, tick) counts."""
     result = np.zeros((2560, TICKS))
     for group in ("induction", "collection"):
         tap = wire_cell.read_arrays(folder / f"{name}-adc-{group}.npz")
@@ -57,7 +57,7 @@ def cleaned(folder: Path, name: str) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def clean_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[np.ndarray, np.ndarray]:
-    """The default event through the filter as it is: its charge and its waveforms after the filter."""
+    """Filter the default event without added noise. -> its charge and its filtered waveforms."""
     folder = tmp_path_factory.mktemp("clean")
     charge = run(folder, "clean", np.zeros((2560, TICKS)), noise_filter="coherent", dump="adc")
     return charge, cleaned(folder, "clean")
@@ -80,7 +80,7 @@ def test_noise_goes_and_charge_stays(
     left = cleaned(tmp_path, "noisy") - clean_run[1]
     for view, (_, boards, channels) in zip(VIEWS, BOARDS, strict=True):
         assert charge[view].sum() / clean_run[0][view].sum() == pytest.approx(1, abs=0.02), view
-        # How much of its wave is left on each board: regression on the wave.
+        # Share of the wave that is left on each board, by regression on the wave.
         share = (left[view] * added[view]).sum(axis=1) / (added[view] ** 2).sum(axis=1)
         assert np.abs(share.reshape(boards, channels).mean(axis=1)).max() < 0.10, view
 

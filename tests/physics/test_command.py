@@ -114,7 +114,7 @@ def test_coincidence_takes_noise_away(result: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_line_scan(result: dict[str, Any], view: str) -> None:
-    """The mean of all angles up to 80 degrees is better known than a line; the traditional chain is far off on U and V."""
+    """The mean of all angles up to 80 degrees is better known than a line; OSP is far off on U and V."""
     for name, views in result["lines"].items():
         bias = np.array([row["bias"]["value"] for row in views[view]])
         assert abs(bias[:LINES_TO_80].mean()) < bars.LINE_BIAS[view], name

@@ -117,17 +117,17 @@ def test_files_to_compare(tmp_path: Path) -> None:
         compare.parse(",".join([str(output)] * 4), TRUTH, Path("adc"))
 
 
-def test_traditional_chain_of_the_default_event() -> None:
+def test_osp_figures_of_the_default_event() -> None:
     """data/osp-tracks10.json is what these functions make of the field's own frame, and says what the field published."""
     published = {"U": (0.942, 0.97, 0.59), "V": (0.824, 0.91, 0.59), "W": (1.015, 1.00, 0.67)}
-    kept = compare.traditional(DATA)["default_event"]
+    kept = compare.osp_figures(DATA)["default_event"]
     for view, (charge, efficiency, purity) in published.items():
         assert kept[view]["charge"]["value"] == pytest.approx(charge, abs=1e-3)
         assert kept[view]["efficiency"]["value"] == pytest.approx(efficiency, abs=5e-3)
         assert kept[view]["purity"]["value"] == pytest.approx(purity, abs=5e-3)
     shared = shared_folder()
     if shared is None:
-        pytest.skip("no folder shared/: the frame of the traditional chain is not at hand")
+        pytest.skip("no folder shared/: the frame of OSP is not available")
     found = compare.figures(shared / "data" / "pdhd" / "tracks10-osp.npz", TRUTH, ANODE)["views"]
     for view in VIEWS:
         for name, cell in found[view].items():
@@ -137,11 +137,11 @@ def test_traditional_chain_of_the_default_event() -> None:
             assert value == pytest.approx(expected, rel=1e-4), (view, name)
 
 
-def test_traditional_line_scan_is_the_published_one() -> None:
+def test_osp_line_scan_is_the_published_one() -> None:
     shared = shared_folder()
     if shared is None:
         pytest.skip("no folder shared/")
     original = json.loads((shared / "data" / "pdhd" / "osp-linescan.json").read_text(encoding="utf-8"))
     assert json.loads((DATA / "osp-linescan.json").read_text(encoding="utf-8")) == original
-    row = compare.traditional(DATA)["lines"]["V"][3]
+    row = compare.osp_figures(DATA)["lines"]["V"][3]
     assert row["theta_xz_deg"] == 5 and row["bias"]["value"] == original["planes"]["V"][3]["bias"]

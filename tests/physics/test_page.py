@@ -22,12 +22,12 @@ from scripts.physics import (
     summary,
     tables,
 )
-from scripts.physics.sections import sections_of
+from scripts.physics.sections import Section, sections_of
 from tests.support.wire_cell import DATA
 
 CHARGE = {0: 0.97, 1: 0.92, 2: 1.01}  # of every view
 BIAS_AT_80, BIAS_AT_84 = 0.10, -0.30
-TRADITIONAL = compare.traditional(DATA)
+OSP = compare.osp_figures(DATA)
 
 
 def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed: int) -> study.Measured:
@@ -90,8 +90,8 @@ def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     result = summary.result_of(plan, found, about)
     if not only:
         result["default_event"] = {
-            "rule": TRADITIONAL["default_event"],
-            plan.main: TRADITIONAL["default_event"],
+            "rule": OSP["default_event"],
+            plan.main: OSP["default_event"],
         }
     result["bars"] = bars.bars_of(result, 3.0 if model else None)
     return result
@@ -135,7 +135,7 @@ def test_statistical_errors(with_model: dict[str, Any]) -> None:
 
 
 def test_every_section_is_there(with_model: dict[str, Any]) -> None:
-    sections = sections_of(with_model, TRADITIONAL)
+    sections = sections_of(with_model, OSP)
     assert [section.anchor for section in sections] == [
         "bars",
         "activity",
@@ -158,14 +158,14 @@ def test_every_section_is_there(with_model: dict[str, Any]) -> None:
 
 def test_without_a_model_the_page_says_so() -> None:
     result = result_of(None)
-    text = page.to_html(result, sections_of(result, TRADITIONAL))
+    text = page.to_html(result, sections_of(result, OSP))
     assert "no trained network" in text and result["main_variant"] == "rule" and result["roc"] == {}
     assert not [one for one in result["bars"] if "model" in one["what"]]
 
 
 def test_what_was_not_run_says_so() -> None:
     result = result_of(None, "lines")
-    silent = [section.anchor for section in sections_of(result, TRADITIONAL) if "Not run." in section.text]
+    silent = [section.anchor for section in sections_of(result, OSP) if "Not run." in section.text]
     assert silent == ["activity", "coincidence", "noise", "roc", "fast", "dead", "default-event"]
 
 
@@ -179,7 +179,7 @@ def test_the_result_is_json_without_nan(with_model: dict[str, Any]) -> None:
 def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "physics.md"
     path.write_text("# Old\n\nold tables\n" + page.MARKER + "\n## Why\n\nBecause.\n", encoding="utf-8")
-    page.write_markdown(with_model, sections_of(with_model, TRADITIONAL), path)
+    page.write_markdown(with_model, sections_of(with_model, OSP), path)
     text = path.read_text(encoding="utf-8")
     assert text.endswith(page.MARKER + "\n## Why\n\nBecause.\n") and "old tables" not in text
     assert "## Line scan" in text
@@ -197,11 +197,8 @@ def test_table_in_three_forms() -> None:
         "b        10    met",
     ]
     assert table.markdown().splitlines()[1:3] == ["| --- | ---: | ---: | ---: |", "| <a> | 1 | short | 2 |"]
-    assert (
-        "&lt;a&gt;" in table.html()
-        and "<tr class=short>" in table.html()
-        and "<tr class=met>" in table.html()
-    )
+    text = page.to_html(result_of(None, "noise"), [Section("t", "T", [], tables=[table])])
+    assert "&lt;a&gt;" in text and '<tr class="short">' in text and '<tr class="met">' in text
 
 
 @pytest.mark.parametrize(

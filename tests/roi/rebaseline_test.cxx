@@ -31,7 +31,7 @@ constexpr const char* linear = "spng::apply_regions_linear";
 constexpr const char* restored = "spng::apply_regions_restored";
 
 TEST(RebaselineLinear, AHandMadeRow) {
-    // Regions: ticks 1..3 with the line 2 4 6, tick 5 alone, ticks 7..8 with nothing between their ends.
+    // ROIs: ticks 1..3 with the line 2 4 6, tick 5 alone, and ticks 7..8.
     const auto signal = at::tensor({9., 2., 10., 6., 9., -3., 9., 1., 5.}, at::kDouble);
     const auto mask = mask_of({0, 1, 1, 1, 0, 1, 0, 1, 1});
     const auto expected = at::tensor({0., 0., 6., 0., 0., -3., 0., 0., 0.}, at::kDouble);
@@ -94,7 +94,7 @@ TEST(RebaselineRestored, KeepsTheChargeThatALineWouldTake) {
     EXPECT_EQ(apply_regions_linear(signal, mask, 4).sum().item<float>(), 0.f);
 }
 
-/// Both definitions, tick by tick, in double.
+/// Both definitions, tick by tick in float64.
 at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, bool line) {
     const auto input = signal.to(at::kDouble);
     auto result = at::zeros(signal.sizes(), at::kDouble);

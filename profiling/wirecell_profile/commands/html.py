@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..html.findings import html_findings
 from ..html.page import html_page
 from ..model import selection
 from ..model.profile import Profile
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = arguments.output or arguments.file.with_suffix(".html")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
-        page = html_page(scope, html_findings(scope))
+        page = html_page(scope)
     write(page, path)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
     return 0

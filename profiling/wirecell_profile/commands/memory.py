@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import MissingData, WrongUse
+from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
 from ..output import Result, as_json, as_table, write
 from ..tables import memory_use, node_use
-from ..tables.memory_picture import draw
 
 NAME = "memory"
 HELP = "memory of host and device over time, what was not freed, high-water per node; table, JSON or SVG"

@@ -1,8 +1,8 @@
-"""What the expert rules found, for the page."""
+"""Findings of the expert rules for the profile page."""
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import MissingData
@@ -10,49 +10,32 @@ from ..model.selection import Scope
 from ..rules import Limits, all_rules
 from ..rules.findings import Finding, make_finding
 from ..rules.source_search import Sources, find_checkout
-from .charts import time_text
-from .tables import reasons
 
-MOST_PLACES = 5
+MAX_RANGES = 5  # per finding
 
 
-def html_findings(scope: Scope) -> str:
-    """Findings with advice, places and the next command; then the rules that found nothing or could not look."""
+@dataclass
+class Findings:
+    """Outcome of all rules with their default limits."""
+
+    found: list[Finding] = field(default_factory=list)
+    clean: list[str] = field(default_factory=list)  # names of rules without a finding
+    missing: dict[str, str] = field(default_factory=dict)  # rule -> data that the file lacks for it
+
+
+def find_all(scope: Scope) -> Findings:
+    """Apply all rules."""
     folder = find_checkout(Path.cwd())
     sources = Sources(folder) if folder else None
-    parts, clean, missing = [], [], {}
+    findings = Findings()
     for rule in all_rules().values():
         try:
             found = rule.run(scope, Limits())
         except MissingData as error:
-            missing[rule.name] = error.what
+            findings.missing[rule.name] = error.what
             continue
         if found.hits:
-            parts.append(_one(make_finding(scope, rule, found, sources, MOST_PLACES)))
+            findings.found.append(make_finding(scope, rule, found, sources, MAX_RANGES))
         else:
-            clean.append(rule.name)
-    if clean:
-        parts.append(f"<p>Nothing found by: {escape(', '.join(clean))}.</p>")
-    if missing:
-        parts.append('<p class="about">Rules that could not look:</p>' + reasons(missing))
-    return "".join(parts)
-
-
-def _one(finding: Finding) -> str:
-    rule, found = finding.rule, finding.found
-    places = "".join(
-        f"<li>{escape(place['range'] or '(no range)')}: {places_text(place['places'])}, {time_text(place['time_ns'])}"
-        f"{' · ' + escape(place['file']) if place['file'] else ''}</li>"
-        for place in finding.places
-    )
-    commands = escape("\n".join(finding.commands))
-    return (
-        f'<div class="finding"><b>{escape(rule.about[:1].upper() + rule.about[1:])}: {places_text(len(found.hits))}, '
-        f"{time_text(found.total)} ({escape(rule.name)})</b>{escape(rule.advice)}<ul>{places}</ul>"
-        f"<details><summary>What to run next</summary><pre>{commands}</pre></details></div>"
-    )
-
-
-def places_text(count: int) -> str:
-    """How many places."""
-    return f"{count:,} place{'' if count == 1 else 's'}"
+            findings.clean.append(rule.name)
+    return findings

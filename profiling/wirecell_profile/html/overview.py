@@ -1,11 +1,10 @@
-"""The page's head and charts, made from the tables of `wirecell-profile summary`: what the run was, tiles, charts, manifest."""
+"""Title, tiles, charts and manifest of the profile page, from the tables of `wirecell-profile summary`."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from datetime import datetime, timezone
-from html import escape
 from pathlib import Path
 
 from ..errors import MissingData
@@ -16,20 +15,12 @@ from ..model.window import Window
 from ..output import Result
 from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
-from .charts import (
-    Bar,
-    bar_chart,
-    bytes_text,
-    count_text,
-    event_chart,
-    line_chart,
-    percent_text,
-    stacked_bar,
-    time_text,
-)
+from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
 from .timeline import spare_colour
+from .units import bytes_text, count_text, percent_text, time_text
 
-MOST_BARS = 20
+MAX_BARS = 20
+UNKNOWN = "—"
 LINE_COLOURS = ("#1F4E9C", "#F28E2B", "#2E8B57", "#8E44AD", "#D62728", "#8C6D31")
 IDLE_COLOURS = {
     "before the first operation": "#E7CB94",
@@ -104,68 +95,40 @@ def _start(profile: Profile) -> str:
     )
 
 
-def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> str:
-    """The numbers that one looks at first; a tile without data says so instead of showing zero."""
-    found: list[tuple[str, str, str]] = [(time_text(window.length), "window W", window.what)]
+def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple[str, str, str]]:
+    """(value, name, remark) of the first numbers to look at; data that were not recorded have the value "—"."""
+    found = [(time_text(window.length), "window W", window.what)]
     events = rows_of(tables, "events")
     first = next((row for row in events if row["Kind"] == "first"), None)
-    middle = next((row for row in events if row["Event"] == "median"), None)
+    median = next((row for row in events if row["Event"] == "median"), None)
     if first:
         found.append((time_text(first["Latency (ns)"]), "first event", "end-to-end latency"))
-    if middle:
-        found.append(
-            (time_text(middle["Latency (ns)"]), "later events", f"median latency of {len(events) - 2}")
-        )
-    nodes, ranges = rows_of(tables, "nodes"), rows_of(tables, "ranges")
-    if nodes:
-        found.append(
-            (
-                nodes[0]["Node"].split(":")[0],
-                "most time",
-                f"{nodes[0]['Share of W (%)']:.1f} % of W, exclusive",
-            )
-        )
-    elif ranges:
-        found.append(
-            (ranges[0]["Range"], "most time", f"{ranges[0]['Share of W (%)']:.1f} % of W, exclusive")
-        )
-    for row in rows_of(tables, "utilisation"):
-        if row["Quantity"] == "gpu_busy":
-            found.append(
-                (
-                    percent_text(row["Share of W (%)"]),
-                    f"GPU {row['Device']} utilisation",
-                    "gpu_busy / W (union)",
-                )
-            )
+    if median:
+        later = f"median latency of {len(events) - 2}"
+        found.append((time_text(median["Latency (ns)"]), "later events", later))
+    largest = next(iter(rows_of(tables, "nodes") or rows_of(tables, "ranges")), None)
+    if largest:
+        name = largest["Node"].split(":")[0] if "Node" in largest else largest["Range"]
+        found.append((name, "most time", f"{largest['Share of W (%)']:.1f} % of W, exclusive"))
+    found += [
+        (percent_text(row["Share of W (%)"]), f"GPU {row['Device']} utilisation", "gpu_busy / W (union)")
+        for row in rows_of(tables, "utilisation")
+        if row["Quantity"] == "gpu_busy"
+    ]
     if "utilisation" not in tables:
-        found.append(("—", "GPU utilisation", "not recorded"))
-    peak = max(
-        (int(series.value.max()) for series in _memory(scope) if series.name == "process resident_bytes"),
-        default=None,
-    )
+        found.append((UNKNOWN, "GPU utilisation", "not recorded"))
+    resident = [int(one.value.max()) for one in _memory(scope) if one.name == "process resident_bytes"]
     found.append(
-        (bytes_text(peak), "resident memory", "highest sample")
-        if peak is not None
-        else ("—", "resident memory", "not recorded")
+        (bytes_text(max(resident)), "resident memory", "highest sample")
+        if resident
+        else (UNKNOWN, "resident memory", "not recorded")
     )
-    overhead = scope.profile.manifest.get("range_overhead_total_ns")
-    if overhead:
+    manifest = scope.profile.manifest
+    if overhead := manifest.get("range_overhead_total_ns"):
         found.append(
-            (
-                time_text(float(overhead)),
-                "recorder",
-                f"cost of {scope.profile.manifest.get('ranges', '?')} ranges",
-            )
+            (time_text(float(overhead)), "recorder", f"cost of {manifest.get('ranges', '?')} ranges")
         )
-    return (
-        '<div class="tiles">'
-        + "".join(
-            f'<div class="tile"><span>{escape(about)}</span><b{" class=long" if len(value) > 12 else ""} title="{escape(value)}">{escape(value)}</b><span>{escape(small)}</span></div>'
-            for value, about, small in found
-        )
-        + "</div>"
-    )
+    return found
 
 
 def _memory(scope: Scope) -> list:
@@ -175,17 +138,15 @@ def _memory(scope: Scope) -> list:
         return []
 
 
-def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[str]:
-    """Every chart that there is data for."""
-    kinds = _kinds(scope)
-    made = [
-        _time_bars(tables, kinds),
-        _latency(tables),
+def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Chart]:
+    """All charts that the file has data for."""
+    return [
+        *_time_bars(tables, _kinds(scope)),
+        *_latency(tables),
         *_device_time(tables),
         *_range_bars(tables),
-        _memory_lines(scope, window),
+        *_memory_lines(scope, window),
     ]
-    return [chart for chart in made if chart]
 
 
 def _kinds(scope: Scope) -> dict[str, str]:
@@ -210,115 +171,96 @@ def _colour(name: str, kinds: dict[str, str]) -> str:
     return colour_of(kind) if kind in PALETTE else spare_colour(name)
 
 
-def _time_bars(tables: dict[str, Result], kinds: dict[str, str]) -> str:
+def _time_bars(tables: dict[str, Result], kinds: dict[str, str]) -> list[Chart]:
     """Time per node; per range in profiles without nodes."""
     name, what = ("nodes", "Node") if "nodes" in tables else ("ranges", "Range")
-    rows = rows_of(tables, name)[:MOST_BARS]
+    rows = rows_of(tables, name)[:MAX_BARS]
     if not rows:
-        return ""
+        return []
     bars = [
         Bar(row[what], row["Exclusive (ns)"], _colour(row[what], kinds), row["Inclusive (ns)"])
         for row in rows
     ]
-    more = len(tables[name].rows) - len(rows)
-    return (
-        f"<div><h3>Time per {what.lower()}</h3>"
-        + bar_chart(
-            bars,
-            f"host time per {what.lower()}",
-            f"Host time in all calls. Coloured: exclusive, without {what.lower()}s inside; pale: inclusive."
-            + (f" The {len(rows)} largest; {more} more in the table." if more > 0 else ""),
-        )
-        + "</div>"
-    )
+    owner, more = what.lower(), len(tables[name].rows) - len(rows)
+    caption = f"Host time in all calls. Coloured: exclusive, without {owner}s inside; pale: inclusive."
+    caption += f" The {len(rows)} largest; {more} more in the table." if more > 0 else ""
+    return [Chart(f"Time per {owner}", caption, bar_chart(bars, f"host time per {owner}"))]
 
 
-def _latency(tables: dict[str, Result]) -> str:
-    rows = [row for row in rows_of(tables, "events") if row["Event"] != "median"]
+def _latency(tables: dict[str, Result]) -> list[Chart]:
+    all_rows, heading = rows_of(tables, "events"), "Latency per event"
+    rows = [row for row in all_rows if row["Event"] != "median"]
     if not rows:
-        return ""
+        return []
     if len(rows) == 1:
-        return (
-            "<div><h3>Latency per event</h3><p>One event was recorded: "
-            f"{time_text(rows[0]['Latency (ns)'])}, which includes what is made at first use.</p></div>"
-        )
-    middle = [row["Latency (ns)"] for row in rows_of(tables, "events") if row["Event"] == "median"]
-    return (
-        "<div><h3>Latency per event</h3>"
-        + event_chart(
-            [(row["Event"], row["Latency (ns)"], row["Kind"] == "first") for row in rows],
-            middle[0] if middle else None,
-            "latency per event",
-            "From the first node call's start to the end of the last one, or of the event's last device operation.",
-        )
-        + "</div>"
-    )
+        latency = time_text(rows[0]["Latency (ns)"])
+        return [
+            Chart(heading, f"One event was recorded: {latency}, which includes what is made at first use.")
+        ]
+    median = next((row["Latency (ns)"] for row in all_rows if row["Event"] == "median"), None)
+    events = [(row["Event"], row["Latency (ns)"], row["Kind"] == "first") for row in rows]
+    caption = "From the first node call's start to the end of the last one, or of the event's last device operation."
+    return [Chart(heading, caption, event_chart(events, median, "latency per event"))]
 
 
-def _device_time(tables: dict[str, Result]) -> list[str]:
-    """Per device how the window divides into busy and idle."""
+def _device_time(tables: dict[str, Result]) -> list[Chart]:
+    """Busy and idle time of each device during the window."""
     rows, made = rows_of(tables, "utilisation"), []
     for device in dict.fromkeys(row["Device"] for row in rows):
         times = {
-            row["Quantity"]: row["Time (ns)"]
+            row["Quantity"]: float(row["Time (ns)"])
             for row in rows
             if row["Device"] == device and row["Time (ns)"] is not None
         }
-        kernels, copies = times["kernel_busy"], times["gpu_busy"] - times["kernel_busy"]
-        parts = [("kernels run", kernels, "#1F4E9C"), ("only copies run", copies, "#2CA02C")]
-        parts += [(f"idle: {name}", times[f"idle: {name}"], colour) for name, colour in IDLE_COLOURS.items()]
+        kernels = times["kernel_busy"]
+        parts = [
+            ("kernels run", kernels, "#1F4E9C"),
+            ("only copies run", times["gpu_busy"] - kernels, "#2CA02C"),
+            *((f"idle: {name}", times[f"idle: {name}"], colour) for name, colour in IDLE_COLOURS.items()),
+        ]
         made.append(
-            f"<div><h3>What GPU {device} did during W</h3>"
-            + stacked_bar(
-                [(label, float(value), colour) for label, value, colour in parts],
-                f"busy and idle time of GPU {device}",
-                "Host wait: nothing was launched yet. Kernel wait: launched, the device was about to start. Other wait: launched, waited longer.",
+            Chart(
+                f"What GPU {device} did during W",
+                "Host wait: nothing was launched yet. Kernel wait: launched, the device was about to start. "
+                "Other wait: launched, waited longer.",
+                stacked_bar(parts, f"busy and idle time of GPU {device}"),
             )
-            + "</div>"
         )
     return made
 
 
-def _range_bars(tables: dict[str, Result]) -> list[str]:
-    """Utilisation and number of device operations per range."""
+def _range_bars(tables: dict[str, Result]) -> list[Chart]:
+    """Utilisation and count of device operations per range."""
     rows = rows_of(tables, "range-devices")
     if not rows:
         return []
-    by_work = [row for row in rows if row["proj_eff (%)"] is not None][:MOST_BARS]
-    by_count = sorted(rows, key=lambda row: -row["GPU ops"])[:MOST_BARS]
+    by_work = [row for row in rows if row["proj_eff (%)"] is not None][:MAX_BARS]
+    by_count = sorted(rows, key=lambda row: -row["GPU ops"])[:MAX_BARS]
+    utilisation = [Bar(row["Range"], row["proj_eff (%)"], "#1F4E9C") for row in by_work]
+    operations = [Bar(row["Range"], row["GPU ops"], "#5B8DB8") for row in by_count]
     return [
-        "<div><h3>Utilisation per range</h3>"
-        + bar_chart(
-            [Bar(row["Range"], row["proj_eff (%)"], "#1F4E9C") for row in by_work],
-            "device utilisation per range",
-            "proj_eff = gpu_busy / proj_span: share of the time from a range's first to last device operation in which one of them "
-            "runs. The ranges with most device time.",
-            percent_text,
-            100.0,
-        )
-        + "</div>",
-        "<div><h3>GPU operations per range</h3>"
-        + bar_chart(
-            [Bar(row["Range"], row["GPU ops"], "#5B8DB8") for row in by_count],
+        Chart(
+            "Utilisation per range",
+            "proj_eff = gpu_busy / proj_span: share of the time from a range's first to last device operation in "
+            "which one of them runs. The ranges with most device time.",
+            bar_chart(utilisation, "device utilisation per range", percent_text, 100.0),
+        ),
+        Chart(
             "GPU operations per range",
             "Kernels, copies and sets launched within all instances of a range, inner ranges included.",
-            count_text,
-        )
-        + "</div>",
+            bar_chart(operations, "GPU operations per range", count_text),
+        ),
     ]
 
 
-def _memory_lines(scope: Scope, window: Window) -> str:
+def _memory_lines(scope: Scope, window: Window) -> list[Chart]:
     series = sorted(_memory(scope), key=lambda one: -int(one.value.max()))[: len(LINE_COLOURS)]
-    series = [one for one in series if len(one.time) > 1]
-    if not series:
-        return ""
     lines = [
         (one.name.replace("_bytes", " memory"), one.time - window.start, one.value, colour)
-        for one, colour in zip(series, LINE_COLOURS)
+        for one, colour in zip([one for one in series if len(one.time) > 1], LINE_COLOURS)
     ]
     return (
-        "<div><h3>Memory</h3>" + line_chart(lines, "memory over time", "Time from the start of W.") + "</div>"
+        [Chart("Memory", "Time from the start of W.", line_chart(lines, "memory over time"))] if lines else []
     )
 
 

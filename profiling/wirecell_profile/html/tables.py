@@ -1,47 +1,44 @@
-"""Tables of the page. Cells carry the exact value in data-v: for sorting, and so that rounding for the eye loses nothing."""
+"""Tables of the profile page. Cells keep the exact value for sorting; the shown text is rounded."""
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import dataclass
 
 from ..output import Column, Result
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 SCALES = {"(ns)": (("s", 1e9), ("ms", 1e6), ("µs", 1e3)), "(B)": (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))}
 
 
-def table(result: Result, name: str) -> str:
-    """A sortable table; what exceeds MOST_ROWS is left to the command line, which is said below it. `name` for readers of
-    the page's source."""
-    heads, cells = [], []
+@dataclass(frozen=True)
+class PageTable:
+    """A table for the template: heads (text, whether the column holds texts), rows of cells (value, text)."""
+
+    name: str
+    heads: list[tuple[str, bool]]
+    rows: list[tuple[tuple[object, str], ...]]
+    left_out: int  # rows beyond MAX_ROWS, which only the command line shows
+
+
+def page_table(result: Result, name: str) -> PageTable:
+    """The first MAX_ROWS rows of a result; times and sizes of a column in a unit that suits the largest one."""
+    heads, columns = [], []
     for number, column in enumerate(result.columns):
         values = [row[number] for row in result.rows]
-        head, written = _column(column, values)
-        text = any(isinstance(value, str) for value in values)
-        heads.append(f'<th scope="col"{" class=text" if text else ""}><button>{escape(head)}</button></th>')
-        cells.append([_cell(value, said) for value, said in zip(values, written)])
-    body = "".join("<tr>" + "".join(row) + "</tr>" for row in list(zip(*cells))[:MOST_ROWS])
-    more = len(result.rows) - MOST_ROWS
-    rest = (
-        f'<p class="about">{more:,} more rows: wirecell-profile summary --section {escape(name)}</p>'
-        if more > 0
-        else ""
-    )
-    return (
-        f'<div class="scroll" tabindex="0"><table class="sortable" data-table="{escape(name)}"><thead><tr>{"".join(heads)}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>{rest}"
-    )
+        head, texts = _column(column, values)
+        heads.append((head, any(isinstance(value, str) for value in values)))
+        columns.append(zip(values, texts))
+    return PageTable(name, heads, list(zip(*columns))[:MAX_ROWS], max(0, len(result.rows) - MAX_ROWS))
 
 
 def _column(column: Column, values: list) -> tuple[str, list[str]]:
-    """Heading and texts of a column; times and sizes in a unit that suits the largest of them."""
+    """Heading and texts of a column."""
     numbers = [abs(value) for value in values if isinstance(value, (int, float))]
     for unit, scales in SCALES.items():
         if unit in column.name and numbers:
             for name, scale in scales:
                 if max(numbers) >= 10 * scale:
-                    head = column.name.replace(unit, f"({name})")
-                    return head, [
+                    return column.name.replace(unit, f"({name})"), [
                         f"{value / scale:,.3f}" if isinstance(value, (int, float)) else _plain(column, value)
                         for value in values
                     ]
@@ -49,33 +46,15 @@ def _column(column: Column, values: list) -> tuple[str, list[str]]:
 
 
 def _plain(column: Column, value: object) -> str:
-    """As the command line writes it."""
+    """The text of a value in the column's own unit."""
     if isinstance(value, int):
         return f"{value:,}"
     return f"{column.rounded(value):,.{column.digits}f}" if isinstance(value, float) else column.text(value)
 
 
-def _cell(value: object, text: str) -> str:
-    if isinstance(value, (int, float)):
-        return f'<td data-v="{value!r}">{escape(text)}</td>'
-    return (
-        f'<td class="text" title="{escape(text)}">{escape(text)}</td>' if value is not None else "<td></td>"
-    )
-
-
-def pairs(rows: list[tuple[str, str]], heads: tuple[str, str] = ("", "")) -> str:
-    """A table of names and values."""
-    head = f"<thead><tr><th scope=col class=text>{escape(heads[0])}</th><th scope=col class=text>{escape(heads[1])}</th></tr></thead>"
-    body = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows)
-    return f'<div class="scroll" tabindex="0"><table class="manifest">{head if any(heads) else ""}<tbody>{body}</tbody></table></div>'
-
-
-def reasons(missing: dict[str, str]) -> str:
-    """What could not be made and why, a line per reason."""
-    by_reason: dict[str, list[str]] = {}
-    for what, why in missing.items():
-        by_reason.setdefault(why, []).append(what)
-    lines = "".join(
-        f"<li>{escape(why)}: no {escape(', '.join(what))}</li>" for why, what in by_reason.items()
-    )
-    return f'<ul class="missing">{lines}</ul>'
+def by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
+    """Reason -> the parts that are missing for it."""
+    reasons: dict[str, list[str]] = {}
+    for part, reason in missing.items():
+        reasons.setdefault(reason, []).append(part)
+    return reasons

@@ -19,7 +19,6 @@ from .nesting import nest
 from .projection import Projection
 from .table import NULL, Labels, TableSource
 
-
 NODE_DOMAIN = "spng"
 NODE_NAME = re.compile(
     r"[^:\s]+(:[^:\s].*)?"

@@ -1,1 +1,1 @@
-"""./wcb bundle: a folder with the program and all it needs beside LibTorch and the C library. See docs/bundle.md."""
+"""./wcb bundle: make a folder with the program and its dependencies except LibTorch and the C library. See docs/bundle.md."""

@@ -1,4 +1,4 @@
-"""What configure and build wrote down: LibTorch, compiler, commit."""
+"""Facts stored by configure and build: LibTorch, compiler, commit."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class BuildFacts:
     torch_release: str  # "2.11.0", without the kind of wheel
     torch_folder: Path
 
-    def places(self) -> list[str]:
-        """Folders of this machine that must not be named in a bundle, longest first."""
+    def folders(self) -> list[str]:
+        """Return the folders of this machine that a bundle must not name, longest first."""
         given = [str(ROOT), str(self.folder), str(self.torch_folder), os.environ.get("CONDA_PREFIX", "")]
-        return sorted({place for place in given if place}, key=lambda place: (-len(place), place))
+        return sorted({folder for folder in given if folder}, key=lambda folder: (-len(folder), folder))
 
 
 def read() -> BuildFacts:
-    """Of the build folder that the last configure chose. Ends with a message where there is no release build."""
+    """Read the build folder that the last configure chose. End with a message if it has no release build."""
     folder = build_folder()
     wanted = ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h")
     if folder is None or not all((folder / name).exists() for name in wanted):
@@ -39,7 +39,7 @@ def read() -> BuildFacts:
     info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', header))
     if info["build_mode"] != "release":
         fail(
-            f"{folder} is a build of mode {info['build_mode']}; a bundle is made of a release build. To fix: ./wcb configure"
+            f"{folder} is a build of mode {info['build_mode']}; a bundle needs a release build. To fix: ./wcb configure"
         )
     cache = (folder / "c4che" / "_cache.py").read_text(encoding="utf-8")
     variables = {

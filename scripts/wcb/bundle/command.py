@@ -16,21 +16,23 @@ EARLIEST = 315532800  # 1980, the first year of zip archives, where the commit's
 
 
 def main(arguments: list[str]) -> int:
-    """Build, collect, rename."""
+    """Build, collect the files in a temporary folder, rename it."""
     parser = argparse.ArgumentParser(
         prog="wcb bundle",
-        description="A folder with wire-cell and all it needs beside LibTorch and the C library, to be copied to other "
+        description="Make a folder with wire-cell and its dependencies except LibTorch and the C library, to copy to other "
         "machines. See docs/bundle.md.",
         allow_abbrev=False,
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="new, empty, or a bundle, which is replaced")
     parser.add_argument(
-        "--no-build", action="store_true", help="take what is built, without looking for changes"
+        "folder", metavar="DIR", type=Path, help="a new or empty folder, or a bundle to replace"
+    )
+    parser.add_argument(
+        "--no-build", action="store_true", help="bundle the present build without building changes"
     )
     options = parser.parse_args(arguments)
 
     target = Path(os.path.abspath(options.folder))
-    refuse_foreign(target)
+    reject_foreign(target)
     if not options.no_build:
         wcb("build", "--notests")
     facts = build_facts.read()
@@ -42,7 +44,7 @@ def main(arguments: list[str]) -> int:
         needs = manifest.needed_versions(stage)
         contents.put_launchers(stage, facts, needs["GLIBC"])
         manifest.write(stage, facts, needs, origins)
-        refuse_places(stage, facts.places())
+        reject_local_paths(stage, facts.folders())
         settle(stage, commit_time())
         replace(target, stage)
     except OSError as problem:
@@ -53,8 +55,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def refuse_foreign(target: Path) -> None:
-    """Only nothing, an empty folder or an untouched bundle may be replaced."""
+def reject_foreign(target: Path) -> None:
+    """End with a message unless the target is absent, empty or a bundle without added files."""
     if not os.path.lexists(target):
         return
     if not target.is_dir() or target.is_symlink():
@@ -67,22 +69,22 @@ def refuse_foreign(target: Path) -> None:
     added = sorted(set(manifest.files(target)) - set(known["files"]))
     if added:
         fail(
-            f"{target} has files that are not of the bundle and would be lost: {', '.join(added[:3])}"
+            f"{target} has files that do not belong to the bundle and would be lost: {', '.join(added[:3])}"
             f"{' ...' if len(added) > 3 else ''}. To fix: move them, or give a new folder"
         )
 
 
-def refuse_places(stage: Path, places: list[str]) -> None:
-    """No file may name a folder of this machine."""
+def reject_local_paths(stage: Path, folders: list[str]) -> None:
+    """End with a message if a file names a folder of this machine."""
     for name in [*manifest.files(stage), manifest.NAME]:
         content = (stage / name).read_bytes()
-        for place in places:
-            if f"{place}/".encode() in content:
-                fail(f"{name} of the bundle names {place}, a folder of this machine", 1)
+        for folder in folders:
+            if f"{folder}/".encode() in content:
+                fail(f"{name} of the bundle names {folder}, a folder of this machine", 1)
 
 
 def commit_time() -> int:
-    """Of the commit that is checked out, so that equal bundles make equal archives."""
+    """Return the time of the checked-out commit, so that equal bundles make equal archives."""
     answer = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -90,7 +92,7 @@ def commit_time() -> int:
 
 
 def settle(stage: Path, seconds: int) -> None:
-    """The same rights and times whatever the umask and the clock."""
+    """Set permissions and times independent of umask and clock."""
     for path in [*stage.rglob("*"), stage]:
         is_executable = path.is_dir() or path.relative_to(stage).parts[0] in EXECUTABLE_FOLDERS
         path.chmod(0o755 if is_executable else 0o644)
@@ -98,7 +100,7 @@ def settle(stage: Path, seconds: int) -> None:
 
 
 def replace(target: Path, stage: Path) -> None:
-    """Rename, so that at any time there is the old bundle, the new one or none, never a part of one."""
+    """Rename the new bundle to the target, so that an incomplete bundle never exists under that name."""
     if not target.exists():
         stage.rename(target)
         return
@@ -109,12 +111,12 @@ def replace(target: Path, stage: Path) -> None:
 
 
 def report(target: Path) -> None:
-    """What there is now and what it needs."""
+    """Print size and requirements of the bundle."""
     content = manifest.read(target)
     size = sum((target / name).stat().st_size for name in manifest.files(target))
     needs = content["needs"]
     say(f"Bundle  {target}: {size / 1e6:.1f} MB, {len(content['files'])} files, commit {content['commit']}")
     say(
-        f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA); not part of it"
+        f"Needs   {content['machine']}, glibc {needs['GLIBC']}, the wheel torch {content['torch']} (CPU or CUDA), not included"
     )
-    say(f"Next    copy it, there: {target.name}/bin/spng-demo; more in its README.md")
+    say(f"Next    copy it and run {target.name}/bin/spng-demo; see its README.md")

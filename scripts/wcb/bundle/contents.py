@@ -1,4 +1,4 @@
-"""All files of a bundle, from the build and from what git tracks."""
+"""All files of a bundle, from the build and from the tracked files of the checkout."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ DEMO_PLOTS = (
     "scripts/wcb/demo_plots.py",
 )
 
-# Commands of Python packages, and their folders in the checkout. A package has its command's name, with underscores.
+# Commands of the Python packages, and their folders in the checkout. A package has its command's name, with underscores.
 PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
 
 
 def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
-    """Put everything but launchers and manifest into `stage`; what the libraries of others are, by file."""
+    """Put all files except launchers and manifest into `stage`; return the origins of third-party libraries by file."""
     (stage / "libexec").mkdir()
     put_program(facts.folder / "bin" / "wire-cell", stage / "libexec" / "wire-cell", facts)
     origins = {}
     for library in libraries(facts.folder / "lib", facts.compiler):
         put_library(library, stage / "lib", facts)
         if not library.is_ours:
-            origins[f"lib/{library.place}"] = put_licence(library.path, stage / "share" / "doc" / "licences")
+            origins[f"lib/{library.location}"] = put_licence(
+                library.path, stage / "share" / "doc" / "licences"
+            )
     for folder in ("cfg", "data"):
         put_tracked(folder, ROOT / folder, stage / "share" / "wirecell" / folder)
     for page in tracked("docs"):
@@ -54,12 +56,12 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
 
 
 def package_of(command: str) -> str:
-    """'wirecell_profile' of 'wirecell-profile'."""
+    """Return the package of a command: 'wirecell_profile' for 'wirecell-profile'."""
     return command.replace("-", "_")
 
 
 def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
-    """bin/: scripts that check the machine and become the program or tool; and the page that says so."""
+    """Write bin/, the scripts that check the machine and start the program or a tool; and README.md."""
     machine = platform.machine()
     if machine not in LOADERS:
         fail(f"bundles are made for {' and '.join(LOADERS)}; this machine is {machine}")
@@ -89,7 +91,7 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
 
 
 def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
-    """A template with its @NAME@s filled in."""
+    """Write a template with its @NAME@ fields filled in."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
@@ -98,7 +100,7 @@ def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
 
 
 def put_licence(library: Path, folder: Path) -> dict[str, str]:
-    """Copy the licence of a library's package; package and version for the manifest."""
+    """Copy the licence of a library's package; return package and version for the manifest."""
     found = origin(library)
     if found is None:
         return {"package": "unknown"}
@@ -108,13 +110,13 @@ def put_licence(library: Path, folder: Path) -> dict[str, str]:
 
 
 def put_tracked(folder: str, source: Path, target: Path) -> None:
-    """The files of a folder that git tracks."""
+    """Copy the files of a folder that git tracks."""
     for path in tracked(folder):
         put(path, target / path.relative_to(source))
 
 
 def tracked(folder: str) -> list[Path]:
-    """Files below a folder of the checkout that git tracks, sorted; without git, all but Python's caches."""
+    """Return the files below a folder that git tracks, sorted; without git, all except Python's caches."""
     answer = subprocess.run(
         ["git", "ls-files", "-z", "--", folder], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -127,6 +129,6 @@ def tracked(folder: str) -> list[Path]:
 
 
 def put(source: Path, target: Path) -> None:
-    """Copy one file, making its folder."""
+    """Copy one file and create its folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)

@@ -1,8 +1,8 @@
-"""An empty libicudata, 31 MB smaller than the real one.
+"""Make an empty libicudata, 31 MB smaller than the real one.
 
 libarchive needs libxml2 for a format that wire-cell never reads, libxml2 needs ICU's converters, and these need the
 library with the tables of all languages. ICU runs without tables; its sources have an empty library ("stubdata") for
-programs that need none. This makes the same from the format's description (ICU, udata.h and ucmndata.h).
+programs that need no tables. This module makes such a library from the description of the format (ICU, udata.h and ucmndata.h).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAME = re.compile(r"libicudata\.so\.\d+")
 
 
 def empty_tables() -> bytes:
-    """ICU's common data with no entry: header of 32 bytes, number of entries, and room for the first of them."""
+    """Return ICU's common data without entries: header of 32 bytes, number of entries, and space for the first entry."""
     little_endian, ascii_family, bytes_of_char = 0, 0, 2
     header = struct.pack("<HBB", 32, 0xDA, 0x27)
     info = struct.pack(

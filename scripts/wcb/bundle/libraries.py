@@ -1,4 +1,4 @@
-"""Which libraries go into the bundle: all that ours need, but nothing of LibTorch, CUDA or the C library."""
+"""Libraries of the bundle: all dependencies of ours except LibTorch, CUDA and the C library."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from pathlib import Path
 from ..checkout import fail
 from .elf_file import needed_libraries
 
-# Of the C library: they fit only each other and the kernel's loader, so each machine has its own.
+# The C library: its parts fit only each other and the machine's loader, so each machine uses its own.
 C_LIBRARY = re.compile(r"(ld-linux.*|linux-vdso|lib(c|m|dl|pthread|rt|util|resolv|anl|mvec|nsl))\.so(\.\d+)?")
-# Of the torch wheel and the packages it brings, or of the driver.
+# Libraries of the torch wheel, of its dependencies, or of the driver.
 TORCH = re.compile(
     r"lib(torch|c10|cud|cublas|cufft|curand|cusolver|cusparse|cupti|nvrtc|nvJit|nccl|nvidia).*"
 )
 
-# Compiler's libraries that LibTorch or the system have too. The newest must win, and two OpenMP runtimes in one
-# process would each start their own threads; so these lie apart, for the launcher to choose.
+# Libraries of the compiler that LibTorch or the system have too. The newest must be loaded, and two OpenMP runtimes in one
+# process would each start their own threads; so they have folders of their own, and the launcher chooses.
 RUNTIME_FOLDER = {"libstdc++.so.6": "runtime", "libgcc_s.so.1": "runtime", "libgomp.so.1": "openmp"}
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library by the name that others need it by, where it is here, and its place below lib/ of the bundle."""
+    """A library: its SONAME, its path on this machine, and its location below lib/ of the bundle."""
 
     name: str
     path: Path
-    place: Path
+    location: Path
     is_ours: bool
 
 
 def libraries(own_folder: Path, compiler: str) -> list[Library]:
-    """Ours in `own_folder` and all they need, by name. Ends with a message where one is not found."""
+    """Return the libraries in `own_folder` and all their dependencies, by name. End with a message if one is not found."""
     found = {
         path.name: Library(path.name, path, Path(path.name), True) for path in sorted(own_folder.glob("*.so"))
     }
@@ -47,20 +47,20 @@ def libraries(own_folder: Path, compiler: str) -> list[Library]:
             path = compiler_file(compiler, name) if name in RUNTIME_FOLDER else paths.get(name)
             if path is None:
                 fail(f"{library.path} needs {name}, which is not found. To fix: ./wcb setup && ./wcb", 1)
-            place = Path(RUNTIME_FOLDER.get(name, "")) / name
-            found[name] = Library(name, path.resolve(), place, False)
+            location = Path(RUNTIME_FOLDER.get(name, "")) / name
+            found[name] = Library(name, path.resolve(), location, False)
             waiting.append(found[name])
     return [found[name] for name in sorted(found)]
 
 
 def linked_paths(path: Path) -> dict[str, Path]:
-    """Where the loader of this machine finds what a library needs, by name; without those it does not find."""
+    """Return name -> path of the dependencies that the loader of this machine finds."""
     answer = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False).stdout
-    return {name: Path(place) for name, place in re.findall(r"^\s*(\S+) => (/.+) \(0x", answer, re.MULTILINE)}
+    return {name: Path(path) for name, path in re.findall(r"^\s*(\S+) => (/.+) \(0x", answer, re.MULTILINE)}
 
 
 def compiler_file(compiler: str, name: str) -> Path | None:
-    """The compiler's own library: LibTorch's copy of libgomp must not be taken for it."""
+    """Return the path of the compiler's own library, not LibTorch's copy of it (libgomp)."""
     answer = subprocess.run(
         [compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""Where libraries of other projects come from: package, version, licence, as Debian's package manager knows them."""
+"""Origin of third-party libraries: package, version and licence, from Debian's package manager."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Origin:
-    """A package of the build machine; licence is None where its text is not on the machine."""
+    """A package of the build machine; licence is None if the machine lacks its text."""
 
     package: str
     version: str
@@ -17,8 +17,8 @@ class Origin:
 
 
 def origin(library: Path) -> Origin | None:
-    """The package that installed a library, or None for one that no package did."""
-    # With a merged /usr the package manager may know a file by its path without /usr.
+    """Return the package that installed a library, or None if no package did."""
+    # With a merged /usr the package manager may list a file by its path without /usr.
     for path in (str(library), str(library).removeprefix("/usr")):
         owner = query("dpkg-query", "--search", path).split(":", 1)[0]
         if owner:
@@ -29,7 +29,7 @@ def origin(library: Path) -> Origin | None:
 
 
 def query(*command: str) -> str:
-    """The command's output; empty when it fails or does not exist."""
+    """Return the command's output, empty if it fails or does not exist."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except FileNotFoundError:

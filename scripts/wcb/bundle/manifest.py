@@ -1,4 +1,4 @@
-"""MANIFEST.json: what a bundle is made of, what it needs, and the checksum of every file."""
+"""MANIFEST.json: origin and requirements of a bundle, and the checksum of every file."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ KIND = "spng-bundle"
 
 
 def files(folder: Path) -> list[str]:
-    """All files by their path in the folder, sorted; the manifest itself is none of them."""
+    """Return the paths of all files in the folder except the manifest, sorted."""
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
     return sorted(path for path in found if path != NAME)
 
 
 def is_elf(path: Path) -> bool:
-    """Whether it is a program or a library."""
+    """Tell whether the file is a program or a library."""
     with open(path, "rb") as stream:
         return stream.read(4) == b"\x7fELF"
 
 
 def needed_versions(folder: Path) -> dict[str, str]:
-    """The highest version of each set of symbols that programs and libraries need: {'GLIBC': '2.36', ...}."""
+    """Return the highest version of each set of symbols that programs and libraries need: {'GLIBC': '2.36', ...}."""
     highest: dict[str, tuple[int, ...]] = {}
     for path in filter(is_elf, (folder / name for name in files(folder))):
         for text in elf_file.needed_versions(path):
-            kind, _, number = text.rpartition("_")
+            kind, _, release = text.rpartition("_")
             if kind in ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "GOMP", "OMP"):
-                version = tuple(map(int, number.split(".")))
+                version = tuple(map(int, release.split(".")))
                 highest[kind] = max(version, highest.get(kind, version))
     return {kind: ".".join(map(str, highest[kind])) for kind in sorted(highest)}
 
 
 def write(folder: Path, facts: BuildFacts, needs: dict[str, str], origins: dict[str, dict[str, str]]) -> None:
-    """Write it into a bundle that is otherwise complete; needs: its needed_versions. No date, so that equal bundles are equal."""
+    """Write the manifest into an otherwise complete bundle. It has no date, so that equal bundles have equal manifests."""
     content = {
         "kind": KIND,
         "version": facts.version,
@@ -57,7 +57,7 @@ def write(folder: Path, facts: BuildFacts, needs: dict[str, str], origins: dict[
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a bundle of ours, or None for any other folder."""
+    """Return the manifest of a bundle, or None for any other folder."""
     try:
         content = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):

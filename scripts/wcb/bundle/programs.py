@@ -1,4 +1,4 @@
-"""Programs and libraries as they go into the bundle: stripped, finding each other by their own place."""
+"""Put programs and libraries into the bundle: stripped, with search paths relative to their own folders."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .libraries import Library
 
 
 def put_program(source: Path, target: Path, facts: BuildFacts) -> None:
-    """Copy wire-cell itself; its libraries are in lib/ beside its folder."""
+    """Copy wire-cell; its libraries are in lib/ beside its folder."""
     shutil.copyfile(source, target)
     finish(target, "$ORIGIN/../lib", facts)
 
 
 def put_library(library: Library, folder: Path, facts: BuildFacts) -> None:
-    """Copy a library under the name that others need it by."""
-    target = folder / library.place
+    """Copy a library to its location below `folder`."""
+    target = folder / library.location
     target.parent.mkdir(parents=True, exist_ok=True)
     if icu_stub.NAME.fullmatch(library.name):
         icu_stub.make(facts.compiler, library.path, target)
@@ -31,10 +31,10 @@ def put_library(library: Library, folder: Path, facts: BuildFacts) -> None:
 
 
 def finish(path: Path, search_path: str, facts: BuildFacts) -> None:
-    """Strip, set where libraries are found, and take this machine's folders out.
+    """Strip a file, set its search path, and remove the names of this machine's folders.
 
-    LibTorch's headers put the places of their checks into our library, as texts of error messages. A folder's name there
-    is overwritten by one of the same length that means the current folder, so that nothing moves.
+    LibTorch's headers put the source paths of their checks into our library, as parts of error messages. Overwrite a
+    folder's name there by a name of the same length that means the current folder, so that nothing moves.
     """
     # The build's identity depends on the folder it was built in.
     if subprocess.run(
@@ -43,6 +43,6 @@ def finish(path: Path, search_path: str, facts: BuildFacts) -> None:
         fail(f"strip failed on {path.name}; see its message above", 1)
     set_search_path(path, search_path)
     content = path.read_bytes()
-    for place in map(str.encode, facts.places()):
-        content = content.replace(place + b"/", b"." + b"/" * len(place))
+    for folder in map(str.encode, facts.folders()):
+        content = content.replace(folder + b"/", b"." + b"/" * len(folder))
     path.write_bytes(content)

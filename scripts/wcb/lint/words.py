@@ -95,7 +95,12 @@ RULES = (
         r"(toolkit|way|simulation|traditional|chain|programs?|own|options?|words?|terms?|code|tools?|practice|people)",
         "Wire-Cell Toolkit (WCT), LArTPC experiments",
     ),
-    rule(r"(?i)\btraditional\b", "OmnibusSigProc (OSP)", exempt=r"cfg/.*\.jsonnet"),
+    rule(
+        r"(?i)\btraditional\b",
+        "OmnibusSigProc (OSP)",
+        allowed=r"\[\"traditional\"\]",
+        exempt=r"cfg/.*\.jsonnet",
+    ),
     rule(r"\w*text_of\b", "to_string or summary"),
     rule(rf"{START}[Tt]exts\b", "strings"),
     rule(r"(?<![A-Za-z_.])made\(", "make_X"),
@@ -140,9 +145,14 @@ HEADLESS = re.compile(
 QUESTION = re.compile(r"\?|^\s*#+ |^\s*\|")  # a question, a heading or a row of a table in Markdown
 
 
+def is_text(path: str) -> bool:
+    """Tell whether a file is text that people write."""
+    return Path(path).suffix in TEXT_ENDINGS
+
+
 def is_covered(path: str) -> bool:
     """Tell whether the check reads the file at all."""
-    return Path(path).suffix in TEXT_ENDINGS and not EXEMPT_FILES.match(path)
+    return is_text(path) and not EXEMPT_FILES.match(path)
 
 
 def check_text(path: str, text: str) -> Iterator[Finding]:

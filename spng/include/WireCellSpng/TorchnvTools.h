@@ -2,11 +2,11 @@
 // Ranges and marks for Nsight Systems and every other NVTX tool.
 //
 //   NVTX_SCOPED_RANGE("Decon::inverse_transform");        until the end of the scope
-//   NVTX_RANGE("Decon::divide", spng::nvtx::Kind::Decon); the same with the category and colour of a kind
-//   NVTX_RANGE("Decon::divide", 0xFF4E79A7);              the same with a colour 0xAARRGGBB
-//   NVTX_RANGE("Decon::divide", 0xFF4E79A7, row_count);   ... and a payload: integer or floating point
+//   NVTX_RANGE("Decon::multiply", spng::nvtx::Kind::Decon); the same with the category and colour of a kind
+//   NVTX_RANGE("Decon::multiply", 0xFF4E79A7);              the same with a colour 0xAARRGGBB
+//   NVTX_RANGE("Decon::multiply", 0xFF4E79A7, row_count);   ... and a payload: integer or floating point
 //   NVTX_FUNCTION_RANGE();                                named after the function: "Decon::operator()"
-//   NVTX_RANGE_PUSH("Decon::divide"); NVTX_RANGE_POP();   where no scope fits; must balance on each thread
+//   NVTX_RANGE_PUSH("Decon::multiply"); NVTX_RANGE_POP();   where no scope fits; must balance on each thread
 //   auto upload = NVTX_RANGE_START("Upload", event);      asynchronous work: may end on another thread and
 //   NVTX_RANGE_END(upload);                               need not nest; the payload may be left out
 //   NVTX_MARK("TorchService::model_loaded");              one point in time; NVTX_MARKER is its older name

@@ -1,5 +1,5 @@
 #pragma once
-// The seam to libarchive's C interface: lifetime, error text, and reading from a BlockStream.
+// Wrapper of libarchive's C interface: lifetime, error text, and reading from a BlockStream.
 
 #include "spng/io/archive/block_stream.h"
 
@@ -21,20 +21,21 @@ struct WriteFree {
     void operator()(archive* handle) const;
 };
 
-/// What libarchive says about its last failure; never empty.
+/// Return libarchive's text for its last failure; never empty.
 std::string error_text(archive* handle);
 
-/// Feeds a libarchive reader from a BlockStream. Exceptions of the stream do not pass through the C library:
-/// they are kept, libarchive sees a read error, and the caller rethrows.
+/// Feeds a libarchive reader from a BlockStream. Exceptions must not pass through the C library: an exception of
+/// the stream is stored, libarchive sees a read error, and the caller rethrows.
 class StreamCallbacks {
 public:
     explicit StreamCallbacks(BlockStream& stream) : m_stream(&stream) {}
 
-    /// Open `handle` on the stream: with seeking when the stream has it. Returns libarchive's status.
-    /// This object must stay where it is as long as the handle lives.
+    /// Open `handle` on the stream, with seeking if the stream supports it. Do not move or destroy this object
+    /// before the handle.
+    /// @return libarchive's status
     int open(archive* handle);
 
-    /// Throw the exception that the stream threw, if it did.
+    /// Throw the stored exception of the stream, if any.
     void rethrow() const;
 
 private:

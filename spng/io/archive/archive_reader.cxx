@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* containers = "a .npz (zip), .tar, .tar.gz or .tar.bz2 file";
 
-constexpr int stream_side = -1; // of libarchive's chain of filters
+constexpr int stream_side = -1; // end of libarchive's chain of filters
 constexpr std::int64_t tar_block = 512;
 
 std::string base_name(std::string_view path) {
@@ -44,7 +44,7 @@ bool is_same_name(const std::string& left, const std::string& right) {
     return left == right || (!is_ascii(left) && !is_ascii(right));
 }
 
-/// Without folders; empty for a folder.
+/// Return the names without folders; empty for a folder.
 std::vector<std::string> base_names(const std::vector<ZipMember>& members) {
     std::vector<std::string> names;
     for (const ZipMember& member : members) {
@@ -101,7 +101,7 @@ bool ArchiveReader::next_member() {
             m_archive.reset();
             break;
         }
-        if (status < ARCHIVE_WARN || status == ARCHIVE_RETRY) { // retry: the header of a tar is damaged
+        if (status < ARCHIVE_WARN || status == ARCHIVE_RETRY) { // retry means a damaged tar header
             fail(status);
         }
         m_in_entry = true;
@@ -127,15 +127,16 @@ bool ArchiveReader::is_zip() const {
     return (archive_format(m_archive.get()) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
 }
 
-/// @param before  bytes of the archive that were used when the last member ended
+/// Check the end of the archive.
+/// @param before  bytes of the archive used by the members
 void ArchiveReader::check_end(std::int64_t before) {
     const std::int64_t used = archive_filter_bytes(m_archive.get(), stream_side);
     if (is_zip()) {
         check_zip_end(static_cast<std::uint64_t>(used));
     } else if (used - before < tar_block) {
-        fail_damaged("the end of the file where a member or the end mark of a tar is due");
+        fail_damaged("the end of the file instead of a member or the end mark of a tar");
     }
-    // What follows the end of a tar in a compressed file carries its checksum.
+    // In a compressed file the checksum is verified only when the bytes behind the tar are read.
     if (!is_zip() && !m_stream->only_zeros_from(static_cast<std::uint64_t>(used))) {
         fail_damaged("bytes behind the end mark of a tar");
     }
@@ -143,7 +144,7 @@ void ArchiveReader::check_end(std::int64_t before) {
     }
 }
 
-/// Of a file that can be sought the members come as its directory lists them; of a stream they are noted.
+/// Compare a member with the directory of the zip. For a stream, note the member for check_zip_end().
 void ArchiveReader::check_zip_member(const std::string& name, bool is_file) {
     read_zip_directory();
     if (m_plain_file == nullptr) {
@@ -153,12 +154,13 @@ void ArchiveReader::check_zip_member(const std::string& name, bool is_file) {
     const std::string expected = m_zip_position < m_zip_names.size() ? m_zip_names[m_zip_position] : "";
     ++m_zip_position;
     if (!is_same_name(is_file ? name : "", expected)) {
-        fail_damaged("member '" + name + "' where its directory lists " +
+        fail_damaged("member '" + name + "' where the directory lists " +
                      (expected.empty() ? "no file" : "'" + expected + "'"));
     }
 }
 
-/// Of a file that is cut, the members that are whole still come out: it is read as a stream, to the error.
+/// Read the directory of a zip, once. A file that is cut short has none: read it as a stream, so that its
+/// complete members come out before the error.
 void ArchiveReader::read_zip_directory() {
     if (m_plain_file != nullptr && !m_zip_is_listed) {
         m_zip_is_listed = true;
@@ -180,14 +182,14 @@ void ArchiveReader::check_zip_end(std::uint64_t position) {
     }
     if (m_plain_file != nullptr) {
         if (m_zip_position != m_zip_names.size()) {
-            fail_damaged("no member where its directory lists '" + m_zip_names[m_zip_position] + "'");
+            fail_damaged("no member where the directory lists '" + m_zip_names[m_zip_position] + "'");
         }
         return;
     }
     try {
         const auto listed = base_names(parse_zip_directory(m_stream->rest_from(position), position));
         if (!std::equal(listed.begin(), listed.end(), m_zip_names.begin(), m_zip_names.end(), is_same_name)) {
-            fail_damaged("members that differ from those that its directory lists");
+            fail_damaged("members that differ from the directory");
         }
     } catch (const std::invalid_argument& problem) {
         fail_damaged(problem.what());
@@ -199,7 +201,7 @@ void ArchiveReader::require_whole() const {
         return;
     }
     std::error_code problem;
-    if (!std::filesystem::is_regular_file(m_path, problem)) { // also one that is gone by now
+    if (!std::filesystem::is_regular_file(m_path, problem)) { // also if the file no longer exists
         return;
     }
     const auto content = content_stream(std::make_unique<FileStream>(m_path), m_path.string());
@@ -212,7 +214,7 @@ std::size_t ArchiveReader::read(void* to, std::size_t bytes) {
         return 0;
     }
     const la_ssize_t count = archive_read_data(m_archive.get(), to, bytes);
-    if (count < 0) { // a warning is one about a checksum: fatal for data
+    if (count < 0) { // includes warnings: they are about checksums
         fail(static_cast<int>(count));
     }
     return static_cast<std::size_t>(count);

@@ -14,40 +14,46 @@
 
 namespace spng {
 
-/// The regular files inside a .zip/.npz, .tar, .tar.gz or .tar.bz2, one after the other. The content decides
-/// which of them it is, not the file's name. Nothing is held in memory beyond a block; a file that cannot be
-/// sought (a FIFO, /dev/stdin) is read as a stream.
+/// Reads the regular files inside a .zip/.npz, .tar, .tar.gz or .tar.bz2 one by one. Recognises the format by
+/// content, not by name. Keeps at most one block in memory. Reads a file without seeking (a FIFO, /dev/stdin)
+/// as a stream.
 ///
-/// A zip is read in the order of its local headers or, when it can be sought, of its members' offsets.
-/// Damage throws: of a zip when a member has been read to its end, and where its directory differs from the
-/// members (at once, in a stream at the end); of bzip2 by blocks; of gzip at the end of each gzip member, so
-/// that what came out before may be wrong. The headers of a tar have checksums, its data have none. A file
-/// that ends early or goes on behind its end is damaged; zeros may follow.
+/// A zip is read in the order of its members' offsets or, without seeking, of its local headers.
+///
+/// Damage throws an error:
+/// - zip: at the end of a damaged member, and where the directory differs from the members (at once, or at the
+///   end of a stream);
+/// - bzip2: at the damaged block;
+/// - gzip: at the end of each gzip member, so data returned earlier may be wrong;
+/// - tar: headers have checksums, data have none.
+/// A file that ends early or continues behind its end is damaged; zeros may follow the end.
 class ArchiveReader final : public ByteSource {
 public:
-    /// Throws Error(Input) when there is no such file or it is no such archive.
+    /// @throws Error(Input) if there is no such file or it is no such archive
     explicit ArchiveReader(std::filesystem::path path);
     ~ArchiveReader() override;
 
-    /// Go to the next member, skipping what is left of this one. False at the end of a file that is whole.
-    /// Throws Error(Input) when the file is damaged or cut short; the reader is then at its end.
+    /// Go to the next member, skipping the rest of the current one.
+    /// @return false at the end of a complete file
+    /// @throws Error(Input) if the file is damaged or cut short; the reader is then at its end
     bool next_member();
 
-    /// Name of the member without folders.
+    /// Return the name of the member without folders.
     const std::string& member_name() const { return m_name; }
-    /// Name of the member with its folders.
+    /// Return the name of the member with its folders.
     const std::string& member_path() const { return m_member_path; }
 
-    /// Bytes of the member. Throws Error(Input) as next_member() does.
+    /// Read bytes of the member.
+    /// @throws Error(Input) as next_member()
     std::size_t read(void* to, std::size_t bytes) override;
     std::optional<std::uint64_t> declared_bytes() const override { return m_declared_bytes; }
     std::string where() const override;
 
     const std::filesystem::path& path() const { return m_path; }
 
-    /// Throws Error(Input) when a compressed file is damaged anywhere. Reads all of it once more, so that
-    /// content that makes no sense is blamed on damage where there is some; does nothing for what can be read
-    /// only once.
+    /// Read a compressed file once more to its end, to find out whether damage explains unusable content. Does
+    /// nothing for files that can be read only once.
+    /// @throws Error(Input) if the file is damaged anywhere
     void require_whole() const;
 
 private:
@@ -63,7 +69,7 @@ private:
     std::filesystem::path m_path;
     std::unique_ptr<TrackedStream> m_stream;
     bool m_is_compressed = false;
-    const FileStream* m_plain_file = nullptr; ///< what m_stream reads, when it can be sought
+    const FileStream* m_plain_file = nullptr; ///< the file below m_stream if it supports seeking
     std::unique_ptr<StreamCallbacks> m_callbacks;
     std::unique_ptr<archive, ReadFree> m_archive; ///< null after the end or a failure
     std::string m_name;
@@ -72,11 +78,12 @@ private:
     bool m_member_open = false;
     bool m_in_entry = false; ///< libarchive is at a member of any kind
 
-    /// Of a zip, in their order; empty for folders. From its directory; of a stream, of the members so far.
+    /// Names of the members of a zip in order, empty for folders: from its directory or, for a stream, of the
+    /// members read so far.
     std::vector<std::string> m_zip_names;
     std::size_t m_zip_position = 0;
     bool m_zip_is_listed = false;
-    std::string m_zip_problem; ///< of a file without a directory, told when its members have come out
+    std::string m_zip_problem; ///< why a zip has no directory; thrown after its last member
 };
 
 } // namespace spng

@@ -17,19 +17,19 @@ namespace spng {
 namespace {
 
 constexpr int block_bytes = 1 << 20;
-constexpr std::size_t longest_name = 100; // of the old tar header, the one that every reader knows
+constexpr std::size_t longest_name = 100; // in the old tar header, which every reader supports
 
 struct Container {
     std::string_view ending;
     int format;
     int filter;
-    const char* module; ///< libarchive's module that takes the compression level; null: none
+    const char* module; ///< libarchive's module that takes the compression level; null if there is none
     const char* default_level;
 };
 
-/// Deflate at level 1: for charge levels 2 and 3 take as long and save 1 % of the size, and storing it takes
-/// as long too, for 40 times the size; for ADC level 2 takes a third more time and 3 twice as much, to save 1
-/// and 5 %.
+/// Why deflate has level 1. Charge: levels 2 and 3 take the same time and save 1 % of the size; storing takes the
+/// same time for 40 times the size. ADC: level 2 takes a third more time to save 1 %, level 3 twice the time to
+/// save 5 %.
 constexpr std::array<Container, 7> containers{{
     {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
@@ -45,7 +45,7 @@ const Container& container_of(const std::filesystem::path& path) {
     const auto* found = std::find_if(containers.begin(), containers.end(),
                                      [&](const Container& known) { return name.ends_with(known.ending); });
     if (found == containers.end()) {
-        throw Error(ErrorKind::Configuration, {.what = "the ending of the output file is not known",
+        throw Error(ErrorKind::Configuration, {.what = "unknown ending of the output file",
                                                .where = path.string(),
                                                .seen = path.extension().string(),
                                                .expected = ".npz, .tar, .tar.gz or .tar.bz2",
@@ -73,7 +73,7 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
     const bool printable =
         std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '/'; });
     if (!printable || name.empty() || name.size() > longest_name) {
-        throw Error(ErrorKind::Output, {.what = "the name cannot be that of a member of a frame file",
+        throw Error(ErrorKind::Output, {.what = "invalid name of a member of a frame file",
                                         .where = path.string(),
                                         .seen = name,
                                         .expected = "at most 100 printable ASCII characters, no '/'",
@@ -178,11 +178,11 @@ void ArchiveWriter::check(int status) {
 
 void ArchiveWriter::give_up() noexcept {
     m_file.reset();
-    m_archive.reset(); // writes the archive's end, which write_block() drops
+    m_archive.reset(); // writes the end of the archive, which write_block() drops
 }
 
-/// Reports success in any case: exceptions must not pass through the C library, and a libarchive writer that
-/// saw a failure does not free its buffers. check() throws what went wrong.
+/// Always report success to libarchive: exceptions must not pass through the C library, and a libarchive writer
+/// that has seen a failure does not free its buffers. check() throws the stored exception.
 la_ssize_t ArchiveWriter::write_block(archive*, void* self, const void* bytes, std::size_t count) {
     auto& writer = *static_cast<ArchiveWriter*>(self);
     if (writer.m_file && !writer.m_failure) {

@@ -13,31 +13,36 @@
 
 namespace spng {
 
-/// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2); the file's
-/// ending decides. The same arrays give the same bytes every time: no time, user or machine goes in. The file
-/// appears under its name at close() (see PartialFile, also for SIGXFSZ).
+/// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2), chosen by the
+/// file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file appears
+/// under its name at close() (see PartialFile, also for SIGXFSZ).
 class ArchiveWriter {
 public:
-    /// @param level  0 (stored) to 9 (smallest); without one the fast 1 for .npz and .tar.gz, 9 for
-    ///               .tar.bz2, whose speed does not depend on it. No effect on .tar.
-    /// Measured on 2560 x 6000 samples, one core, ms and MB:
+    /// Create the file under a temporary name.
+    ///
+    /// Time [ms] and size [MB] for 2560 x 6000 samples on one core, by format and level:
     ///                          npz 0    npz 1     npz 6      tar     tar.gz 1  tar.bz2 9
     ///   int16 ADC with noise   25 30.7  463 13.8  3319 13.6  15 30.7  407 13.8  1973 9.7
     ///   float32 sparse charge  44 61.4  119 2.3   207 2.1    14 61.4  120 2.3   800 2.0
-    /// Throws Error(Configuration) for another ending or level, Error(Output) when the file cannot be made.
+    /// @param level  0 (stored) to 9 (smallest). Default: the fast 1 for .npz and .tar.gz; 9 for .tar.bz2, whose
+    ///               speed does not depend on the level. No effect on .tar.
+    /// @throws Error(Configuration) for another ending or level
+    /// @throws Error(Output) if the file cannot be created
     explicit ArchiveWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);
     ~ArchiveWriter();
 
-    /// Add `tensor`, on the host, of any type NumPy knows, in C order, as member `name` (printable ASCII, no
-    /// '/', at most 100 characters). Throws Error(Output) for another name; and when writing fails: the file
-    /// is then gone, and this and close() throw the same from then on.
+    /// Add a member in C order.
+    /// @param name    printable ASCII without '/', at most 100 characters
+    /// @param tensor  on the host, of any type that NumPy has
+    /// @throws Error(Output) for another name, or if writing fails. After a failed write the file is removed, and
+    /// later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
-    /// Say that what is in the file, or about to be added, is worth waiting for when the program is asked to
-    /// stop (see TemporaryFile).
+    /// See TemporaryFile.
     void mark_worth_keeping() noexcept;
 
-    /// Complete the file and give it its name. Does nothing when it was done before.
+    /// Complete the file and give it its name. Does nothing when called again.
+    /// @throws Error(Output)
     void close();
 
 private:

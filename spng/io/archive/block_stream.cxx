@@ -51,7 +51,7 @@ FileStream::~FileStream() {
 
 std::size_t FileStream::fill() {
     std::size_t filled = 0;
-    while (filled < m_block.size()) { // a FIFO gives less than asked for long before its end
+    while (filled < m_block.size()) { // a FIFO returns less than requested long before its end
         const ssize_t count = ::read(m_descriptor, m_block.data() + filled, m_block.size() - filled);
         if (count == 0) {
             break;
@@ -100,7 +100,7 @@ std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_
 
 std::int64_t FileStream::seek(std::int64_t offset, int whence) {
     if (m_peeked > 0 && whence == SEEK_CUR) {
-        offset -= static_cast<std::int64_t>(m_peeked); // the reader has not been given these bytes yet
+        offset -= static_cast<std::int64_t>(m_peeked); // the reader does not have these bytes yet
     }
     m_peeked = 0;
     return ::lseek(m_descriptor, offset, whence);

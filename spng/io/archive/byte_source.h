@@ -7,18 +7,20 @@
 
 namespace spng {
 
-/// A finite run of bytes that is read once, front to back: one member of an archive.
+/// A finite sequence of bytes, read once from front to back: one member of an archive.
 class ByteSource {
 public:
     virtual ~ByteSource() = default;
 
-    /// Up to `bytes` bytes; fewer only at the end, 0 after it. Throws Error(Input).
+    /// Read up to `bytes` bytes.
+    /// @return the count read: less than `bytes` only at the end, 0 after it
+    /// @throws Error(Input)
     virtual std::size_t read(void* to, std::size_t bytes) = 0;
 
-    /// How many bytes the archive says there are; nothing when it says so only afterwards.
+    /// Return the count of bytes that the archive declares; nothing if the count follows only after the data.
     virtual std::optional<std::uint64_t> declared_bytes() const = 0;
 
-    /// File and member, for errors.
+    /// Return file and member, for errors.
     virtual std::string where() const = 0;
 };
 

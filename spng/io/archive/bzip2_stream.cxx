@@ -10,14 +10,14 @@ namespace spng {
 
 namespace {
 
-constexpr int packed_side = -1; // of libarchive's chain of filters
+constexpr int packed_side = -1; // end of libarchive's chain of filters
 
 } // namespace
 
 Bzip2Stream::Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where)
     : m_where(std::move(where)), m_packed(std::move(packed)), m_callbacks(m_packed),
       m_archive(archive_read_new()) {
-    // Exactly one filter: left to itself libarchive would unpack a .bz2 inside of a .bz2, too.
+    // Set exactly one filter: by default libarchive also unpacks a .bz2 inside a .bz2.
     archive_read_append_filter(m_archive.get(), ARCHIVE_FILTER_BZIP2);
     archive_read_set_format(m_archive.get(), ARCHIVE_FORMAT_RAW);
     archive_entry* entry = nullptr;

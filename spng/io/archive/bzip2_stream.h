@@ -11,10 +11,10 @@
 
 namespace spng {
 
-/// The content of a bzip2 file, all its streams one after the other.
+/// The content of a bzip2 file: all its streams in sequence.
 ///
-/// bzip2 checks itself by blocks. libarchive takes a stream whose header is damaged for the end of the file,
-/// so the rest is checked here: zeros may follow the last stream, as for gzip, and anything else is an error.
+/// bzip2 has a checksum per block. libarchive takes a stream with a damaged header for the end of the file, so
+/// this class checks the rest: zeros may follow the last stream, as for gzip; anything else is an error.
 class Bzip2Stream final : public BlockStream {
 public:
     /// @param where  the file, named in errors
@@ -22,7 +22,7 @@ public:
     Bzip2Stream(const Bzip2Stream&) = delete;
     Bzip2Stream& operator=(const Bzip2Stream&) = delete;
 
-    /// Throws Error(Input) when the file is damaged, cut short or followed by something else.
+    /// @throws Error(Input) if the file is damaged, cut short or followed by other bytes
     std::span<const std::uint8_t> next_block() override;
 
 private:

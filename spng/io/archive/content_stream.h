@@ -7,10 +7,9 @@
 
 namespace spng {
 
-/// The content of a file: unpacked when its first bytes are those of gzip or bzip2, one level deep, else as
-/// it is.
+/// Return the content of a file: unpacked, one level deep, if it begins as gzip or bzip2, else unchanged.
 /// @param where  the file, named in errors
-/// Throws Error(Input).
+/// @throws Error(Input)
 std::unique_ptr<BlockStream> content_stream(std::unique_ptr<FileStream> file, const std::string& where);
 
 } // namespace spng

@@ -13,7 +13,7 @@ namespace spng {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
-constexpr int gzip_window_bits = 16 + MAX_WBITS; // of zlib: gzip headers and trailers only, both checked
+constexpr int gzip_window_bits = 16 + MAX_WBITS; // zlib: accept gzip only, and check headers and trailers
 constexpr std::uint8_t first_magic = 0x1f;
 
 } // namespace
@@ -45,7 +45,7 @@ std::span<const std::uint8_t> GzipStream::next_block() {
 
 void GzipStream::unpack() {
     if (!has_input()) {
-        m_problem = "the end of the file inside of the compressed data";
+        m_problem = "the end of the file inside the compressed data";
         return;
     }
     const int status = inflate(m_zlib.get(), Z_NO_FLUSH);
@@ -57,7 +57,7 @@ void GzipStream::unpack() {
     }
 }
 
-/// Whether there are packed bytes, read if need be.
+/// Return true if there are packed bytes; read a block if needed.
 bool GzipStream::has_input() {
     if (m_zlib->avail_in == 0) {
         const auto block = m_packed->next_block();
@@ -67,10 +67,10 @@ bool GzipStream::has_input() {
     return m_zlib->avail_in > 0;
 }
 
-/// Go on with the next member; false at the end of the file and at a problem.
+/// Start the next member. Return false at the end of the file and at a problem.
 bool GzipStream::next_member_begins() {
     if (has_input() && *m_zlib->next_in == first_magic) {
-        m_between_members = false; // zlib rejects what is no header of a member
+        m_between_members = false; // zlib rejects an invalid header of a member
         return true;
     }
     while (has_input()) {

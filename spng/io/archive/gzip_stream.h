@@ -12,10 +12,10 @@ struct z_stream_s;
 
 namespace spng {
 
-/// The content of a gzip file, all its members one after the other (RFC 1952; also BGZF blocks).
+/// The content of a gzip file: all its members in sequence (RFC 1952; also BGZF blocks).
 ///
-/// Checksum and length of each member are compared when its end is reached. As for `gzip -t`, zeros may
-/// follow the last member and anything else is an error.
+/// Checks checksum and length of each member at its end. As for `gzip -t`, zeros may follow the last member;
+/// anything else is an error.
 class GzipStream final : public BlockStream {
 public:
     /// @param where  the file, named in errors
@@ -24,8 +24,8 @@ public:
     GzipStream(const GzipStream&) = delete;
     GzipStream& operator=(const GzipStream&) = delete;
 
-    /// Throws Error(Input) when the file is damaged, cut short or followed by something else, after all that
-    /// could be unpacked before.
+    /// Return the next unpacked bytes. All bytes before the damage come first.
+    /// @throws Error(Input) if the file is damaged, cut short or followed by other bytes
     std::span<const std::uint8_t> next_block() override;
 
 private:
@@ -39,7 +39,7 @@ private:
     std::unique_ptr<z_stream_s> m_zlib;
     std::vector<std::uint8_t> m_block;
     bool m_between_members = false;
-    std::string m_problem; ///< empty: none so far
+    std::string m_problem; ///< empty if there is none so far
 };
 
 } // namespace spng

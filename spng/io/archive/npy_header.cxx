@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view magic{"\x93NUMPY", 6};
 constexpr std::size_t version_bytes = 2;
 constexpr std::size_t alignment = 64;               // of the first item
-constexpr std::size_t longest_dictionary = 1 << 16; // NumPy itself stops at 10000 characters
+constexpr std::size_t longest_dictionary = 1 << 16; // NumPy's own limit is 10000 characters
 constexpr std::size_t max_axes = 8;
 
 struct TypeCode {
@@ -44,14 +44,14 @@ constexpr std::array<TypeCode, 12> type_codes{{{"b1", c10::ScalarType::Bool},
                                    .hint = "write the array with numpy.save, or copy the file again"});
 }
 
-/// At most 60 printable characters of what a file holds.
+/// Return at most 60 printable characters of a file's content.
 std::string excerpt(std::string_view text) {
     std::string out(text.substr(0, 60));
     std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
     return out;
 }
 
-/// The literal that NumPy writes: {'descr': '<i2', 'fortran_order': True, 'shape': (2560, 6000), }
+/// Parses the literal that NumPy writes: {'descr': '<i2', 'fortran_order': True, 'shape': (2560, 6000), }
 class DictionaryParser {
 public:
     DictionaryParser(std::string_view text, std::string where) : m_text(text), m_where(std::move(where)) {}
@@ -151,7 +151,7 @@ private:
                 malformed();
             }
             m_at = static_cast<std::size_t>(end - m_text.data());
-            accept('L'); // Python 2 wrote long integers so
+            accept('L'); // Python 2 writes this behind long integers
             values.push_back(value);
             if (!accept(',')) {
                 expect(')');
@@ -175,7 +175,8 @@ private:
         if (found == type_codes.end()) {
             unsupported(descriptor);
         }
-        // A damaged file may hold any byte where a bool should be, and such a bool is undefined behaviour.
+        // Read bool as uint8: a damaged file may have any byte, and a bool of another value is undefined
+        // behaviour.
         header.type = found->type == c10::ScalarType::Bool ? c10::ScalarType::Byte : found->type;
         const std::string_view foreign = std::endian::native == std::endian::little ? ">" : "<";
         header.swapped = order == foreign && header.item_bytes() > 1;
@@ -195,7 +196,7 @@ private:
     std::size_t m_at = 0;
 };
 
-/// Bytes of all items; nothing when that is more than may be.
+/// Return the bytes of all items; nothing if they exceed the maximum.
 std::optional<std::uint64_t> product(const std::vector<std::int64_t>& shape, std::uint64_t item_bytes) {
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
         return 0;
@@ -239,7 +240,7 @@ NpyHeader read_npy_header(ByteSource& source) {
     }
     const int major = static_cast<unsigned char>(start[magic.size()]);
     if (major < 1 || major > 3) {
-        reject(source.where(), "the array's format version is not known", std::to_string(major), "1, 2 or 3");
+        reject(source.where(), "unknown format version of the array", std::to_string(major), "1, 2 or 3");
     }
     std::uint32_t length = 0;
     const std::string field = read_exactly(source, major == 1 ? 2 : 4);
@@ -255,7 +256,7 @@ NpyHeader read_npy_header(ByteSource& source) {
 
     const auto bytes = product(header.shape, header.item_bytes());
     if (!bytes) {
-        reject(source.where(), "the array's header claims an absurd size",
+        reject(source.where(), "the array's header claims too large a size",
                shape_text(header.shape) + " items of " + std::to_string(header.item_bytes()) + " bytes",
                "at most " + std::to_string(largest_array_bytes) + " bytes");
     }

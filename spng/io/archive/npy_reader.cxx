@@ -21,7 +21,7 @@ at::Tensor make_buffer(std::int64_t bytes) {
     return at::empty({bytes}, at::kByte);
 }
 
-/// Fill `buffer`, which grows as data arrive, with `wanted` bytes.
+/// Fill `buffer` with `wanted` bytes. The buffer grows as data arrive.
 void read_bytes(ByteSource& source, std::int64_t wanted, at::Tensor& buffer) {
     std::int64_t have = 0;
     while (have < wanted) {
@@ -37,7 +37,7 @@ void read_bytes(ByteSource& source, std::int64_t wanted, at::Tensor& buffer) {
             throw Error(ErrorKind::Input, {.what = "the member ends inside the array",
                                            .where = source.where(),
                                            .seen = std::to_string(have) + " bytes of data",
-                                           .expected = std::to_string(wanted) + " bytes, as its header says",
+                                           .expected = std::to_string(wanted) + " bytes, as in its header",
                                            .hint = "copy or write the file again"});
         }
         have += static_cast<std::int64_t>(count);
@@ -45,10 +45,10 @@ void read_bytes(ByteSource& source, std::int64_t wanted, at::Tensor& buffer) {
     // Reading past the end also makes the archive verify its checksum.
     std::uint8_t beyond = 0;
     if (source.read(&beyond, 1) != 0) {
-        throw Error(ErrorKind::Input, {.what = "the member goes on after the end of the array",
+        throw Error(ErrorKind::Input, {.what = "the member continues after the end of the array",
                                        .where = source.where(),
                                        .seen = "more than " + std::to_string(wanted) + " bytes of data",
-                                       .expected = "as many as the array's header says",
+                                       .expected = "as many as in the array's header",
                                        .hint = "write the array again"});
     }
 }
@@ -117,7 +117,7 @@ at::Tensor NpyReader::read(ByteSource& source) {
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
         axes[axis] = static_cast<std::int64_t>(axes.size() - 1 - axis);
     }
-    // A copy even where the permuted view happens to be contiguous: the buffer is used again.
+    // Copy even if the permuted view is contiguous, since the buffer is reused.
     return items.view(reversed).permute(axes).clone(at::MemoryFormat::Contiguous);
 }
 

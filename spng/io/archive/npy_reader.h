@@ -7,14 +7,14 @@
 
 namespace spng {
 
-/// Reads .npy arrays. Keeps one buffer between arrays for those that must be turned from Fortran to C order
-/// (an event of the field's toolkit is 30 to 60 MB of it), so one reader belongs to one thread.
+/// Reads .npy arrays. Reuses one buffer for arrays that must be turned from Fortran to C order (30 to 60 MB per
+/// event of the Wire-Cell Toolkit). Not thread-safe.
 class NpyReader {
 public:
-    /// The array as a CPU tensor of the stored shape and type, C contiguous, in this machine's byte order.
-    /// Never holds more memory than the data that arrived so far, twice (64 MB at first), nor more than the
-    /// header claims. Throws Error(Input) when the source is no such array (see read_npy_header), ends too
-    /// early, or goes on after it.
+    /// Return the array as a CPU tensor of the stored shape and type, C contiguous, in this machine's byte order.
+    /// Allocates at most twice the data read so far (initially 64 MB) and never more than the header claims.
+    /// @throws Error(Input) if the source is no such array (see read_npy_header), ends too early, or continues
+    /// after the array
     at::Tensor read(ByteSource& source);
 
 private:

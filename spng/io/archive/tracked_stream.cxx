@@ -18,7 +18,7 @@ std::span<const std::uint8_t> TrackedStream::next_block() {
     if (kept > 0) {
         m_before_last.assign(m_last.end() - static_cast<std::ptrdiff_t>(kept), m_last.end());
     }
-    m_last = {}; // not valid during the call, should it throw
+    m_last = {}; // invalid if the call throws
     m_last = m_source->next_block();
     const auto content =
         std::find_if(m_last.rbegin(), m_last.rend(), [](std::uint8_t byte) { return byte != 0; });

@@ -8,8 +8,8 @@
 
 namespace spng {
 
-/// Passes blocks on and remembers enough of them to say what follows the bytes that a reader has used:
-/// readers take whole blocks and stop somewhere inside of them.
+/// Passes blocks on and keeps enough of them to examine the bytes behind the position where a reader stopped:
+/// readers take whole blocks and stop somewhere inside one.
 class TrackedStream final : public BlockStream {
 public:
     explicit TrackedStream(std::unique_ptr<BlockStream> source);
@@ -18,11 +18,13 @@ public:
     bool seekable() const override { return m_source->seekable(); }
     std::int64_t seek(std::int64_t offset, int whence) override;
 
-    /// Read to the end. @return whether all bytes from `position` to the end are zero
+    /// Read to the end.
+    /// @return true if all bytes from `position` to the end are zero
     bool only_zeros_from(std::uint64_t position);
 
-    /// Read to the end. @return all bytes from `position` to the end; `position` is in the last block, or
-    /// shortly before it
+    /// Read to the end.
+    /// @param position  in the last block, or shortly before it
+    /// @return all bytes from `position` to the end
     std::vector<std::uint8_t> rest_from(std::uint64_t position);
 
 private:
@@ -30,7 +32,7 @@ private:
     std::span<const std::uint8_t> m_last;
     std::vector<std::uint8_t> m_before_last; ///< the last bytes before m_last
     std::uint64_t m_end = 0;                 ///< position behind m_last
-    std::uint64_t m_end_of_content = 0;      ///< position behind the last byte that is not zero
+    std::uint64_t m_end_of_content = 0;      ///< position behind the last non-zero byte
 };
 
 } // namespace spng

@@ -11,13 +11,12 @@ namespace spng {
 
 namespace {
 
-// Runs of 128 items on both sides: whole cache lines, few pages in flight, and the copy of a tile stays in
-// the second-level cache (32 kB for int16).
+// Tiles of 128 x 128 items: whole cache lines, few pages at a time, and the copy of a tile stays in the
+// second-level cache (32 kB for int16).
 constexpr std::int64_t tile = 128;
 
-/// Through a copy of the tile: read in place, its columns lie a power of two times a small number apart (5120
-/// bytes for 2560 channels of int16), fall into few sets of the first-level cache, and drive each other out
-/// of it.
+/// Transpose one tile through a copy. Without the copy, the columns are a small multiple of a power of two apart
+/// (5120 bytes for 2560 channels of int16), fall into few sets of the first-level cache, and evict each other.
 template <typename Item>
 void transpose_tile(const Item* from, Item* to, std::int64_t rows, std::int64_t columns, std::int64_t row_end,
                     std::int64_t column_end) {

@@ -14,10 +14,10 @@ constexpr std::uint32_t end64_mark = 0x06064b50, locator_mark = 0x07064b50;
 constexpr std::size_t header_bytes = 30, entry_bytes = 46, end_bytes = 22, locator_bytes = 20;
 constexpr std::size_t end64_bytes = 56;
 constexpr std::size_t longest_comment = 0xFFFF;
-constexpr std::uint32_t in_zip64 = 0xFFFFFFFF; // the number is in the extra field
+constexpr std::uint32_t in_zip64 = 0xFFFFFFFF; // the value is in the extra field
 constexpr std::uint16_t in_zip64_short = 0xFFFF;
 constexpr std::uint16_t zip64_field = 1;
-constexpr std::uint16_t numbers_follow_data = 8; // flag: checksum and sizes are behind the data
+constexpr std::uint16_t sizes_follow_data = 8; // flag: checksum and sizes are behind the data
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -25,8 +25,9 @@ using Bytes = std::span<const std::uint8_t>;
     throw std::invalid_argument(what);
 }
 
-/// Little endian. Throws std::invalid_argument behind the end.
-std::uint64_t number(Bytes bytes, std::size_t at, std::size_t size) {
+/// Read a little-endian integer.
+/// @throws std::invalid_argument behind the end
+std::uint64_t integer(Bytes bytes, std::size_t at, std::size_t size) {
     if (at > bytes.size() || bytes.size() - at < size) {
         reject("its directory is cut short");
     }
@@ -38,11 +39,11 @@ std::uint64_t number(Bytes bytes, std::size_t at, std::size_t size) {
 }
 
 std::uint16_t short_at(Bytes bytes, std::size_t at) {
-    return static_cast<std::uint16_t>(number(bytes, at, 2));
+    return static_cast<std::uint16_t>(integer(bytes, at, 2));
 }
 
 std::uint32_t long_at(Bytes bytes, std::size_t at) {
-    return static_cast<std::uint32_t>(number(bytes, at, 4));
+    return static_cast<std::uint32_t>(integer(bytes, at, 4));
 }
 
 Bytes part(Bytes bytes, std::size_t at, std::size_t size) {
@@ -56,7 +57,7 @@ std::string text(Bytes bytes) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Replace the numbers that are too large for 32 bits by those of the zip64 field, in the order given.
+/// Replace the values that are too large for 32 bits by those of the zip64 field, in the given order.
 void read_zip64(Bytes extra, std::initializer_list<std::uint64_t*> numbers) {
     Bytes field;
     for (std::size_t at = 0; at + 4 <= extra.size(); at += 4 + short_at(extra, at + 2)) {
@@ -67,7 +68,7 @@ void read_zip64(Bytes extra, std::initializer_list<std::uint64_t*> numbers) {
     std::size_t at = 0;
     for (std::uint64_t* value : numbers) {
         if (*value == in_zip64) {
-            *value = number(field, at, 8);
+            *value = integer(field, at, 8);
             at += 8;
         }
     }
@@ -77,7 +78,7 @@ struct Directory {
     std::uint64_t begin = 0, end = 0, members = 0; ///< positions in the file
 };
 
-/// Position of the end record in `tail`: the last one behind which there is its comment, and zeros at most.
+/// Return the position of the end record in `tail`: the last one that only its comment and zeros follow.
 std::size_t end_record(Bytes tail) {
     for (std::size_t from_end = end_bytes; from_end <= tail.size(); ++from_end) {
         const std::size_t at = tail.size() - from_end;
@@ -98,12 +99,12 @@ Directory find_directory(Bytes tail, std::uint64_t tail_begin) {
     const std::uint64_t position = tail_begin + at;
     if (short_at(tail, at + 4) != 0 || short_at(tail, at + 6) != 0 ||
         short_at(tail, at + 8) != short_at(tail, at + 10)) {
-        reject("its end record speaks of several disks");
+        reject("its end record names several disks");
     }
     Directory found{.begin = long_at(tail, at + 16), .end = position, .members = short_at(tail, at + 10)};
     std::uint64_t bytes = long_at(tail, at + 12);
     if (at >= locator_bytes && long_at(tail, at - locator_bytes) == locator_mark) {
-        const std::uint64_t end64 = number(tail, at - locator_bytes + 8, 8);
+        const std::uint64_t end64 = integer(tail, at - locator_bytes + 8, 8);
         if (end64 < tail_begin || end64 + end64_bytes + locator_bytes > position) {
             reject("the position of its zip64 end record is wrong");
         }
@@ -117,9 +118,9 @@ Directory find_directory(Bytes tail, std::uint64_t tail_begin) {
             }
             return wide;
         };
-        found.members = widened(found.members, in_zip64_short, number(tail, at64 + 32, 8));
-        bytes = widened(bytes, in_zip64, number(tail, at64 + 40, 8));
-        found.begin = widened(found.begin, in_zip64, number(tail, at64 + 48, 8));
+        found.members = widened(found.members, in_zip64_short, integer(tail, at64 + 32, 8));
+        bytes = widened(bytes, in_zip64, integer(tail, at64 + 40, 8));
+        found.begin = widened(found.begin, in_zip64, integer(tail, at64 + 48, 8));
         found.end = end64;
     }
     if (found.begin > found.end || found.end - found.begin != bytes) {
@@ -128,11 +129,11 @@ Directory find_directory(Bytes tail, std::uint64_t tail_begin) {
     return found;
 }
 
-/// An entry at `at`, which is moved behind it.
+/// Parse the entry at `at` and move `at` behind it.
 ZipMember read_entry(Bytes bytes, std::size_t& at) {
     const Bytes entry = part(bytes, at, entry_bytes);
     if (long_at(entry, 0) != entry_mark) {
-        reject("its directory holds something else than an entry");
+        reject("its directory has an invalid entry");
     }
     const std::size_t name_bytes = short_at(entry, 28), extra_bytes = short_at(entry, 30);
     ZipMember member{.name = text(part(bytes, at + entry_bytes, name_bytes)),
@@ -152,13 +153,13 @@ void require_equal_header(const FileStream& file, const ZipMember& member) {
     const auto start = file.read_at(member.header, header_bytes + member.name.size());
     if (long_at(start, 0) != header_mark || short_at(start, 26) != member.name.size() ||
         text(part(start, header_bytes, member.name.size())) != member.name) {
-        reject("its directory lists '" + member.name + "', and the header at that position does not");
+        reject("its directory lists '" + member.name + "', but the header at that position differs");
     }
     const std::uint16_t flags = short_at(start, 6);
     if (short_at(start, 8) != member.method) {
         reject("two compressions of '" + member.name + "'");
     }
-    if ((flags & numbers_follow_data) != 0) {
+    if ((flags & sizes_follow_data) != 0) {
         return;
     }
     std::uint64_t packed = long_at(start, 18), bytes = long_at(start, 22);
@@ -186,7 +187,7 @@ std::vector<ZipMember> parse_zip_directory(Bytes tail, std::uint64_t tail_begin)
         members.push_back(read_entry(entries, at));
     }
     if (at != entries.size() || members.size() != directory.members) {
-        reject("its directory has another number of entries than its end record says");
+        reject("its directory and its end record differ in the count of entries");
     }
     std::stable_sort(members.begin(), members.end(),
                      [](const ZipMember& a, const ZipMember& b) { return a.header < b.header; });
@@ -195,7 +196,7 @@ std::vector<ZipMember> parse_zip_directory(Bytes tail, std::uint64_t tail_begin)
 
 std::vector<ZipMember> verified_zip_directory(const FileStream& file) {
     const std::uint64_t size = file.size();
-    // In most files the directory is within the first piece.
+    // In most files the first piece contains the whole directory.
     std::uint64_t tail_bytes =
         std::min<std::uint64_t>(size, end64_bytes + locator_bytes + end_bytes + longest_comment);
     auto tail = file.read_at(size - tail_bytes, tail_bytes);

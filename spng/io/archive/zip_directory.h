@@ -1,6 +1,6 @@
 #pragma once
-// The two descriptions that a zip holds of each member: the header before its data, and the entry in the
-// directory at the end of the file. Neither has a checksum of its own, so damage shows where they differ.
+// The two descriptions of each member of a zip: the header before its data, and the entry in the directory at
+// the end of the file. Neither has its own checksum, so damage is detected by comparing them.
 
 #include "spng/io/archive/block_stream.h"
 
@@ -24,21 +24,24 @@ struct ZipMember {
     bool is_folder() const { return name.ends_with('/'); }
 };
 
-/// The file ends before its directory does, so members at its begin may be whole.
+/// The file ends before its directory. Members at the beginning may still be complete.
 class NoZipDirectory : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Parse the directory in the order of the members' data.
-/// @param tail  the last bytes of the file, the whole directory among them
+/// Parse the directory of a zip.
+/// @param tail  the last bytes of the file, including the whole directory
 /// @param tail_begin  position of `tail` in the file
-/// Throws NoZipDirectory if there is no end record, and std::invalid_argument that says what is wrong for a
-/// contradicting end record, entries that are cut or counted wrongly, and several disks.
+/// @return members in the order of their data
+/// @throws NoZipDirectory if there is no end record
+/// @throws std::invalid_argument with the reason for a contradicting end record, for entries that are cut or
+/// counted wrongly, and for several disks
 std::vector<ZipMember> parse_zip_directory(std::span<const std::uint8_t> tail, std::uint64_t tail_begin);
 
-/// The directory of a file that can be sought, with each entry compared with the header of its member. Does
-/// not move the position of the stream. Throws as parse_zip_directory() does, and Error(Input).
+/// Read the directory of a seekable file and compare each entry with the header of its member. Does not move the
+/// position of the stream.
+/// @throws Error(Input) if the file cannot be read, and as parse_zip_directory()
 std::vector<ZipMember> verified_zip_directory(const FileStream& file);
 
 } // namespace spng

@@ -20,11 +20,13 @@ namespace spng {
 
 namespace {
 
-/// int16 is exact in any real type; float64 must not be rounded before the baseline is off.
+/// Type of the difference. int16 is exact in any real type; float64 must not be rounded before the
+/// subtraction.
 template <class Sample, class Result>
 using Difference = std::conditional_t<std::is_integral_v<Sample>, Result, std::common_type_t<Sample, Result>>;
 
-/// One row: `keys` is room for as many keys as ticks where samples are not their own keys.
+/// Subtract the median of one row.
+/// @param keys  buffer of `ticks` keys; not used if samples are their own keys
 template <class Sample, class Result>
 SPNG_MULTIVERSION void subtract_median(const Sample* row, std::int64_t ticks, OrderedKey<Sample>* keys,
                                        Result* result) {

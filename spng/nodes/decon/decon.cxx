@@ -55,7 +55,8 @@ const Registration<Decon> registration{
      .kind = "decon",
      .inputs = {"adc"},
      .outputs = {"spectrum"},
-     .text = "baseline, 2D deconvolution and wire filter; stays in the frequency domain of ticks",
+     .text = "subtracts the baseline and applies 2D deconvolution and wire filter; the output stays in the "
+             "frequency domain",
      .memory = memory_rule<Decon>({.call = plan_memory, .group = planned_group})}};
 
 } // namespace
@@ -83,13 +84,13 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
     const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
     return m_kernels->get(padded, context().device(), [&] {
         std::vector<at::Tensor> views;
-        // Views of several anodes may be equal.
-        std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> made;
+        // Views of several anodes may have equal kernels.
+        std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> by_services;
         for (std::size_t view = 0; view < m_responses.size(); ++view) {
             const std::int64_t wires = m_responses[view]->kernel().size(0);
             const std::int64_t channels =
                 config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
-            at::Tensor& kernel = made[{m_responses[view], m_wire_filters[view]}];
+            at::Tensor& kernel = by_services[{m_responses[view], m_wire_filters[view]}];
             if (!kernel.defined()) {
                 kernel = deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
                                               m_wire_filters[view]->full(channels, 1))
@@ -111,7 +112,7 @@ Ports Decon::process(const Ports& inputs) {
     const NamedTensor& adc = inputs[0]->only();
     const double period = m_responses.front()->config().readout_period;
     if (std::abs(event.tick - period) > 1e-6 * period) {
-        throw Error(ErrorKind::Input, {.what = "the frame is sampled at another period than the response",
+        throw Error(ErrorKind::Input, {.what = "the sampling periods of frame and response differ",
                                        .where = {},
                                        .seen = std::to_string(event.tick) + " ns",
                                        .expected = std::to_string(period) + " ns",

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGDecon: ADC waveforms of a group of views in, spectrum of the charge out.
+// SPNGDecon: deconvolve the ADC waveforms of a view group to the spectrum of the charge.
 
 #include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
@@ -23,29 +23,33 @@ struct DeconConfig {
     static constexpr auto fields() {
         using C = DeconConfig;
         return std::make_tuple(field(&C::frer_spectrum, "frer_spectrum", "", required(),
-                                     "TorchFRERSpectrum of each view, or one for all of them"),
+                                     "names of TorchFRERSpectrum components, one per view or one for all"),
                                field(&C::wire_filter, "wire_filter", "", required(),
-                                     "Torch1DSpectrum along channels of each view, or one for all"),
+                                     "names of Torch1DSpectrum components for the filter along channels, one "
+                                     "per view or one for all"),
                                field(&C::channels, "channels", "channels", Range{.low = 1, .required = true},
                                      "channels of a view"),
                                field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
-                                     "pad channels so that the ends of the view do not touch (unwrapped "
-                                     "planes); false: cyclic (wrapped planes)"));
+                                     "true: pad channels for a linear convolution (unwrapped planes); false: "
+                                     "cyclic convolution (wrapped planes)"));
     }
 };
 
+/// In: waveforms (view, channel, tick) [ADC]. Out: "spectrum" (view, channel, frequency) complex [electrons],
+/// on a padded time axis. Formulas in baseline.h and deconvolution.h.
 class Decon : public NodeWith<DeconConfig> {
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
-    /// H of all views on the device for readouts of `ticks`; built when a new padded length comes.
+    /// Return the deconvolution kernels of all views on the device for readouts of `ticks`. They are computed
+    /// once per padded length.
     at::Tensor kernel_for(std::int64_t ticks);
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;
-    /// by padded ticks; shared with nodes whose kernels are equal
+    /// By padded ticks; shared with the nodes that have equal kernels.
     std::shared_ptr<TensorsByLength> m_kernels;
 };
 

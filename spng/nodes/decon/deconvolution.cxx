@@ -14,21 +14,21 @@
 namespace spng {
 namespace {
 
-/// A transform along channels leaves its result with channels next to each other in memory, and every filter
-/// along ticks would turn it again. Here it is turned once, and quickly: ATen has a blocked transposition for
-/// matrices of plain numbers, so the pairs of a complex64 travel as one number of 8 bytes.
+/// Make the rows contiguous. A transform along channels leaves channels contiguous in memory, and every
+/// filter along ticks would transpose the result again. ATen has a fast blocked transposition for matrices of
+/// real numbers only, so each complex64 is copied as one 8-byte number.
 at::Tensor with_contiguous_rows(const at::Tensor& spectrum) {
     if (spectrum.is_contiguous()) {
         return spectrum;
     }
-    at::Tensor turned = at::empty(spectrum.sizes(), spectrum.options());
-    const auto as_plain = [](const at::Tensor& tensor) {
+    at::Tensor transposed = at::empty(spectrum.sizes(), spectrum.options());
+    const auto as_real = [](const at::Tensor& tensor) {
         return tensor.scalar_type() == at::kComplexFloat ? tensor.view(at::kDouble) : tensor;
     };
     for (std::int64_t view = 0; view < spectrum.size(0); ++view) {
-        as_plain(turned.select(0, view)).copy_(as_plain(spectrum.select(0, view)));
+        as_real(transposed.select(0, view)).copy_(as_real(spectrum.select(0, view)));
     }
-    return turned;
+    return transposed;
 }
 
 } // namespace
@@ -37,7 +37,7 @@ at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wi
     require_tensor(response.dim() == 2 && response.is_complex(), "deconvolution_kernel", "response", response,
                    "complex (channel, frequency)");
     require_tensor(wire_filter.dim() == 1 && wire_filter.size(0) == response.size(0), "deconvolution_kernel",
-                   "wire_filter", wire_filter, "real (channel), as many as the response has");
+                   "wire_filter", wire_filter, "real (channel), as many channels as the response");
     const at::Tensor quotient = wire_filter.unsqueeze(1) / response;
     return at::where(response == 0, at::zeros_like(quotient), quotient);
 }
@@ -59,7 +59,7 @@ at::Tensor deconvolve(const at::Tensor& waveforms, const at::Tensor& kernel) {
         spectrum = at::fft_fft(at::fft_rfft(waveforms), kernel.size(1), 1);
     }
     {
-        NVTX_SCOPED_RANGE("Decon::divide");
+        NVTX_SCOPED_RANGE("Decon::multiply");
         spectrum.mul_(kernel);
     }
     NVTX_SCOPED_RANGE("Decon::ifft");

@@ -26,7 +26,7 @@ const Registration<TorchFRERSpectrum> registration{
      .kind = "service",
      .inputs = {},
      .outputs = {},
-     .text = "field response times electronics response of one plane",
+     .text = "product of field response and electronics response (FRER) of one plane",
      .memory = memory_rule<TorchFRERSpectrum>({.readout_ticks = readout_ticks})}};
 
 } // namespace
@@ -57,14 +57,14 @@ at::Tensor TorchFRERSpectrum::spectrum(std::int64_t channels, std::int64_t padde
         reject("fr_plane_id",
                std::to_string(wires) + " wires and " + std::to_string(m_kernel.size(1)) +
                    " ticks of response",
-               "no more than the waveforms have: " + std::to_string(channels) + " channels and " +
-                   std::to_string(padded_ticks) + " ticks");
+               "at most the " + std::to_string(channels) + " channels and " + std::to_string(padded_ticks) +
+                   " ticks of the waveforms");
     }
     const std::int64_t below = wires / 2;
-    at::Tensor placed = at::zeros({channels, m_kernel.size(1)}, m_kernel.options());
-    placed.narrow(0, 0, wires - below).copy_(m_kernel.narrow(0, below, wires - below));
-    placed.narrow(0, channels - below, below).copy_(m_kernel.narrow(0, 0, below));
-    return at::fft_fft(at::fft_rfft(placed, padded_ticks), std::nullopt, 0);
+    at::Tensor rolled = at::zeros({channels, m_kernel.size(1)}, m_kernel.options());
+    rolled.narrow(0, 0, wires - below).copy_(m_kernel.narrow(0, below, wires - below));
+    rolled.narrow(0, channels - below, below).copy_(m_kernel.narrow(0, 0, below));
+    return at::fft_fft(at::fft_rfft(rolled, padded_ticks), std::nullopt, 0);
 }
 
 std::shared_ptr<TensorsByLength> TorchFRERSpectrum::shared_by(const std::string& settings) const {

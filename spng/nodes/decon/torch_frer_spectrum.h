@@ -1,6 +1,6 @@
 #pragma once
-// Field response times electronics response ("FRER") of one plane, as the spectrum that the deconvolution
-// divides by.
+// Spectrum of the product of field response and electronics response (FRER) of one plane, the divisor of the
+// deconvolution (docs/physics-notes.md#frer-spectrum).
 
 #include "spng/core/component.h"
 #include "spng/core/notes.h"
@@ -37,17 +37,16 @@ struct TorchFRERSpectrumConfig {
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the waveforms"),
             field(&C::adc_per_voltage, "ADC_mV", "1/MV",
                   Range{.low = 0, .low_is_open = true, .required = true},
-                  "ADC counts per unit of voltage, after any gain behind the preamplifier: 2^bits / full "
-                  "scale"),
+                  "ADC counts per unit of voltage at the output of the preamplifier: 2^bits / full scale, "
+                  "times any later gain"),
             field(&C::default_nticks, "default_nticks", "ticks", at_least(1),
-                  "readout length that spectra are prepared for"),
+                  "readout length for which spectra are computed before the first event"),
             field(&C::rebin, "rebin", "ticks", at_least(1),
-                  "the time axis is padded to a multiple of this, for filters that come back at a coarser "
-                  "sampling"),
+                  "pad the time axis to a multiple of this, for filters with a coarser output sampling"),
             field(&C::average, "average", "", one_of("rounded", "compat"),
-                  "impact positions of the field response: rounded to those that exist, or truncated to 1 % "
-                  "of the pitch "
-                  "as existing programs do (for comparison only: 0.5 % of the collection charge is lost)"));
+                  "impact positions of the field response. rounded: to the existing positions; compat: "
+                  "truncated to 1 % of the pitch as in WCT (for comparison only, loses 0.5 % of the "
+                  "collection charge)"));
     }
 };
 
@@ -55,32 +54,31 @@ class TorchFRERSpectrum : public ServiceWith<TorchFRERSpectrumConfig> {
 public:
     void prepare(Environment& environment) override;
 
-    /// The response to one electron: (wire, tick) float64 [ADC], wire of interest in the middle row
-    /// (spng.md 5.3).
+    /// Response to one electron: (wire, tick) float64 [ADC], with the wire of interest in the middle row.
     const at::Tensor& kernel() const { return m_kernel; }
 
-    /// Ticks from the start of the response, the response plane, to the wires: drift origin / speed / period,
-    /// rounded.
+    /// Drift time from the response plane, where the response starts, to the wires: origin / speed / period,
+    /// rounded [ticks].
     std::int64_t roll_ticks() const { return m_roll; }
 
-    /// Length of the transform for a readout of `ticks`: room for the linear convolution, a fast size, and a
-    /// multiple of the configured `rebin` so that coarser inverse transforms exist.
+    /// Return the transform length for a readout of `ticks`: long enough for a linear convolution, a fast FFT
+    /// size, and a multiple of `rebin` for coarser inverse transforms.
     std::int64_t padded_ticks(std::int64_t ticks) const;
 
-    /// Half spectrum of the zero-padded kernel with the wire of interest at row 0 and the wires below it at
-    /// the end, so that deconvolution shifts no channel.
-    /// @param channels  rows of the transform, at least those of the kernel
+    /// Return the half spectrum of the zero-padded kernel. The wire of interest is in row 0 and the wires
+    /// below it at the end, so that the deconvolution does not shift channels.
+    /// @param channels      rows of the transform, at least those of the kernel
     /// @param padded_ticks  samples of the transform, at least those of the kernel
     /// @return (channels, padded_ticks / 2 + 1) complex128 [ADC per electron] on the host
-    /// Throws Error(Configuration) when the kernel does not fit.
+    /// @throws Error(Configuration) if the kernel is larger
     at::Tensor spectrum(std::int64_t channels, std::int64_t padded_ticks) const;
 
     /// Provenance for the output: the file of the field response.
     const Notes& notes() const { return m_notes; }
 
-    /// What a node makes of this response and of its own settings. Nodes that name equal settings, such as
-    /// those of several anodes, share it. Thread-safe.
-    /// @param settings  all that the tensors depend on besides this component and the length
+    /// Return a cache for tensors that a node derives from this response. Nodes with equal settings share it,
+    /// for example those of several anodes. Thread-safe.
+    /// @param settings  everything the tensors depend on, except this component and the length
     std::shared_ptr<TensorsByLength> shared_by(const std::string& settings) const;
 
 private:

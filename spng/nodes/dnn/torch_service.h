@@ -3,7 +3,7 @@
 
 #include "spng/core/component.h"
 #include "spng/instrument/meter/nested_call.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 #include "spng/nodes/dnn/model_runner.h"
 
 #include <memory>
@@ -49,7 +49,7 @@ struct TorchServiceConfig {
 
 class TorchService : public ServiceWith<TorchServiceConfig>,
                      public instrument::Metered,
-                     public ReadsDataFile {
+                     public DataFileReader {
 public:
     /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
     /// shape of the job so that the first event is not slower than the others.

@@ -30,7 +30,7 @@ const Registration<Apply1DSpectrum> registration{
      .kind = "filter",
      .inputs = {"spectrum"},
      .outputs = {"waveform"},
-     .text = "filter along ticks and inverse transform, optionally at a coarser sampling",
+     .text = "filters along ticks and transforms back to time, optionally at a coarser sampling",
      .memory = memory_rule<Apply1DSpectrum>({.call = plan_memory})}};
 
 } // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGApply1DSpectrum: a filter along ticks and the return to time.
+// SPNGApply1DSpectrum: filter a spectrum along ticks and transform it back to time.
 
 #include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
@@ -23,23 +23,27 @@ struct Apply1DSpectrumConfig {
         using C = Apply1DSpectrumConfig;
         return std::make_tuple(
             field(&C::base_spectrum_name, "base_spectrum_name", "", required(),
-                  "Torch1DSpectrum along ticks of each view, or one for all of them"),
+                  "names of Torch1DSpectrum components for the filter along ticks, one per view or one for "
+                  "all"),
             field(&C::frer_spectrum, "frer_spectrum", "", required(),
-                  "the response that was divided by: says how far charge moves to stand at its arrival time"),
+                  "name of the TorchFRERSpectrum of the deconvolution; it gives the shift of the charge to "
+                  "its arrival time at the wires"),
             field(&C::rebin, "rebin", "ticks", at_least(1),
-                  "ticks of one output sample, which is the mean over them"),
+                  "ticks per output sample; a sample is the mean over its ticks"),
             field(&C::output, "output", "", not_empty(),
                   "name of the output tensor: gauss, tight, loose, wiener"));
     }
 };
 
+/// In: spectrum (view, channel, frequency) [electrons] from SPNGDecon.
+/// Out: waveforms (view, channel, sample) [electrons]. Formulas in time_filter.h.
 class Apply1DSpectrum : public NodeWith<Apply1DSpectrumConfig> {
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
-    /// (view or 1, 1, frequency) on the device; built when a new length comes.
+    /// Return the filter (view or 1, 1, frequency) on the device. It is computed once per length.
     at::Tensor filter_for(std::int64_t padded_ticks);
 
     const TorchFRERSpectrum* m_response = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
-// The field's frequency filters: real, zero-phase functions of the frequency. The frequency is in the inverse
-// of the axis' unit: 1/ns along ticks (wc.megahertz in Jsonnet), cycles per wire along channels.
+// Frequency filters with the formulas and keys of the Wire-Cell Toolkit: real, zero-phase functions of the
+// frequency (docs/physics-notes.md#filters). Unit of the frequency: 1/ns along ticks (wc.megahertz in
+// Jsonnet), cycles per wire along channels.
 
 #include "spng/core/component.h"
 
@@ -21,13 +22,13 @@ struct HfFilterConfig {
         return std::make_tuple(
             field(&HfFilterConfig::sigma, "sigma", "1/ns or 1/wire",
                   Range{.low = 0, .low_is_open = true, .required = true},
-                  "frequency at which the filter has fallen to exp(-1/2)"),
+                  "frequency at which the filter is exp(-1/2)"),
             field(&HfFilterConfig::power, "power", "1", above(0), "exponent of the frequency"),
             field(&HfFilterConfig::flag, "flag", "", any(), "remove the zero-frequency bin"));
     }
 };
 
-/// Low pass exp(-(f/sigma)^power / 2) (spng.md 5.4).
+/// Low pass exp(-(f/sigma)^power / 2).
 class HfFilter : public ServiceWith<HfFilterConfig>, public FilterFunction {
 public:
     double value(double frequency) const override;
@@ -38,11 +39,11 @@ struct LfFilterConfig {
     static constexpr auto fields() {
         return std::make_tuple(field(&LfFilterConfig::tau, "tau", "1/ns",
                                      Range{.low = 0, .low_is_open = true, .required = true},
-                                     "frequency at which the filter has risen to 1 - 1/e"));
+                                     "frequency at which the filter is 1 - 1/e"));
     }
 };
 
-/// High pass 1 - exp(-(f/tau)^2) (spng.md 5.4).
+/// High pass 1 - exp(-(f/tau)^2).
 class LfFilter : public ServiceWith<LfFilterConfig>, public FilterFunction {
 public:
     double value(double frequency) const override;

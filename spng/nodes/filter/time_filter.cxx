@@ -30,8 +30,7 @@ at::Tensor time_filter(const at::Tensor& filter, std::int64_t padded_ticks, std:
         for (std::int64_t j = 0; j < rebin; ++j) {
             mean += std::polar(1.0, angle * static_cast<double>(j));
         }
-        // One of the two factors 1 / rebin is the mean, the other the normalisation of a transform of N /
-        // rebin samples.
+        // One factor 1 / rebin belongs to the mean, the other normalises a transform of N / rebin samples.
         const auto shifted = values[k] * std::polar(1.0, -angle * static_cast<double>(roll)) * mean /
                              static_cast<double>(rebin * rebin);
         out[k] = {shifted.real(), shifted.imag()};

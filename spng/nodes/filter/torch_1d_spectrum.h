@@ -1,5 +1,5 @@
 #pragma once
-// A filter along one axis: the product of filter functions, sampled at the frequencies of a discrete Fourier
+// Filter along one axis: product of filter functions, sampled at the frequencies of a discrete Fourier
 // transform.
 
 #include "spng/nodes/filter/filter_function.h"
@@ -16,7 +16,7 @@ struct Torch1DSpectrumConfig {
     static constexpr auto fields() {
         return std::make_tuple(
             field(&Torch1DSpectrumConfig::spectra, "spectra", "", any(),
-                  "names of the filters to multiply (HfFilter, LfFilter); none: the filter is 1"));
+                  "names of the filters to multiply (HfFilter, LfFilter); empty: the filter is 1"));
     }
 };
 
@@ -26,12 +26,11 @@ public:
 
     double value(double frequency) const;
 
-    /// Bins 0 .. samples/2 of a real transform: f_k = k / (samples * period).
+    /// Return the values at bins 0 .. samples/2 of a real transform, f_k = k / (samples * period).
     /// @return (samples / 2 + 1) float64 on the host
     at::Tensor half(std::int64_t samples, double period) const;
 
-    /// All bins of a complex transform, the upper half mirrored: f_k = min(k, samples - k) / (samples *
-    /// period).
+    /// Return the values at all bins of a complex transform, f_k = min(k, samples - k) / (samples * period).
     /// @return (samples) float64 on the host
     at::Tensor full(std::int64_t samples, double period) const;
 

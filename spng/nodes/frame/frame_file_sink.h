@@ -2,7 +2,7 @@
 // FrameFileSink: write events to a frame file.
 
 #include "spng/graph/node.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 #include "spng/nodes/frame/frames_behind.h"
 
 #include <memory>
@@ -30,7 +30,7 @@ struct FrameFileSinkConfig {
 /// In: sets of (channel, tick) tensors on the host, see frame_from().
 /// The file appears under its name when the job ends. A job that stops early keeps the complete events. If
 /// writing fails, the file is removed and the job ends with an error, even if failed events are skipped.
-class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public UsesFiles {
+class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
     void finish() override;

@@ -3,8 +3,8 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
+#include "spng/io/file_user.h"
 #include "spng/io/joined_frame_reader.h"
-#include "spng/io/uses_files.h"
 #include "spng/nodes/frame/frames_ahead.h"
 #include "spng/nodes/frame/readout_stream.h"
 
@@ -44,7 +44,7 @@ struct FrameFileSourceConfig {
 /// A file without any event is an error. A damaged event is an error of that event. Only regular files are
 /// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them and
 /// one frame are in memory.
-class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public UsesFiles {
+class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
     bool at_end() const override { return is_limit_reached() || (m_stream->empty() && m_reader->at_end()); }

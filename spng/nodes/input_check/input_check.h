@@ -6,7 +6,7 @@
 #include "spng/core/error.h"
 #include "spng/detector/view_groups.h"
 #include "spng/instrument/report/input_report.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 #include "spng/nodes/input_check/channel_pulses.h"
 #include "spng/nodes/input_check/pulse_shape.h"
 
@@ -54,7 +54,7 @@ struct InputCheckConfig {
 };
 
 /// Predictions for each plane, computed once before the first event.
-class InputCheck : public ServiceWith<InputCheckConfig>, public ReadsDataFile {
+class InputCheck : public ServiceWith<InputCheckConfig>, public DataFileReader {
 public:
     using Plane = instrument::InputReport::Plane;
 

@@ -18,9 +18,10 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t sampling = 4; ///< the spread of a row is measured on every so many samples
+constexpr std::int64_t sampling = 4; // spread() uses every 4th sample
 
-/// Half the distance of the order statistics 16 % and 84 %: sigma of a Gaussian, hardly moved by signals.
+/// Return half the distance between the 16 % and 84 % order statistics: sigma of a Gaussian, robust against
+/// signals.
 template <class Real>
 SPNG_MULTIVERSION double spread(const Real* values, std::int64_t ticks, OrderedKey<Real>* keys) {
     std::int64_t count = 0;
@@ -43,7 +44,7 @@ SPNG_MULTIVERSION void mark_beyond(const Real* values, std::int64_t ticks, doubl
     }
 }
 
-/// Running mean over the ticks of [tick - half, tick + half] that exist.
+/// Running mean over the ticks [tick - half, tick + half] that are in the row.
 template <class Real>
 void smooth(const Real* values, std::int64_t ticks, std::int64_t half, Real* result) {
     double sum = 0;
@@ -63,7 +64,7 @@ void smooth(const Real* values, std::int64_t ticks, std::int64_t half, Real* res
     }
 }
 
-/// Mark also the `padding` ticks on both sides of what is marked.
+/// Mark the `padding` ticks on both sides of each marked tick too.
 void widen(std::uint8_t* signal, std::int64_t ticks, std::int64_t padding) {
     std::int64_t marked_until = 0;
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
@@ -78,7 +79,7 @@ void widen(std::uint8_t* signal, std::int64_t ticks, std::int64_t padding) {
     }
 }
 
-/// Lower median over rows at each tick; bisection on ordered keys with one tick in each vector lane.
+/// Lower median over rows at each tick, by bisection on ordered keys with one tick per SIMD lane.
 template <class Real>
 SPNG_MULTIVERSION void medians_over_rows(const std::vector<const Real*>& rows, std::int64_t ticks,
                                          Real* result) {
@@ -138,7 +139,7 @@ SPNG_MULTIVERSION void add_trusted(const Real* deviation, const std::uint8_t* si
     }
 }
 
-/// What one thread needs for a group.
+/// Buffers of one thread.
 template <class Real>
 struct Workspace {
     std::vector<Real> deviations, difference, smoothed, common, sum, mean;
@@ -152,7 +153,7 @@ struct Workspace {
           keys(ticks) {}
 };
 
-/// Mark where the values, or their running means, leave their own noise.
+/// Mark the ticks where the values, or their running means, exceed their own noise.
 template <class Real>
 void mark_signal(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
                  Workspace<Real>& work, std::uint8_t* signal) {
@@ -164,7 +165,7 @@ void mark_signal(const Real* values, std::int64_t ticks, double threshold, std::
     }
 }
 
-/// Straight lines in time over the ticks without an estimate.
+/// Fill the ticks without an estimate by straight lines in time.
 template <class Real>
 void bridge(const std::vector<std::uint8_t>& estimated, std::vector<Real>& mean) {
     const auto ticks = static_cast<std::int64_t>(mean.size());
@@ -222,9 +223,9 @@ void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::ve
         widen(signal, ticks, rule.padding);
         add_trusted(deviations[member], signal, ticks, work.sum.data(), work.count.data());
     }
-    const double least = std::max(2.0, rule.min_fraction * static_cast<double>(members));
+    const double min_count = std::max(2.0, rule.min_fraction * static_cast<double>(members));
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
-        work.estimated[tick] = work.count[tick] >= least;
+        work.estimated[tick] = work.count[tick] >= min_count;
         work.mean[tick] =
             work.estimated[tick] ? work.sum[tick] / static_cast<Real>(work.count[tick]) : Real{0};
     }
@@ -311,7 +312,7 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
     require_tensor(groups.defined() && groups.scalar_type() == at::kLong && groups.dim() == 2 &&
                        groups.numel() == good.numel(),
                    name, "groups", groups,
-                   "int64 (group, member), " + std::to_string(good.numel()) + " rows in all");
+                   "int64 (group, member), " + std::to_string(good.numel()) + " rows in total");
     static const auto operation =
         c10::Dispatcher::singleton()
             .findSchemaOrThrow("spng::remove_coherent_noise", "")

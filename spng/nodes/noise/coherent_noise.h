@@ -1,5 +1,6 @@
 #pragma once
-// Removal of noise that the channels of one front-end board share, with protection of signals.
+// Remove the noise that the channels of one front-end board share, and protect signals
+// (docs/physics-notes.md#coherent-noise).
 
 #include <ATen/core/Tensor.h>
 
@@ -7,33 +8,41 @@
 
 namespace spng {
 
-/// How signals are kept out of the estimate of the shared noise.
+/// Rule that excludes signals from the estimate of the shared noise.
 struct CoherentNoiseRule {
-    double threshold = 4;        ///< a channel's deviation from its group is signal beyond this many sigma
-    double common_threshold = 5; ///< the group's median is signal, not noise, beyond this many of its sigma
-    std::int64_t half_smoothing = 8; ///< both are also tried on running means of 2 n + 1 ticks
-    std::int64_t padding = 10;       ///< ticks on both sides of a signal that are not trusted either
-    double min_fraction = 0.25;      ///< least share of a group's good channels that an estimate needs
+    /// A channel carries signal where its deviation from the group's median exceeds this [sigma].
+    double threshold = 4;
+    /// All channels of a group carry signal where the group's median exceeds this [sigma of the median].
+    double common_threshold = 5;
+    /// Both tests are repeated on running means over 2 n + 1 ticks; 0: no.
+    std::int64_t half_smoothing = 8;
+    /// Ticks on both sides of a signal that are excluded too.
+    std::int64_t padding = 10;
+    /// Minimum share of a group's good channels without signal for an estimate.
+    double min_fraction = 0.25;
 };
 
-/// Subtract from each channel the mean of the OTHER channels of its group, over those that carry no signal.
+/// Subtract from each channel the mean of the OTHER channels of its group that carry no signal at that tick.
 ///
-/// With d = x - median_t x, c(t) the lower median of d over the good channels of a group, and sigma(v) half
-/// the distance of the order statistics 16 % and 84 % of every fourth sample of v, a channel carries signal
-/// where, for v = d - c or its running mean, |v| > threshold sigma(v), and all channels of the group do where
-/// the same holds for v = c with the common threshold: a track that reaches all wires of a group at once
-/// looks like noise of the group and is told from it by its size alone. Signals are widened by the padding.
-/// Where fewer than max(2, min_fraction good) channels are left, the estimate is interpolated linearly in
-/// time between its neighbours (constant beyond the first and the last, zero when there is none). Leaving out
-/// the channel itself keeps what stays below the thresholds from being subtracted from itself: the mean over
-/// all n channels would take 1/n of it.
-/// @param waveforms  int16, float32 or float64 (..., channel, tick); finite where good
-/// @param good       bool (..., channel): others take no part and come out as they are
-/// @param groups     int64 (group, member), on the device of waveforms: indices of the rows of waveforms, all
-/// axes
-///                   but the last flattened; each row once
-/// @return like waveforms, float64 for float64 and float32 otherwise; the baseline of a channel is kept
-/// Throws Error(Internal) for other shapes or types. One operator call: spng::remove_coherent_noise.
+/// Let d = x - median_t x, c(t) the lower median of d over the good channels of a group, and sigma(v) half
+/// the distance between the 16 % and 84 % order statistics of every fourth sample of v.
+/// - A channel carries signal where |v| > threshold sigma(v) for v = d - c or for the running mean of v.
+/// - All channels of the group carry signal where |v| > common_threshold sigma(v) for v = c or its running
+///   mean. A track that reaches all wires of a group at once looks like shared noise; only its size tells it
+///   apart.
+/// - Signals are widened by the padding.
+/// - Where fewer than max(2, min_fraction * good) channels are left, the estimate is interpolated linearly in
+///   time, held constant before the first and after the last estimate, and 0 if there is none.
+///
+/// The channel itself is left out of the mean, because the mean over all n channels would remove 1/n of a
+/// signal below the thresholds.
+/// @param waveforms  (..., channel, tick) int16, float32 or float64; finite where good
+/// @param good       (..., channel) bool: the other channels do not contribute and are not changed
+/// @param groups     (group, member) int64 on the device of `waveforms`: indices of rows of `waveforms`, with
+///                   all axes but the last flattened; each row once
+/// @return shape of `waveforms`, float64 for float64 and float32 otherwise; the baseline of a channel is kept
+/// @throws Error(Internal) for other shapes or types
+/// One operator call: spng::remove_coherent_noise.
 at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& good,
                                  const at::Tensor& groups, const CoherentNoiseRule& rule = {});
 

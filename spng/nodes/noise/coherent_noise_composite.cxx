@@ -1,4 +1,4 @@
-// remove_coherent_noise() for devices without a kernel of their own, from tensor operations only.
+// remove_coherent_noise() composed of ATen operations, for devices without a kernel of their own.
 
 #include "spng/nodes/noise/coherent_noise.h"
 
@@ -20,7 +20,7 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t sampling = 4; // as in the kernel
+constexpr std::int64_t sampling = 4; // as in coherent_noise.cxx
 
 at::Tensor spread(const at::Tensor& values) {
     const auto sorted = std::get<0>(at::sort(values.slice(-1, 0, std::nullopt, sampling), -1));
@@ -41,7 +41,7 @@ at::Tensor is_signal(const at::Tensor& values, double threshold, std::int64_t ha
     return found;
 }
 
-/// Straight lines over the ticks without an estimate, (group, 1, tick).
+/// Fill the ticks without an estimate by straight lines, (group, 1, tick).
 at::Tensor bridged(const at::Tensor& mean, const at::Tensor& estimated) {
     const std::int64_t ticks = mean.size(-1);
     const auto tick = at::arange(ticks, mean.options().dtype(at::kLong)).expand_as(mean);
@@ -81,8 +81,8 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
 
     const auto count = trusted.sum(1, /*keepdim=*/true);
     const auto sum = at::where(trusted, deviation, 0).sum(1, /*keepdim=*/true);
-    const auto least = (alive.sum(1, /*keepdim=*/true) * min_fraction).clamp_min(2);
-    const auto estimated = count >= least;
+    const auto min_count = (alive.sum(1, /*keepdim=*/true) * min_fraction).clamp_min(2);
+    const auto estimated = count >= min_count;
     const auto mean = bridged(at::where(estimated, sum / count.clamp_min(1), 0), estimated);
     const auto others = (sum - deviation) / (count - 1).clamp_min(1);
     const auto noise = at::where(estimated & trusted, others, mean);

@@ -23,11 +23,11 @@ const Registration<CoherentNoiseFilter> registration{
      .kind = "noise",
      .inputs = {"waveforms"},
      .outputs = {"waveforms"},
-     .text = "subtracts the noise that channels of one front-end board share, with protection of signals",
+     .text = "subtracts the noise shared by the channels of a front-end board, with signal protection",
      .memory = memory_rule<CoherentNoiseFilter>({.call = plan_memory})}};
 
-/// The entry of a view in a list that has one for each view or one for all.
-std::int64_t of_view(const std::vector<std::int64_t>& list, std::size_t view) {
+/// Return the value of a view from a list with one value per view or one for all.
+std::int64_t value_for_view(const std::vector<std::int64_t>& list, std::size_t view) {
     return list.size() == 1 ? list[0] : list[view];
 }
 
@@ -42,20 +42,20 @@ void CoherentNoiseFilter::prepare_node(Environment& environment) {
     const auto& service = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
     const ViewGroup& group = service.group(config().group, name().text() + ", key group");
     const std::size_t views = group.views.size();
-    const auto require_one_each = [&](const char* key, const std::vector<std::int64_t>& list) {
+    const auto require_one_per_view = [&](const char* key, const std::vector<std::int64_t>& list) {
         if (list.size() != 1 && list.size() != views) {
-            reject(key, std::to_string(list.size()) + " numbers",
+            reject(key, std::to_string(list.size()) + " values",
                    "one, or one for each of the " + std::to_string(views) + " views of '" + group.name + "'");
         }
     };
-    require_one_each("board_channels", config().board_channels);
-    require_one_each("board_shift", config().board_shift);
+    require_one_per_view("board_channels", config().board_channels);
+    require_one_per_view("board_shift", config().board_shift);
     const std::int64_t channels = group.ids.size(1);
     const std::int64_t members = config().board_channels[0];
     std::vector<std::int64_t> boards(static_cast<std::size_t>(group.ids.numel()), -1);
     for (std::size_t view = 0; view < views; ++view) {
-        if (channels % members != 0 || of_view(config().board_channels, view) != members) {
-            reject("board_channels", std::to_string(of_view(config().board_channels, view)),
+        if (channels % members != 0 || value_for_view(config().board_channels, view) != members) {
+            reject("board_channels", std::to_string(value_for_view(config().board_channels, view)),
                    "a divisor of the " + std::to_string(channels) +
                        " channels of a view, the same for all views of the group");
         }
@@ -63,14 +63,14 @@ void CoherentNoiseFilter::prepare_node(Environment& environment) {
         const std::int64_t first = *std::min_element(ids.begin(), ids.end());
         const std::int64_t offset = static_cast<std::int64_t>(view) * channels;
         for (std::size_t row = 0; row < ids.size(); ++row) {
-            // The channels of a view are consecutive numbers, in whatever order its rows have them.
-            const std::int64_t number = ids[row] - first;
-            if (number >= channels) {
-                reject("group", "'" + group.name + "'", "views whose channels are consecutive numbers");
+            // The channel ids of a view are consecutive; its rows may have any order.
+            const std::int64_t index = ids[row] - first;
+            if (index >= channels) {
+                reject("group", "'" + group.name + "'", "views with consecutive channel ids");
             }
-            const std::int64_t place =
-                (number + channels - of_view(config().board_shift, view) % channels) % channels;
-            boards[static_cast<std::size_t>(offset + place)] = offset + static_cast<std::int64_t>(row);
+            const std::int64_t slot =
+                (index + channels - value_for_view(config().board_shift, view) % channels) % channels;
+            boards[static_cast<std::size_t>(offset + slot)] = offset + static_cast<std::int64_t>(row);
         }
     }
     m_boards = at::tensor(boards, at::kLong).view({-1, members}).to(context().device());

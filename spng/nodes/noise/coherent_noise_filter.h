@@ -1,5 +1,5 @@
 #pragma once
-// SPNGCoherentNoiseFilter: an optional step before SPNGDecon.
+// SPNGCoherentNoiseFilter: optional node before SPNGDecon.
 
 #include "spng/graph/node.h"
 #include "spng/nodes/noise/coherent_noise.h"
@@ -23,31 +23,31 @@ struct CoherentNoiseFilterConfig {
         using C = CoherentNoiseFilterConfig;
         return std::make_tuple(
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
-            field(&C::group, "group", "", required(), "the group of views that comes in"),
+            field(&C::group, "group", "", required(), "name of the view group of the input"),
             field(&C::board_channels, "board_channels", "channels",
                   Range{.low = 3, .required = true, .not_empty = true},
-                  "channels of each view on one front-end board, consecutive in number; one for all views or "
-                  "one each"),
+                  "channels of a view per front-end board, with consecutive ids; one value for all views or "
+                  "one per view"),
             field(&C::board_shift, "board_shift", "channels", Range{.low = 0, .not_empty = true},
-                  "number, within its view, of the first channel of the first board; one for all views or "
-                  "one each"),
+                  "index in its view of the first channel of the first board; one value for all views or one "
+                  "per view"),
             field(&C::threshold, "threshold", "sigma", between(2, 20),
-                  "a channel carries signal where it leaves its board's noise by more than this"),
+                  "a channel carries signal where its deviation from the board's median exceeds this"),
             field(&C::common_threshold, "common_threshold", "sigma", between(2, 20),
-                  "all channels of a board carry signal where their median leaves its own noise by more than "
-                  "this"),
+                  "all channels of a board carry signal where the board's median exceeds this many sigma of "
+                  "the median"),
             field(&C::half_smoothing, "half_smoothing", "ticks", between(0, 1000),
-                  "both are also tried on running means of 2 n + 1 ticks; 0: not"),
+                  "apply both thresholds also to running means over 2 n + 1 ticks; 0: no"),
             field(&C::padding, "padding", "ticks", between(0, 1000),
-                  "ticks on both sides of a signal that are kept out of the noise too"),
+                  "ticks on both sides of a signal that are excluded from the noise too"),
             field(&C::min_fraction, "min_fraction", "1", between(0, 1),
                   "share of a board's good channels that must be free of signal; elsewhere the noise is "
                   "interpolated in time"));
     }
 };
 
-/// In and out: waveforms (view, channel, tick) in ADC counts; out as real numbers, baselines kept. Formulas
-/// in coherent_noise.h.
+/// In and out: waveforms (view, channel, tick) [ADC]. The output is real and keeps the baselines. Formulas in
+/// coherent_noise.h.
 class CoherentNoiseFilter : public NodeWith<CoherentNoiseFilterConfig> {
 protected:
     void configured() override;
@@ -56,7 +56,7 @@ protected:
 
 private:
     CoherentNoiseRule m_rule;
-    at::Tensor m_boards; ///< (board, member) rows of the tensor, on the device
+    at::Tensor m_boards; ///< (board, member) int64 rows of the input, on the device
 };
 
 } // namespace spng

@@ -3,7 +3,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/io/archive/archive_writer.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ struct TensorTapConfig {
 /// tensor of channels `<tensor>_ids_<ident>.npy` with the channel number of each row. Complex tensors get a
 /// last axis of two: real and imaginary part. When writing fails, the file is gone and the job ends with an
 /// error, also where failed events are skipped; without an event there is no file.
-class TensorTap : public NodeWith<TensorTapConfig>, public UsesFiles {
+class TensorTap : public NodeWith<TensorTapConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().filename}; }
     void finish() override;

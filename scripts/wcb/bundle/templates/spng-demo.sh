@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demo of this bundle: signals of the default event, a timing table, and pictures where Python can make them.
+# The demo of this bundle: signals of the default event, a timing table, and pictures if Python has the packages.
 set -u
 program=$(readlink -f -- "$0")
 bundle=$(dirname -- "$(dirname -- "$program")")
@@ -10,7 +10,7 @@ if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
 spng-demo [DIR] [options of wire-cell]
 
 Runs the main job on the event of this bundle and writes into DIR (default spng-demo): the signals, the timing table as
-JSON, the recording of the run and its report as a page (needs NumPy), pictures (need NumPy and Matplotlib).
+JSON, the recording of the run and its report as a page (needs NumPy and Jinja2), pictures (need NumPy and Matplotlib).
   spng-demo out --torch /opt/venv/lib/python3.11/site-packages/torch -A device=cuda
 TEXT
     exit 0
@@ -25,7 +25,7 @@ case ${1:-} in
 esac
 mkdir -p -- "$folder" || exit 2
 folder=$(cd -- "$folder" && pwd)
-has() { # a module of a package, since an empty folder counts as a package
+has() { # give a module of the package: an empty folder counts as a package
     python3 -P -c "import $1" 2>/dev/null
 }
 
@@ -39,7 +39,8 @@ echo
 echo '2/3 Pictures'
 if has matplotlib.figure && has numpy.linalg; then
     PYTHONPATH=$bundle/libexec${PYTHONPATH:+:$PYTHONPATH} python3 -B -P -m scripts.wcb.demo_plots \
-        --adc "$data/tracks10-adc.tar.bz2" --signal "$folder/tracks10-signal.npz" --truth "$data/tracks10-truth.npz" --out "$folder" || exit $?
+        --adc "$data/tracks10-adc.tar.bz2" --signal "$folder/tracks10-signal.npz" --truth "$data/tracks10-truth.npz" \
+        --out "$folder" || exit $?
 else
     echo '  none: python3 has no NumPy or no Matplotlib'
 fi
@@ -48,10 +49,10 @@ echo
 echo '3/3 Report of the run'
 if [ -z "$record" ]; then
     echo '  none: this bundle was built without NVTX'
-elif has numpy.linalg; then
+elif has numpy.linalg && has jinja2; then
     "$bundle/bin/wirecell-profile" html "$folder/run.sqlite" -o "$folder/report.html" || exit $?
 else
-    echo "  none: python3 has no NumPy. The recording is there; where NumPy is: wirecell-profile html $folder/run.sqlite"
+    echo "  none: python3 lacks NumPy or Jinja2. With a python3 that has both, make the report from the recording: wirecell-profile html $folder/run.sqlite"
 fi
 
 echo

@@ -4,7 +4,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/io/archive/archive_writer.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ struct DepoFileSinkConfig {
 /// In: depositions. Each event becomes depo_data_<ident>.npy, (n, 7) float32,
 /// and depo_info_<ident>.npy, (n, 4) int32, the shapes and types of the field's
 /// own files. The file appears under its name when the job ends.
-class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public UsesFiles {
+class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
     void finish() override;

@@ -3,7 +3,7 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 #include "spng/nodes/sim/depos/depo_reader.h"
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct DepoFileSourceConfig {
 /// (checked_depositions()), on the host. What is left out or turned is one
 /// warning for each event. A file without any event is an error; an event that
 /// cannot be used is an error of that event.
-class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public EndAwareSource, public UsesFiles {
+class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
     /// The end of the file is only known when it has been read.

@@ -2,7 +2,7 @@
 // SPNGAddNoise: noise of wires and electronics on the waveforms of a frame.
 
 #include "spng/graph/node.h"
-#include "spng/io/reads_data_file.h"
+#include "spng/io/data_file_reader.h"
 #include "spng/nodes/sim/signal/noise_model.h"
 
 #include <ATen/core/Tensor.h>
@@ -47,7 +47,7 @@ struct AddNoiseConfig {
 /// In: waveforms (channel, tick) [ADC] of an anode, all its channels in ascending order. Out: the same with
 /// noise (noise_model.h), float32. Front-end board b has the b-th so many channels of each plane. Random
 /// numbers depend on the seed and the event's position in the job only.
-class AddNoise : public NodeWith<AddNoiseConfig>, public ReadsDataFile {
+class AddNoise : public NodeWith<AddNoiseConfig>, public DataFileReader {
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;

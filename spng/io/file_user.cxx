@@ -1,4 +1,4 @@
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
@@ -8,13 +8,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether two names are, or would become, one file.
+/// Return true if two names are, or would become, one file.
 bool is_same(const fs::path& left, const fs::path& right) {
     std::error_code problem;
     if (fs::exists(left, problem) && fs::exists(right, problem)) {
         return fs::is_regular_file(left, problem) && fs::equivalent(left, right, problem) && !problem;
     }
-    // Where a name leads nowhere (a circle of links, a folder that may not be entered), opening it says so.
+    // Ignore names that cannot be resolved (circular links, a folder without permission): opening them reports
+    // the reason.
     const fs::path resolved = fs::weakly_canonical(fs::absolute(output_path(left).path), problem);
     return !problem && resolved == fs::weakly_canonical(fs::absolute(output_path(right).path), problem) &&
            !problem;
@@ -30,7 +31,7 @@ void require_separate(const std::vector<UsedFile>& files) {
             }
             throw Error(ErrorKind::Configuration,
                         {.what = other.is_written ? "two outputs of a job are one file"
-                                                  : "an output would take the place of an input",
+                                                  : "an output would overwrite an input",
                          .where = written.user + " and " + other.user,
                          .seen = written.path.string() + " and " + other.path.string(),
                          .expected = "a file of its own for each output",

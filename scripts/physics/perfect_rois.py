@@ -1,7 +1,7 @@
-"""Charge with regions taken from the truth: what deconvolution alone would give, whatever finds the regions.
+"""Charge in regions of interest (ROIs) taken from the truth, which separates errors of deconvolution from those of ROI finding.
 
-Definition of `ideal_roi` in ../shared/data/README.md: true pixels above 100 electrons, two ticks wider; on induction views a
-line through both ends of each region is its baseline, on collection views nothing is subtracted.
+The ROIs are the true pixels above 100 electrons, widened by two ticks, as in `ideal_roi` of data/osp-linescan.json. The
+baseline of an ROI is the line through its ends on induction views and zero on collection views.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WIDER_TICKS = 2
 
 
 def regions(truth: np.ndarray) -> np.ndarray:
-    """(channel, tick) electrons -> (channel, tick) bool. Ticks behind the last whole pixel belong to none."""
+    """Return the ROIs: (channel, tick) electrons -> (channel, tick) bool. Ticks after the last whole pixel are in no ROI."""
     pixels = np.repeat(any_tick(truth > PIXEL_ELECTRONS), PIXEL_TICKS, axis=1)
     inner = np.zeros(truth.shape, dtype=bool)
     inner[:, : pixels.shape[1]] = pixels
@@ -27,7 +27,7 @@ def regions(truth: np.ndarray) -> np.ndarray:
 
 
 def charge(waveform: np.ndarray, truth: np.ndarray, induction: bool) -> np.ndarray:
-    """waveform, truth (channel, tick) electrons -> charge inside the regions, zero elsewhere, (channel, tick)."""
+    """waveform, truth (channel, tick) [electrons] -> charge inside the ROIs, zero elsewhere, (channel, tick) [electrons]."""
     found = regions(truth)
     result = np.where(found, waveform, 0)
     if induction:

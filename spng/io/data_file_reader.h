@@ -2,7 +2,7 @@
 
 #include "spng/io/data_file.h"
 #include "spng/io/data_path.h"
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include <filesystem>
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace spng {
 
-/// Mix-in for components that read one data file while they are prepared.
-class ReadsDataFile : public UsesFiles {
+/// Mix-in for components that read one data file in prepare().
+class DataFileReader : public FileUser {
 public:
-    /// Empty if there is no such file: prepare() reports it.
+    /// Return the path of the data file. Empty if there is no such file: prepare() reports that.
     std::vector<std::filesystem::path> files_read() const override {
         return data_file_name().empty() ? std::vector<std::filesystem::path>{}
                                         : data_file_if_found(data_file_name());
     }
 
-    /// The file as it was read. Empty before prepare(), and for a component that does without it.
+    /// Return the identity of the file. Empty before prepare(), and for a component configured without a file.
     const std::optional<DataFile>& data_file() const { return m_data_file; }
 
 protected:
-    /// As configured. Empty if the component is to do without it.
+    /// Return the configured name. Empty if the component is configured without a file.
     virtual const std::string& data_file_name() const = 0;
 
     /// Find the file on the data path and compute its checksum. Call in prepare(), before reading it.

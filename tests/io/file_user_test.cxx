@@ -1,6 +1,6 @@
-// One file under two names.
+// Recognise one file under two names.
 
-#include "spng/io/uses_files.h"
+#include "spng/io/file_user.h"
 
 #include "spng/core/error.h"
 #include "tests/support/paths.h"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 class Files : public testing::Test {
 protected:
     void SetUp() override {
-        m_folder = temporary_folder("uses_files");
+        m_folder = temporary_folder("file_user");
         std::ofstream(m_folder / "adc.npz") << "raw";
         fs::create_hard_link(m_folder / "adc.npz", m_folder / "hard.npz");
         fs::create_symlink("adc.npz", m_folder / "soft.npz");
@@ -35,16 +35,15 @@ protected:
     fs::path m_folder;
 };
 
-TEST_F(Files, AnInputUnderAnyNameIsNotAnOutput) {
-    for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../uses_files/adc.npz"}) {
-        EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name),
-                  "an output would take the place of an input")
+TEST_F(Files, InputUnderAnyNameIsRejectedAsOutput) {
+    for (const char* name : {"adc.npz", "hard.npz", "soft.npz", "here/adc.npz", "../file_user/adc.npz"}) {
+        EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / name), "an output would overwrite an input")
             << name;
     }
     EXPECT_EQ(rejection(m_folder / "adc.npz", m_folder / "signal.npz"), "");
 }
 
-TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
+TEST_F(Files, OutputsThatDoNotExistYetAreCompared) {
     EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "here/./new.npz", true),
               "two outputs of a job are one file");
     EXPECT_EQ(rejection(m_folder / "new.npz", m_folder / "newer.npz", true), "");
@@ -52,7 +51,7 @@ TEST_F(Files, OutputsThatAreNotThereYetAreCompared) {
               "two outputs of a job are one file");
 }
 
-TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
+TEST_F(Files, LinksToOneMissingFileAreTheSame) {
     fs::create_symlink("here/new.npz", m_folder / "one.npz");
     fs::create_symlink("new.npz", m_folder / "two.npz");
     EXPECT_EQ(rejection(m_folder / "one.npz", m_folder / "two.npz", true),
@@ -61,7 +60,7 @@ TEST_F(Files, LinksToOneFileThatIsNotThereYetAreTheSame) {
               "two outputs of a job are one file");
 }
 
-TEST_F(Files, NamesThatLeadNowhereAreNotTheSame) {
+TEST_F(Files, UnresolvableNamesAreNotTheSame) {
     fs::create_symlink("loop", m_folder / "loop");
     EXPECT_EQ(rejection(m_folder / "loop/a.npz", m_folder / "loop/b.json", true), "");
 }

@@ -1,0 +1,101 @@
+// The main job around its chain: input and output files, groups of views, taps, context and graph.
+local job_anodes = import 'anodes.jsonnet';
+local make_options = import 'options.jsonnet';
+local pg = import 'pgraph.jsonnet';
+local make_spng = import 'spng.jsonnet';
+local make_taps = import 'taps.jsonnet';
+
+local indices(items) = std.range(0, std.length(items) - 1);
+local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
+
+/// chain  function of the node builders (spng.jsonnet), the job, a group of views and the groups of its batch of anodes; returns
+///        { links, outputs: [[tags, node]...], signal: the node that ends the chain }
+/// given  the arguments of cfg/pipeline.jsonnet by name; input may also be a part of a graph that makes frames
+function(chain, given)
+    local options = make_options(given);
+    local anodes = options.anodes;
+    local spng = make_spng(options.det, anodes, given.filters);
+    local views_of(groups) =
+        if options.joins_views then groups
+        else [group { name: view.name, views: [view] } for group in groups for view in group.views];
+    local groups_of(anode) = views_of(options.det.groups(anode));
+    // Coincidence is found among the groups of one batch.
+    local batches = spng.batches(groups_of, given.model, options.joins_anodes);
+    local groups = std.flattenArrays(batches);
+    local group_names = [group.name for group in groups];
+    local out_tags = options.out_tags;
+    local wants(tag) = std.member(out_tags, tag);
+
+    // In names of files for each anode, %d is the number of the anode.
+    local of_each_anode(name) = [std.strReplace(name, '%d', std.toString(anode)) for anode in anodes];
+    local has_each(name) = std.findSubstr('%d', name) != [];
+    local is_split = has_each(given.output);
+    local taps = make_taps(spng, given.output, options.dumped, is_split);
+
+    // Frames of other jobs (input is a part) are not cut into readout windows.
+    local overlap = options.overlaps_files;
+    local windows = spng.window(given.window);
+    local is_cut = !std.isObject(given.input) && windows.core > 0;
+    local region_tags = [tag for tag in out_tags if std.member(['signal', 'wiener', 'roi'], tag)];
+    local files =
+        if std.isArray(given.input) then given.input
+        else if has_each(given.input) then of_each_anode(given.input)
+        else [given.input];
+    local source =
+        if std.isObject(given.input) then given.input
+        else spng.FrameFileSource(files, ahead=overlap, nevents=options.nevents, window=windows, series=options.series);
+    local unpack = spng.FrameToTorchSetFanout(groups,
+                                              given.intag,
+                                              options.other_anodes,
+                                              check=options.checks_input,
+                                              max_bad_share=options.max_bad_share);
+
+    // What a chain gets of the job. Fields refer to locals, since Jsonnet computes a local once but a field at each access.
+    local filters_noise = options.filters_noise, dead_is_hit = options.dead_is_hit;
+    local job = {
+        groups: groups,
+        filters_noise: filters_noise,
+        dead_is_hit: dead_is_hit,
+        wants:: wants,
+        indices:: indices,
+        link:: link,
+        tap:: taps.behind,
+        taps:: taps.taps,
+        /// Links from the group's port of the unpacked frame through a line of nodes to each of the heads.
+        from_frame(group, line, heads)::
+            local count = std.length(line);
+            local feed(part, i) =
+                if i == 0 then link(unpack, part, tp=std.find(group.name, group_names)[0]) else link(line[i - 1], part);
+            [feed(line[i], i) for i in indices(line)] + [feed(head, count) for head in heads],
+    };
+    local chains = [chain(spng, job, group, batch) for batch in batches for group in batch];
+    local results = [
+        output[1]
+        for each in chains
+        for output in each.outputs
+        if std.length([tag for tag in output[0] if wants(tag)]) > 0
+    ];
+
+    local split_frames = is_split && std.length(anodes) > 1;
+    local pack = spng.TorchTensorSetToFrameFanin(groups,
+                                                 std.length(results),
+                                                 out_tags,
+                                                 split_frames,
+                                                 if is_cut && region_tags != [] && !wants('roi') then ['roi'] else []);
+    local out_files = of_each_anode(given.output);
+    local sinks =
+        if !split_frames then [spng.FrameFileSink(out_files[0], behind=overlap)]
+        else [spng.FrameFileSink(out_files[i], 'anode' + anodes[i], overlap) for i in indices(anodes)];
+    local label(i) = if split_frames then 'anode' + anodes[i] else '';
+    local ends =
+        if !is_cut then sinks
+        else [pg.pipeline([spng.StitchWindows(out_tags, region_tags, label(i)), sinks[i]], sinks[i].name) for i in indices(sinks)];
+
+    local graph = pg.linked(
+        [link(source, unpack)]
+        + std.flattenArrays([each.links for each in chains])
+        + (if wants('signal') then [] else [link(chains[i].signal, spng.Discard(group_names[i])) for i in indices(groups)])
+        + [link(results[i], pack, i) for i in indices(results)]
+        + [link(pack, ends[i], tp=i) for i in indices(ends)]
+    );
+    pg.main(graph, given.engine, uses=[options.context], app_data={ events_in_flight: options.events_in_flight })

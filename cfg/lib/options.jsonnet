@@ -1,0 +1,65 @@
+// The checked options of the main job: `local options = import 'options.jsonnet'`.
+//
+// Arguments given with -A are text; numbers, truth values and lists are read from it.
+local job_anodes = import 'anodes.jsonnet';
+local args = import 'arguments.jsonnet';
+local detectors = import 'detectors/all.jsonnet';
+
+local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
+local known_edges = ['adc', 'decon', 'gauss', 'loose', 'images', 'regions', 'coincidence', 'roi', 'signal'];
+
+local checked(what, words, known) =
+    local unknown = [word for word in words if !std.member(known, word)];
+    if unknown == [] then words
+    else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
+
+/// given: the arguments of cfg/pipeline.jsonnet by name
+function(given)
+    local det =
+        if std.isObject(given.detname) then given.detname
+        else if std.objectHas(detectors, given.detname) then detectors[given.detname]
+        else error "unknown detector '" + given.detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+    local anodes = job_anodes.chosen(det, given.tpcid);
+    local out_tags = checked('tag', args.list(given.tags), known_tags);
+    local dumped = checked('edge to dump', args.list(given.dump), known_edges);
+    local filters_noise = checked('noise filter', [given.noise_filter], ['none', 'coherent']) == ['coherent'];
+    local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
+    local joins_anodes =
+        if given.batch_anodes != 'auto' then args.boolean('batch_anodes', given.batch_anodes)
+        else std.startsWith(given.device, 'cuda') || std.startsWith(given.device, 'gpu');
+    local whole(name) = args.whole(name, given[name]);
+    local boolean(name) = args.boolean(name, given[name]);
+    local overlaps_files = boolean('overlap_files');
+    local options = {
+        out_tags: out_tags,
+        dumped: dumped,
+        filters_noise: filters_noise,
+        other_anodes: other_anodes,
+        /// Whether anodes with equal responses and networks share tensors.
+        joins_anodes: joins_anodes,
+        /// Whether views of equal shape share tensors.
+        joins_views: boolean('batch'),
+        dead_is_hit: boolean('dead_is_hit'),
+        checks_input: boolean('check_input'),
+        max_bad_share: args.number('max_bad_share', given.max_bad_share),
+        overlaps_files: overlaps_files,
+        nevents: whole('nevents'),
+        series: boolean('series'),
+        events_in_flight: whole('events_in_flight'),
+        context: {
+            type: 'SPNGContext',
+            data: {
+                device: given.device,
+                precision: given.precision,
+                cuda_graph: given.cuda_graph,
+                dtype: given.dtype,
+                threads: whole('threads'),
+                verbosity: whole('verbosity'),
+                memory_budget: std.toString(given.memory_budget),
+                share: given.share,
+                share_timeout: whole('share_timeout'),
+            },
+        },
+    };
+    // Read all options now: an error then leads to the job's file, not to the node that needs the value.
+    if std.toString(options) == '' then null else options { det: det, anodes: anodes }

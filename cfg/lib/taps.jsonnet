@@ -1,0 +1,24 @@
+// Taps: nodes that write what passes an edge to a file beside the output.
+local job_anodes = import 'anodes.jsonnet';
+local pg = import 'pgraph.jsonnet';
+
+local without_ending(name) = std.foldl(
+    function(name, ending) if std.endsWith(name, ending) then name[:std.length(name) - std.length(ending)] else name,
+    ['.npz', '.tar', '.tar.gz', '.tar.bz2'],
+    name
+);
+
+/// spng: node builders of the job; output: the output file; dumped: the edges to write; is_split: a file for each anode
+function(spng, output, dumped, is_split) {
+    local stem = without_ending(output),
+    local tap(edge, group) =
+        local name = if is_split then group.plain_name else group.name;
+        spng.TensorTap(edge + '-' + group.name,
+                       std.strReplace(stem, '%d', job_anodes.numbers(group.anodes)) + '-' + edge + '-' + name + '.npz'),
+
+    /// The tap of an edge as a list, empty if the job does not dump the edge.
+    taps(edge, group):: if std.member(dumped, edge) then [tap(edge, group)] else [],
+
+    /// The part whose output is the edge, with the tap behind it if the job dumps the edge.
+    behind(edge, group, part):: if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part,
+}

@@ -1,0 +1,46 @@
+"""SVG drawings as element trees."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+
+def drawing(width: float, height: float, label: str = "", **attributes: object) -> Element:
+    """An empty drawing as wide as its page. `label`: its title for screen readers."""
+    svg = Element("svg", viewBox=f"0 0 {width} {height}", width="100%", role="img")
+    svg.attrib |= {"aria-label": label} if label else {}
+    svg.attrib |= _attributes(attributes)
+    return svg
+
+
+def add(parent: Element, tag: str, text: str = "", title: str = "", **attributes: object) -> Element:
+    """Add an element. `title`: shown when the pointer is over it; `_` in attributes' names stands for `-`."""
+    element = SubElement(parent, tag, _attributes(attributes))
+    if title:
+        SubElement(element, "title").text = title
+    if text:
+        element.text = text
+    return element
+
+
+def line(parent: Element, x: tuple[float, float], y: tuple[float, float], **attributes: object) -> None:
+    """Add a line from (x[0], y[0]) to (x[1], y[1])."""
+    add(parent, "line", x1=x[0], x2=x[1], y1=y[0], y2=y[1], **attributes)
+
+
+def text(parent: Element, x: float, y: float, words: str, **attributes: object) -> None:
+    """Add a text that begins at (x, y), or as text_anchor says."""
+    add(parent, "text", words, x=x, y=y, **attributes)
+
+
+def to_string(svg: Element) -> str:
+    """The drawing as text."""
+    return tostring(svg, encoding="unicode")
+
+
+def _attributes(values: dict[str, object]) -> dict[str, str]:
+    """Attributes as texts, coordinates rounded to a tenth."""
+    return {
+        name.rstrip("_").replace("_", "-"): f"{value:.1f}" if isinstance(value, float) else str(value)
+        for name, value in values.items()
+    }

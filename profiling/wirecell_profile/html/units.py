@@ -1,0 +1,47 @@
+"""Numbers with their units, as the pages show them."""
+
+from __future__ import annotations
+
+import math
+
+
+def time_text(ns: float) -> str:
+    """1234567 -> 1.23 ms."""
+    return _scaled(ns, (("s", 1e9), ("ms", 1e6), ("µs", 1e3)), "ns")
+
+
+def bytes_text(size: float) -> str:
+    """1234567 -> 1.23 MB."""
+    return _scaled(size, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)), "B")
+
+
+def _scaled(value: float, scales: tuple[tuple[str, float], ...], plain: str) -> str:
+    """Three digits in the largest unit that fits."""
+    unit, scale = next(((unit, scale) for unit, scale in scales if abs(value) >= scale), (plain, 1.0))
+    value /= scale
+    digits = max(0, 2 - int(math.log10(max(abs(value), 1)))) if unit != plain else 0
+    return f"{value:,.{digits}f} {unit}"
+
+
+def count_text(value: float) -> str:
+    """12345 -> 12,345."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def percent_text(value: float) -> str:
+    """12.3 -> 12.3 %."""
+    return f"{value:.1f} %"
+
+
+def ticks(largest: float, wanted: int = 5) -> list[float]:
+    """Round values from 0 to the largest, about as many as wanted."""
+    if largest <= 0:
+        return [0.0]
+    step = 10 ** math.floor(math.log10(largest / wanted))
+    step *= next(factor for factor in (1, 2, 5, 10) if largest / (step * factor) <= wanted)
+    return [step * number for number in range(int(largest / step + 1e-9) + 1)]
+
+
+def shortened(name: str, first: int, last: int) -> str:
+    """The first and last letters of a name that is longer than both and an ellipsis together."""
+    return name if len(name) <= first + last + 1 else f"{name[:first]}…{name[-last:]}"

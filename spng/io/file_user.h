@@ -1,0 +1,30 @@
+#pragma once
+// Mix-in for components that read or write files named by the user. A job compares these files before it
+// starts, so that no output overwrites an input or another output.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+class FileUser {
+public:
+    virtual ~FileUser() = default;
+    /// Return the paths as the component opens them; they may be relative. Called after configure().
+    virtual std::vector<std::filesystem::path> files_read() const { return {}; }
+    virtual std::vector<std::filesystem::path> files_written() const { return {}; }
+};
+
+struct UsedFile {
+    std::string user; ///< node and key, or command-line flag
+    std::filesystem::path path;
+    bool is_written = false;
+};
+
+/// Reject a written file that another user also reads or writes, under any name or link. Existing files are
+/// compared by device and inode, others by their resolved names. Devices and pipes may be shared.
+/// @throws Error(Configuration)
+void require_separate(const std::vector<UsedFile>& files);
+
+} // namespace spng

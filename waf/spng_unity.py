@@ -1,0 +1,123 @@
+"""Unity chunks: a few sources of one folder are joined into one file and compiled together.
+
+Most of the time of a compilation goes into the headers and templates of LibTorch, so eight sources cost little more
+than one (docs/decisions/build.md). Line directives keep messages and debug information at the sources themselves.
+
+A name in an unnamed namespace, such as the `registration` of every node, belongs to its file. Where another source of
+the chunk uses the same name, the joined file has it with the suffix of its source, so that sources need not know with
+which others they are compiled.
+"""
+
+import os
+import re
+
+from waflib.Configure import conf
+
+# A source that defines a macro is compiled alone: the macro may change the headers of the next one.
+ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)\b", re.MULTILINE)
+
+UNNAMED_NAMESPACE = re.compile(r"^namespace \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?) (\w+)|using (\w+) =")
+HEAD = re.compile(r"[^(={;\[]*?(\w+)\s*(?:[(={;\[]|$)")
+NO_DECLARATION = re.compile(r"[\s}/#)]|using |template|static_assert|extern|namespace|[A-Z0-9_]+\(")
+
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*|R"(?P<end>\w*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])+'|(?P<member>(?:\.|->|::)\s*\w+)|(?P<name>\b[A-Za-z_]\w*)",
+    re.MULTILINE | re.DOTALL,
+)
+LOCAL_INCLUDE = re.compile(r'^#include "([^"/]+)"', re.MULTILINE)
+
+
+def options(opt):
+    opt.add_option_group("Options of unity chunks").add_option(
+        "--unity",
+        type=int,
+        default=8,
+        dest="unity",
+        metavar="N",
+        help="compile up to N sources of a folder as one (8); 1 compiles each alone",
+    )
+
+
+def configure(cfg):
+    cfg.env.UNITY = max(1, getattr(cfg.options, "unity", None) or 8)
+
+
+@conf
+def chunks_of(bld, sources, name):
+    """Return what to compile in place of the sources: generated files of up to --unity sources of one folder each."""
+    result, folders = [], {}
+    for source in sources:
+        if bld.env.UNITY == 1 or source.is_bld() or ALONE.search(source.read(encoding="utf-8")):
+            result.append(source)
+        else:
+            folders.setdefault(source.parent.path_from(bld.path), []).append(source)
+    for folder, members in sorted(folders.items()):
+        count = -(-len(members) // bld.env.UNITY)
+        for index in range(count):
+            part = members[len(members) * index // count : len(members) * (index + 1) // count]
+            if len(part) == 1:
+                result += part
+                continue
+            target = bld.path.find_or_declare(f"unity/{name}/{folder}/{index + 1}_of_{count}.cxx")
+            bld(rule=join, source=part, target=target, cls_keyword=lambda task: "Joining")
+            result.append(target)
+    return result
+
+
+def join(task):
+    """Write the chunk."""
+    texts = [node.read(encoding="utf-8") for node in task.inputs]
+    words = [set(re.findall(r"\w+", text)) for text in texts]
+    folder = task.generator.bld.bldnode
+    parts = []
+    for index, (node, text) in enumerate(zip(task.inputs, texts)):
+        used_elsewhere = set().union(*(words[:index] + words[index + 1 :]))
+        suffix = "_in_" + re.sub(r"\W", "_", os.path.splitext(node.name)[0])
+        text = with_suffix(text, local_names(text) & used_elsewhere, suffix)
+        text = with_whole_includes(text, node, task.generator.bld.path)
+        parts.append(f'#line 1 "{node.path_from(folder)}"\n{text}')
+    task.outputs[0].write("\n".join(parts), encoding="utf-8")
+
+
+def local_names(text):
+    """Return the names that the unnamed namespaces of a source declare."""
+    names = set()
+    for space in UNNAMED_NAMESPACE.findall(text):
+        for line in re.sub(r"\[\[\w+\]\] ?", "", space).splitlines():
+            if not line:
+                continue
+            found = TYPE.match(line)
+            if found:
+                names.add(found[1] or found[2])
+            elif not NO_DECLARATION.match(line):
+                found = HEAD.match(without_arguments(line))
+                if found and found[1] != "operator":
+                    names.add(found[1])
+    return names
+
+
+def without_arguments(line):
+    """Return the line without its template arguments."""
+    shorter = re.sub(r"<[^<>()]*>", "", line)
+    return shorter if shorter == line else without_arguments(shorter)
+
+
+def with_suffix(text, names, suffix):
+    """Append the suffix to each of the names, except in text, comments, directives, and behind '.', '->' and '::'."""
+
+    def renamed(token):
+        return token[0] + suffix if token["name"] in names else token[0]
+
+    return TOKEN.sub(renamed, text) if names else text
+
+
+def with_whole_includes(text, node, root):
+    """Name headers beside the source from the root."""
+
+    def whole(directive):
+        beside = node.parent.find_node(directive[1])
+        return f'#include "{beside.path_from(root)}"' if beside else directive[0]
+
+    return LOCAL_INCLUDE.sub(whole, text)
