@@ -52,8 +52,8 @@ TEST(Cells, ParallelWiresAreRejected) {
     EXPECT_THROW(find_cells(face), Error);
 }
 
-/// ../shared/docs/spng.md 13: 600 694 cells on each face; per W wire 1251.4, per U wire 523.3; 0.25 %
-/// clamped.
+/// Golden numbers of docs/physics-notes.md#cells: 600 694 cells on each face; per W wire 1251.4, per U wire
+/// 523.3; 0.25 % clamped.
 TEST(Cells, ProtoduneHdCounts) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {

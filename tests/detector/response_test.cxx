@@ -1,4 +1,5 @@
-// Golden numbers of ../shared/docs/spng.md 13, made by an independent NumPy program from the same files.
+// Golden numbers of docs/physics-notes.md#frer-spectrum, made by an independent NumPy program from the same
+// files.
 
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
@@ -157,7 +158,7 @@ TEST(ResponseKernel, GoldenNumbersOfExistingPrograms) {
 
 /// The anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre row and 0.003 for the
 /// peak that W still sees, are those of existing programs: truncated positions and five times too large
-/// (spng.md 5.3, D1).
+/// (docs/physics-notes.md#differences-from-existing-programs).
 TEST(ResponseKernel, SecondResponseFileCollectsOnV) {
     const FieldResponse response =
         load_field_response(test::data_file("np04hd-garfield-6paths-mcmc-bestfit.json.gz"));
