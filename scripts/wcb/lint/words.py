@@ -98,7 +98,7 @@ RULES = (
     rule(
         r"(?i)\btraditional\b",
         "OmnibusSigProc (OSP)",
-        allowed=r"\[\"traditional\"\]",
+        allowed=r"\[\"traditional\"\]|`traditional`",
         exempt=r"cfg/.*\.jsonnet",
     ),
     rule(r"\w*text_of\b", "to_string or summary"),
