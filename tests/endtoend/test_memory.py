@@ -87,7 +87,7 @@ class TestPlan:
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
         assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
-        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), (
+        assert lines[3].startswith("memory: of a long readout each readout window of 18000 ticks is an event: "), (
             lines
         )
 
