@@ -6,6 +6,7 @@ comes back at its address within the patience; what had been submitted is then r
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -98,18 +99,14 @@ class Engine:
         """Address -> threads of the workers of now; empty while the scheduler is away."""
         self._threads = {}
         if self.is_connected():
-            try:
+            with contextlib.suppress(AWAY):
                 self._threads = dict(self._client.nthreads())
-            except AWAY:
-                pass
         return self._threads
 
     def retire(self, worker: str) -> None:
         """Have a worker end, without another in its place on this machine."""
-        try:
+        with contextlib.suppress(AWAY):
             self._client.retire_workers([worker])
-        except AWAY:
-            pass
 
     def refill(self, retired: int) -> None:
         """Have workers replaced that are gone, where they belong to the campaign; so many were retired."""

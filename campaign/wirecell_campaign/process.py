@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -48,17 +49,13 @@ def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, boo
 def end_group(process: subprocess.Popen) -> int:
     """SIGTERM, then SIGKILL, for the process and all that it started. Returns its exit status."""
     signal_group(process.pid, signal.SIGTERM)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        pass
     signal_group(process.pid, signal.SIGKILL)
     return process.wait()
 
 
 def signal_group(group: int, number: int) -> None:
     """A group that is gone is fine."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
-    except ProcessLookupError:
-        pass

@@ -60,7 +60,7 @@ def standing(layout: Layout) -> Standing:
 
 def is_failure(found: object) -> bool:
     """Whether the content of a file is a failure as the dispatcher keeps it."""
-    return isinstance(found, dict) and FAILURE_KEYS <= set(found)
+    return isinstance(found, dict) and set(found) >= FAILURE_KEYS
 
 
 def write(layout: Layout) -> Standing:

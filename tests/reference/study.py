@@ -6,9 +6,9 @@ Run: python -m tests.reference.study WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
