@@ -7,12 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-<<<<<<< HEAD
-from wirecell_campaign.errors import WrongUse
-=======
-
 from wirecell_campaign.errors import UsageError
->>>>>>> scripts
 from wirecell_campaign.input_list import output_name, read_entries, unreadable
 
 

@@ -104,13 +104,8 @@ class Engine:
         return self._threads
 
     def retire(self, worker: str) -> None:
-<<<<<<< HEAD
-        """Have a worker end, without another in its place on this machine."""
-        with contextlib.suppress(AWAY):
-=======
         """End a worker; on this machine it gets no successor."""
         try:
->>>>>>> scripts
             self._client.retire_workers([worker])
 
     def refill(self, retired: int) -> None:

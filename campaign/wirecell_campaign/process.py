@@ -58,16 +58,9 @@ def end_group(process: subprocess.Popen) -> int:
     return process.wait()
 
 
-<<<<<<< HEAD
-def signal_group(group: int, number: int) -> None:
-    """A group that is gone is fine."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, number)
-=======
 def signal_group(group: int, code: int) -> None:
     """Send a signal to a process group, if it still exists."""
     try:
         os.killpg(group, code)
     except ProcessLookupError:
         pass
->>>>>>> scripts

@@ -59,13 +59,8 @@ def read_status(layout: Layout) -> Status:
 
 
 def is_failure(found: object) -> bool:
-<<<<<<< HEAD
-    """Whether the content of a file is a failure as the dispatcher keeps it."""
-    return isinstance(found, dict) and set(found) >= FAILURE_KEYS
-=======
     """Tell whether the content of a file is a failure as the dispatcher writes it."""
-    return isinstance(found, dict) and FAILURE_KEYS <= set(found)
->>>>>>> scripts
+    return isinstance(found, dict) and set(found) >= FAILURE_KEYS
 
 
 def write(layout: Layout) -> Status:
