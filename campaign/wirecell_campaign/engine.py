@@ -105,7 +105,7 @@ class Engine:
 
     def retire(self, worker: str) -> None:
         """End a worker; on this machine it gets no successor."""
-        try:
+        with contextlib.suppress(AWAY):
             self._client.retire_workers([worker])
 
     def refill(self, retired: int) -> None:
