@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from campaign_support import COMMAND, Bench, children, environment
 from wirecell_campaign import cli
 

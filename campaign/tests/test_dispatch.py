@@ -8,9 +8,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import fake_wire_cell
+import pytest
 from campaign_support import Bench
 from test_publish import task_of
 from wirecell_campaign import attempt

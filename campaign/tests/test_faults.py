@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from campaign_support import (
     COMMAND,
     Bench,
@@ -122,10 +121,7 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     os.killpg(process.pid, signal.SIGINT)
     said, errors = process.communicate(timeout=LONG)
     assert process.returncode == 130
-    assert (
-        "running files are finished first" in errors
-        and "the same command continues from here" in errors
-    )
+    assert "running files are finished first" in errors and "the same command continues from here" in errors
     assert "Traceback" not in errors
     done = bench.done()
     assert 2 <= len(done) < 40

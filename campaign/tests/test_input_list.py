@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from wirecell_campaign.errors import UsageError
 from wirecell_campaign.input_list import output_name, read_entries, unreadable
 

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-
 from campaign_support import Bench
 from wirecell_campaign.interrupts import STOP_SIGNALS, Interrupts
 

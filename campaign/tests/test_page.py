@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-
 from wirecell_campaign import cli, retries
 from wirecell_campaign.commands.run import options
 

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from campaign_support import environment
-from tests.support.wire_cell import read_arrays, write_arrays
 from wirecell_campaign import lock, manifest, output_check, process, summary, timing
 from wirecell_campaign.attempt import error_block
 from wirecell_campaign.errors import CampaignError
@@ -24,6 +22,8 @@ from wirecell_campaign.layout import Layout, read_json, write_whole
 from wirecell_campaign.progress import Progress, duration
 from wirecell_campaign.retries import MAX_LOSSES, MAX_WORKER_FAULTS, History, WorkerWatch
 from wirecell_campaign.task import Fault, Outcome, Result
+
+from tests.support.wire_cell import read_arrays, write_arrays
 
 # ---- whether an output is whole
 
@@ -156,8 +156,7 @@ def test_progress_says_rate_and_time_left() -> None:
 
 def test_progress_is_quiet_where_there_is_no_terminal() -> None:
     for stream, expected in ((io.StringIO(), ""), (Terminal(), "\r3 of 9 done, 1 running on 1 workers")):
-        now = [0.0]
-        progress = Progress(9, 3, stream, lambda: now[0])
+        progress = Progress(9, 3, stream, lambda: 0.0)
         progress.show(3, 0, 1, 1)
         assert stream.getvalue() == expected
         progress.say("a line")

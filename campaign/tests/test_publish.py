@@ -11,9 +11,8 @@ import socket
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import pytest
-
 import fake_wire_cell
+import pytest
 from campaign_support import Bench, small_file_system
 from wirecell_campaign import attempt, publish, record, resume
 from wirecell_campaign.checksum import described

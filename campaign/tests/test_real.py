@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wirecell_campaign import cli
 
 from tests.support.wire_cell import ADC, PROGRAM, ROOT, needs_program, read_arrays
-from wirecell_campaign import cli
 
 TICKS = 1000
 

@@ -7,7 +7,6 @@ import os
 import time
 
 import pytest
-
 from campaign_support import Bench
 from test_publish import leave_unplaced
 from wirecell_campaign import cli

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from wirecell_campaign import settings
 from wirecell_campaign.errors import UsageError
 

@@ -14,7 +14,7 @@ import shutil
 import socket
 import time
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from . import output_check, process, timing
@@ -99,9 +99,9 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
     source = read_input(task)
     out = work / "out"
     out.mkdir()
-    start, begin = datetime.now(timezone.utc), time.monotonic()
+    start, begin = datetime.now(UTC), time.monotonic()
     run_program(task, work, out, host)
-    seconds, stop = time.monotonic() - begin, datetime.now(timezone.utc)
+    seconds, stop = time.monotonic() - begin, datetime.now(UTC)
     if not is_unchanged(task, source):
         raise AttemptFailed(
             Fault.FILE,

@@ -6,6 +6,7 @@ address within the timeout; tasks submitted before are then reported as lost, an
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -98,18 +99,14 @@ class Engine:
         """Return address -> threads of the present workers, empty while the scheduler is away."""
         self._threads = {}
         if self.is_connected():
-            try:
+            with contextlib.suppress(AWAY):
                 self._threads = dict(self._client.nthreads())
-            except AWAY:
-                pass
         return self._threads
 
     def retire(self, worker: str) -> None:
         """End a worker; on this machine it gets no successor."""
-        try:
+        with contextlib.suppress(AWAY):
             self._client.retire_workers([worker])
-        except AWAY:
-            pass
 
     def refill(self, retired: int) -> None:
         """Replace lost workers, if the campaign owns them. retired: number of retired workers."""
@@ -132,12 +129,12 @@ class Engine:
             replies = self._client.run(import_package, on_error="return")
         except AWAY as error:
             raise CampaignError("the workers do not answer", seen=str(error)) from None
-        bad = {worker: answer for worker, answer in replies.items() if isinstance(answer, BaseException)}
+        bad = {worker: reply for worker, reply in replies.items() if isinstance(reply, BaseException)}
         if bad:
             raise CampaignError(
                 "workers cannot run tasks of this campaign",
                 ", ".join(sorted(bad)),
-                "; ".join(sorted({f"{type(answer).__name__}: {answer}" for answer in bad.values()})),
+                "; ".join(sorted({f"{type(reply).__name__}: {reply}" for reply in bad.values()})),
                 "the Python environment of this command on every worker",
                 "start the workers with the same Python, for example by its path on a shared file system",
             )

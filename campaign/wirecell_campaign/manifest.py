@@ -77,7 +77,7 @@ def read(layout: Layout) -> dict:
     found = read_json(layout.root / MANIFEST)
     files = found.get("files") if isinstance(found, dict) and found.get("schema") == SCHEMA else None
     if not isinstance(files, list) or not all(
-        isinstance(entry, dict) and FILE_KEYS <= set(entry) for entry in files
+        isinstance(entry, dict) and set(entry) >= FILE_KEYS for entry in files
     ):
         raise UsageError(
             "the folder has no complete manifest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -51,17 +52,13 @@ def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, boo
 def end_group(process: subprocess.Popen) -> int:
     """Send SIGTERM, then SIGKILL, to the process and its children; return its exit status."""
     signal_group(process.pid, signal.SIGTERM)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        pass
     signal_group(process.pid, signal.SIGKILL)
     return process.wait()
 
 
 def signal_group(group: int, code: int) -> None:
     """Send a signal to a process group, if it still exists."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(group, code)
-    except ProcessLookupError:
-        pass

@@ -22,9 +22,9 @@ def read(path: Path) -> dict | None:
     whole = (
         isinstance(products, list)
         and products
-        and all(isinstance(product, dict) and PRODUCT_KEYS <= set(product) for product in products)
+        and all(isinstance(product, dict) and set(product) >= PRODUCT_KEYS for product in products)
         and isinstance(source, dict)
-        and INPUT_KEYS <= set(source)
+        and set(source) >= INPUT_KEYS
         and {"name", "settings", "attempt", "host", "events", "seconds", "timing"} <= set(found)
     )
     return found if whole else None

@@ -60,7 +60,7 @@ def read_status(layout: Layout) -> Status:
 
 def is_failure(found: object) -> bool:
     """Tell whether the content of a file is a failure as the dispatcher writes it."""
-    return isinstance(found, dict) and FAILURE_KEYS <= set(found)
+    return isinstance(found, dict) and set(found) >= FAILURE_KEYS
 
 
 def write(layout: Layout) -> Status:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from wirecell_profile.output import Result, as_table, columns
 
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole

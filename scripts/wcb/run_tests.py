@@ -34,7 +34,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
-    def add(self, other: "Outcome") -> None:
+    def add(self, other: Outcome) -> None:
         """Add another set."""
         self.passed += other.passed
         self.failed |= other.failed
@@ -154,7 +154,7 @@ def run_pytest(only: str) -> Outcome:
     if status not in (0, 1, 5) and not outcome.failed:
         outcome.failed["pytest"] = f"exit status {status}"
     if not only and not outcome.failed:
-        outcome.failed |= {name: "none of its tests was run" for name in left_out(folders, outcome)}
+        outcome.failed |= dict.fromkeys(left_out(folders, outcome), "none of its tests was run")
     return outcome
 
 

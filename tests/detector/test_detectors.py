@@ -7,7 +7,7 @@ the proof; their files are in the shared data only, so those cases are skipped w
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ def shared_detector_files() -> Path | None:
     return None if folder is None else folder / "data" / "detector"
 
 
-@lru_cache(maxsize=None)
+@cache
 def described(name: str, anode: int, folder: Path) -> Detector:
     """Skips the test when the files are not there. folder: for unpacked files."""
     if name.startswith("pdhd"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import MissingData
@@ -88,11 +88,7 @@ def _start(profile: Profile) -> str:
     if not profile.has("TARGET_INFO_SESSION_START_TIME"):
         return ""
     epoch = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
-    return (
-        ""
-        if epoch == NULL
-        else datetime.fromtimestamp(epoch / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-    )
+    return "" if epoch == NULL else datetime.fromtimestamp(epoch / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple[str, str, str]]:
@@ -153,7 +149,7 @@ def _kinds(scope: Scope) -> dict[str, str]:
     """Node, and name of its ranges -> kind."""
     profile = scope.profile
     found: dict[str, str] = {}
-    ranges = profile.or_nothing("ranges")
+    ranges = profile.or_empty("ranges")
     for name, kind in set(zip(ranges.name.texts(), ranges.category.texts())):
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)

@@ -37,7 +37,7 @@ class NodeUse:
     exclusive: np.ndarray  # wall time without the calls nested in it, ns
 
     @classmethod
-    def of(cls, scope: Scope) -> "NodeUse":
+    def of(cls, scope: Scope) -> NodeUse:
         """MissingData when the file has no node calls."""
         calls = scope.profile.node_calls
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
