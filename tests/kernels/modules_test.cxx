@@ -1,4 +1,4 @@
-#include "spng/kernels/images.h"
+#include "spng/kernels/modules.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,14 @@ namespace spng::kernels {
 namespace {
 
 std::string chosen(int capability) {
-    static const std::vector<Image> all{{80, false, "sm_80"}, {86, false, "sm_86"}, {89, false, "sm_89"},
-                                        {90, false, "sm_90"}, {75, true, "ptx_75"}, {100, true, "ptx_100"}};
-    const Image* image = image_for(all, capability);
-    return image == nullptr ? "none" : image->data;
+    static const std::vector<CudaModule> all{{80, false, "sm_80"}, {86, false, "sm_86"},
+                                             {89, false, "sm_89"}, {90, false, "sm_90"},
+                                             {75, true, "ptx_75"}, {100, true, "ptx_100"}};
+    const CudaModule* best = module_for(all, capability);
+    return best == nullptr ? "none" : best->data;
 }
 
-TEST(KernelImages, MachineCodeOfTheGenerationElseTheLatestPtx) {
+TEST(CudaModules, MachineCodeOfTheGenerationElseTheLatestPtx) {
     EXPECT_EQ(chosen(80), "sm_80");
     EXPECT_EQ(chosen(86), "sm_86");
     EXPECT_EQ(chosen(87), "sm_86"); // Jetson: of the same generation
