@@ -22,8 +22,8 @@ std::optional<std::vector<fs::path>>& chosen_search_path() {
     return folders;
 }
 
-/// Return the folders of this library and of the program. They differ if the library is installed elsewhere or
-/// linked into another program.
+/// Return the folders of this library and of the program. They differ if the library is installed elsewhere
+/// or linked into another program.
 std::vector<fs::path> own_locations() {
     std::vector<fs::path> locations;
     std::error_code problem;

@@ -30,7 +30,8 @@ SPNG_KERNEL unpack_ticks(const Word* __restrict__ packed, Index rows, Index tick
     }
 }
 
-/// Pack x > pedestal + factor rms + nominal, with the CPU's order of operations. Rows that are not good give 0.
+/// Pack x > pedestal + factor rms + nominal, with the CPU's order of operations. Rows that are not good give
+/// 0.
 template <class Real>
 SPNG_DEVICE void pack_above(const Real* waveforms, Index rows, Index row_stride, Index ticks, const Real* rms,
                             Real factor, const Real* pedestal, Real nominal, const bool* good, Word* packed) {

@@ -1,6 +1,6 @@
 #pragma once
-// Reductions over the threads of a block or of a warp that share a row. The order depends only on the count of threads, so
-// that results repeat to the byte.
+// Reductions over the threads of a block or of a warp that share a row. The order depends only on the count
+// of threads, so that results repeat to the byte.
 
 #include "spng/kernels/row_sum.cuh"
 
@@ -84,8 +84,8 @@ SPNG_DEVICE int over_warp(int value, Smaller) {
 }
 #endif
 
-/// Reduction over a block that shares a row. Each reduction has one barrier: partial results alternate between two
-/// buffers, so that a warp may write the next ones while another still reads these.
+/// Reduction over a block that shares a row. Each reduction has one barrier: partial results alternate
+/// between two buffers, so that a warp may write the next ones while another still reads these.
 class BlockReduction {
 public:
     static constexpr unsigned threads = block_threads; ///< threads that share a row
@@ -134,7 +134,8 @@ private:
     bool m_second = false;
 };
 
-/// Reduction over a warp that has its own row. For short rows, for which a block would spend most time at barriers.
+/// Reduction over a warp that has its own row. For short rows, for which a block would spend most time at
+/// barriers.
 class WarpReduction {
 public:
     static constexpr unsigned threads = warp_threads;

@@ -10,9 +10,10 @@ struct alignas(Count * sizeof(Word)) Words {
     Word word[Count];
 };
 
-/// Find the crossings of one target per block. The warps share the cells; the lanes of a warp are words. The results of
-/// the warps are combined in shared memory without atomic operations.
-/// @tparam Count  words per lane: 1, or 2 for rows with an even count of words; then half a warp processes a cell
+/// Find the crossings of one target per block. The warps share the cells; the lanes of a warp are words. The
+/// results of the warps are combined in shared memory without atomic operations.
+/// @tparam Count  words per lane: 1, or 2 for rows with an even count of words; then half a warp processes a
+/// cell
 template <unsigned Count>
 SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, const int* offsets,
                                         const Word* pairs, Index targets, Word* crossing) {
@@ -88,8 +89,8 @@ SPNG_KERNEL or_neighbours(const Word* __restrict__ packed, Index rows, Index wor
     }
 }
 
-/// Compute products of mask and crossing. Bit 0 of a product's code selects the mask (1) or its complement (0), bit 1 the
-/// crossing or its complement.
+/// Compute products of mask and crossing. Bit 0 of a product's code selects the mask (1) or its complement
+/// (0), bit 1 the crossing or its complement.
 /// @param products  `count` codes of two bits, the first one in the low bits
 SPNG_KERNEL multi_plane(const Word* __restrict__ mask, const Word* __restrict__ crossing, Index rows,
                         Index ticks, int products, int count, Word* __restrict__ result) {

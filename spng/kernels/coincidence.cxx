@@ -10,7 +10,8 @@ namespace spng::kernels {
 
 namespace {
 
-/// Return a contiguous tensor, aligned to so many bytes. LibTorch's allocations are aligned, parts of them may not be.
+/// Return a contiguous tensor, aligned to so many bytes. LibTorch's allocations are aligned, parts of them
+/// may not be.
 at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
     at::Tensor whole = tensor.contiguous();
     const auto place = reinterpret_cast<std::uintptr_t>(whole.const_data_ptr());

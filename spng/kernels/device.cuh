@@ -1,9 +1,10 @@
 #pragma once
-// Common definitions of all kernels. The sources are plain CUDA C++ without any header of CUDA or of the standard library,
-// so that nvcc, NVRTC and the host compiler accept the same text. Tests define SPNG_KERNEL_EMULATION and provide threads,
-// warp operations and shared memory (tests/kernels/emulator).
+// Common definitions of all kernels. The sources are plain CUDA C++ without any header of CUDA or of the
+// standard library, so that nvcc, NVRTC and the host compiler accept the same text. Tests define
+// SPNG_KERNEL_EMULATION and provide threads, warp operations and shared memory (tests/kernels/emulator).
 //
-// The sources are compiled without contractions (-fmad=false), so that a device gives the same bits as the emulation.
+// The sources are compiled without contractions (-fmad=false), so that a device gives the same bits as the
+// emulation.
 
 #include "spng/kernels/sizes.h"
 
@@ -17,9 +18,9 @@ using Word = unsigned long long; ///< 64 ticks of a packed row
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int word_bits = 64;
 
-/// Four blocks per multiprocessor leave each thread 64 registers. By default the compiler spills registers to fit eight
-/// blocks. Pointers are __restrict__ if loads would otherwise wait for earlier stores; results are always separate
-/// tensors.
+/// Four blocks per multiprocessor leave each thread 64 registers. By default the compiler spills registers to
+/// fit eight blocks. Pointers are __restrict__ if loads would otherwise wait for earlier stores; results are
+/// always separate tensors.
 #define SPNG_KERNEL extern "C" __global__ void __launch_bounds__(::spng::kernels::block_threads, 4)
 
 SPNG_DEVICE unsigned lane_index() {

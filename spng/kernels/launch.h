@@ -1,8 +1,8 @@
 #pragma once
-// Start a kernel from the host side of an operator. This header does not use CUDA. libWireCellSpngCuda.so, loaded for a
-// CUDA device, sets a launcher that calls the CUDA runtime. Tests set one that runs the kernels on the CPU
-// (tests/kernels/emulator), so they check the work of the host without a device: shapes, strides, size of shared memory,
-// order and types of the arguments.
+// Start a kernel from the host side of an operator. This header does not use CUDA. libWireCellSpngCuda.so,
+// loaded for a CUDA device, sets a launcher that calls the CUDA runtime. Tests set one that runs the kernels
+// on the CPU (tests/kernels/emulator), so they check the work of the host without a device: shapes, strides,
+// size of shared memory, order and types of the arguments.
 
 #include "spng/kernels/sizes.h"
 
@@ -40,10 +40,12 @@ void set_launcher(Launcher launcher);
 /// @throws Error(Device), naming the kernel, if it cannot be started
 void launch(const Launch& launch);
 
-/// Return the count of blocks for so many units of work, at most the maximum of a grid. Kernels loop over the grid.
+/// Return the count of blocks for so many units of work, at most the maximum of a grid. Kernels loop over the
+/// grid.
 std::int64_t blocks_for(std::int64_t units, std::int64_t units_of_a_block);
 
-/// Start a kernel with arguments of the types of its parameters: pointers, std::int64_t for Index, int, float, double.
+/// Start a kernel with arguments of the types of its parameters: pointers, std::int64_t for Index, int,
+/// float, double.
 template <class... Arguments>
 void launch(const char* kernel, c10::Device device, std::int64_t blocks, std::int64_t shared_bytes,
             Arguments... arguments) {

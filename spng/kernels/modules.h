@@ -15,8 +15,8 @@ struct CudaModule {
 /// Return the modules that the build embedded (waf/spng_cuda.py). Defined only in libWireCellSpngCuda.so.
 std::span<const CudaModule> cuda_modules();
 
-/// Return the best module for a device: machine code of its generation that is not newer than the device, else the latest
-/// PTX that it supports. Null if there is none.
+/// Return the best module for a device: machine code of its generation that is not newer than the device,
+/// else the latest PTX that it supports. Null if there is none.
 /// @param capability  of the device, as in CudaModule
 const CudaModule* module_for(std::span<const CudaModule> modules, int capability);
 

@@ -15,9 +15,9 @@ SPNG_DEVICE double root(double value) {
     return sqrt(value);
 }
 
-/// Decides whether a sample is within the cut, in float64 as on the CPU: otherwise the RMS of a row with a sample at the
-/// limit would depend on the device. Only samples too near to the limit for float32 use float64, so its low speed hardly
-/// matters.
+/// Decides whether a sample is within the cut, in float64 as on the CPU: otherwise the RMS of a row with a
+/// sample at the limit would depend on the device. Only samples too near to the limit for float32 use
+/// float64, so its low speed hardly matters.
 template <class Real>
 class WithinCut {
 public:

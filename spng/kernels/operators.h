@@ -1,8 +1,8 @@
 #pragma once
-// Host side of our operators on CUDA, under the operators' names. With libWireCellSpngCuda.so loaded, the dispatcher
-// calls these functions for tensors on a CUDA device. The named headers document arguments, results and errors, and their
-// functions have checked the arguments. Nothing here waits for the device or copies from the host, and only LibTorch
-// allocates, so all of it can be captured in a CUDA graph.
+// Host side of our operators on CUDA, under the operators' names. With libWireCellSpngCuda.so loaded, the
+// dispatcher calls these functions for tensors on a CUDA device. The named headers document arguments,
+// results and errors, and their functions have checked the arguments. Nothing here waits for the device or
+// copies from the host, and only LibTorch allocates, so all of it can be captured in a CUDA graph.
 
 #include <ATen/core/Tensor.h>
 

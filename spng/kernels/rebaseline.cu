@@ -1,12 +1,13 @@
-// Charge inside the ROIs (spng/nodes/roi/rebaseline.h). One block per row. The mask is packed first, so that any tick of a
-// run finds its ends by counting zeros in a word or two.
+// Charge inside the ROIs (spng/nodes/roi/rebaseline.h). One block per row. The mask is packed first, so that
+// any tick of a run finds its ends by counting zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
 
 namespace spng::kernels {
 
-/// Return the packed mask of one row: packed here in shared memory or, if it is too long for that, packed before.
+/// Return the packed mask of one row: packed here in shared memory or, if it is too long for that, packed
+/// before.
 SPNG_DEVICE RowView<Word> packed_row(const bool* mask, const Word* packed, Index row, Index slices,
                                      const SharedArray<Word>& room) {
     if (packed != nullptr) {
@@ -23,8 +24,8 @@ SPNG_DEVICE bool is_set(const RowView<Word>& words, Index bit) {
     return (words[bit / word_bits] >> (bit % word_bits) & 1) != 0;
 }
 
-/// Iterates over the slices of a thread's ticks: tick threadIdx.x and every block_threads-th after it. Divides once, not
-/// for each tick; rows have less than 2^31 ticks.
+/// Iterates over the slices of a thread's ticks: tick threadIdx.x and every block_threads-th after it.
+/// Divides once, not for each tick; rows have less than 2^31 ticks.
 class SliceOfTicks {
 public:
     SPNG_DEVICE explicit SliceOfTicks(unsigned factor)

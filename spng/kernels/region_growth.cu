@@ -7,8 +7,9 @@ namespace spng::kernels {
 /// An index before any row, even with the largest padding.
 constexpr Index out_of_reach = -(Index{1} << 62);
 
-/// Three passes, each with carries in one direction: flood from seeds to later ticks; flood to earlier ticks and widen by
-/// `pad_before`; widen by `pad_after`. The result holds the words between the passes; each lane reads only its own words.
+/// Three passes, each with carries in one direction: flood from seeds to later ticks; flood to earlier ticks
+/// and widen by `pad_before`; widen by `pad_after`. The result holds the words between the passes; each lane
+/// reads only its own words.
 SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index ticks, Index pad_before,
                          Index pad_after, Word* regions) {
     const Index words = words_for(ticks);
@@ -54,8 +55,8 @@ SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index
     }
 }
 
-/// Each lane follows the runs that begin in its word to their ends and marks the first tick of those to keep. The marks
-/// then flood their runs.
+/// Each lane follows the runs that begin in its word to their ends and marks the first tick of those to keep.
+/// The marks then flood their runs.
 SPNG_KERNEL confirmed_runs(const Word* runs, const Word* confirmed, const Word* lone, Index rows, Index ticks,
                            double fraction, Word* kept) {
     const Index words = words_for(ticks);

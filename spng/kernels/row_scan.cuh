@@ -1,6 +1,6 @@
 #pragma once
-// Scans along a row of bits by one warp: 32 words at a time, with carries between them computed at once, and one carry to
-// the next 32 words. "Up" means towards later ticks.
+// Scans along a row of bits by one warp: 32 words at a time, with carries between them computed at once, and
+// one carry to the next 32 words. "Up" means towards later ticks.
 
 #include "spng/kernels/bit_words.cuh"
 
@@ -15,9 +15,9 @@ SPNG_DEVICE Word carries(unsigned generated, unsigned propagated, bool entering)
     return (static_cast<Word>(propagated) + starts) ^ propagated;
 }
 
-/// Return the bits of `open` at or after a seed of the same run, for the 32 words of a warp. Seeds must be open.
-/// Adding the seeds to the open bits makes a carry ripple from the first seed of a run to its end: the result is the seeds
-/// and the bits that change. Runs continue across words as carries do.
+/// Return the bits of `open` at or after a seed of the same run, for the 32 words of a warp. Seeds must be
+/// open. Adding the seeds to the open bits makes a carry ripple from the first seed of a run to its end: the
+/// result is the seeds and the bits that change. Runs continue across words as carries do.
 /// @param carry  in: a flood enters the first word; out: a flood leaves the last word
 SPNG_DEVICE Word flooded_up(Word open, Word seeds, bool& carry) {
     const Word sum = open + seeds;
@@ -53,8 +53,8 @@ SPNG_DEVICE Word smeared_up(Word word, Index count) {
 }
 
 /// Set the `count` bits after each set bit, for the 32 words from `first_word` on.
-/// @param latest  in: index of the last set bit before these words, or far enough back to have no effect; out: the same
-/// including these words
+/// @param latest  in: index of the last set bit before these words, or far enough back to have no effect;
+/// out: the same including these words
 SPNG_DEVICE Word widened_up(Word word, Index first_word, Index count, Index& latest) {
     const unsigned filled = __ballot_sync(all_lanes, word != 0);
     const Index last = word == 0 ? 0

@@ -22,14 +22,14 @@ struct Rows {
     }
 };
 
-/// Return the rows of a tensor, without a copy if they are at equal distances, as for a crop in time or every n-th tick.
-/// Copies rows that are too long for shared memory and whose ticks are not adjacent.
+/// Return the rows of a tensor, without a copy if they are at equal distances, as for a crop in time or every
+/// n-th tick. Copies rows that are too long for shared memory and whose ticks are not adjacent.
 /// @param waveforms  (..., tick), at least one sample
 /// @param other_bytes  other shared memory that the kernel needs
 Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
 
-/// Return the rows (row, tick) for kernels that do not stage them: adjacent ticks, rows at equal distances. Copies only
-/// if the tensor has another layout.
+/// Return the rows (row, tick) for kernels that do not stage them: adjacent ticks, rows at equal distances.
+/// Copies only if the tensor has another layout.
 at::Tensor rows_in_place(const at::Tensor& waveforms);
 
 /// Bytes of shared memory of BlockReduction.

@@ -1,9 +1,9 @@
 #pragma once
-// Exact order statistics of one row by the threads of a block or of a warp, as in spng/core/selection.h for the CPU:
-// bisection between the smallest and the largest key, where each step counts the samples at or below the middle, until the
-// middle is next to the wanted key. int16 ADC with noise needs seven or eight steps, real samples about 5 plus the binary
-// logarithm of their count. Unlike a histogram this needs no atomics, which the few distinct values of a channel with low
-// noise would serialise.
+// Exact order statistics of one row by the threads of a block or of a warp, as in spng/core/selection.h for
+// the CPU: bisection between the smallest and the largest key, where each step counts the samples at or below
+// the middle, until the middle is next to the wanted key. int16 ADC with noise needs seven or eight steps,
+// real samples about 5 plus the binary logarithm of their count. Unlike a histogram this needs no atomics,
+// which the few distinct values of a channel with low noise would serialise.
 
 #include "spng/kernels/block_reduction.cuh"
 
@@ -46,8 +46,8 @@ struct OrderedKey<double> {
     static SPNG_DEVICE double sample(Key key) { return __longlong_as_double(key ^ ((key >> 63) & highest)); }
 };
 
-/// Find the samples at the indices ranks[k] of the sorted row, with all threads that share the row. Every thread gets
-/// the result.
+/// Find the samples at the indices ranks[k] of the sorted row, with all threads that share the row. Every
+/// thread gets the result.
 /// @param ticks  1 to 2^32 - 1
 template <int Count, class Sample, class Reduction>
 SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const Index (&ranks)[Count],
@@ -63,8 +63,8 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
         range[1] = ~key < range[1] ? ~key : range[1];
     }
     reduce(range, Smaller{});
-    // A complete bisection ends with low == high, the wanted key. After an early end, the wanted key is the smallest key of
-    // the row that is not below `low`, with both complemented if `turned` is -1.
+    // A complete bisection ends with low == high, the wanted key. After an early end, the wanted key is the
+    // smallest key of the row that is not below `low`, with both complemented if `turned` is -1.
     Key low[Count], high[Count], turned[Count];
     for (int k = 0; k < Count; ++k) {
         low[k] = range[0];
@@ -126,8 +126,9 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
     }
 }
 
-/// Return a copy of the row in shared memory if it is `staged`, else the row itself. This needs no barrier: each thread
-/// copies only the samples that it reads later, at index Reduction::thread() and every Reduction::threads-th after it.
+/// Return a copy of the row in shared memory if it is `staged`, else the row itself. This needs no barrier:
+/// each thread copies only the samples that it reads later, at index Reduction::thread() and every
+/// Reduction::threads-th after it.
 /// @param tick_stride  distance of samples; 1 if the row is not staged
 template <class Reduction, class Sample>
 SPNG_DEVICE RowView<Sample> staged_row(const Sample* row, Index ticks, Index tick_stride, bool staged,

@@ -1,6 +1,6 @@
 #pragma once
-// Sizes shared by the kernels and the host side. Plain C++ without any header, since nvcc, NVRTC and the host compiler
-// read it.
+// Sizes shared by the kernels and the host side. Plain C++ without any header, since nvcc, NVRTC and the host
+// compiler read it.
 
 namespace spng::kernels {
 
@@ -8,7 +8,8 @@ constexpr unsigned warp_threads = 32;
 constexpr unsigned block_threads = 256; ///< of every kernel
 constexpr unsigned block_warps = block_threads / warp_threads;
 
-/// Maximum values that a block reduces at once, and words of shared memory for the partial results of two reductions.
+/// Maximum values that a block reduces at once, and words of shared memory for the partial results of two
+/// reductions.
 constexpr unsigned reduction_values = 3;
 constexpr unsigned reduction_words = 2 * reduction_values * block_warps;
 

@@ -18,7 +18,8 @@
 namespace spng::testing {
 namespace {
 
-/// The definition of spng/nodes/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has it.
+/// The definition of spng/nodes/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has
+/// it.
 template <class Real>
 at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const at::Tensor in = signal.contiguous(), inside = mask.contiguous();

@@ -18,8 +18,9 @@ public:
     explicit CudaDeviceGraph(c10::Device device) : m_device(device) {}
 
     std::vector<at::Tensor> capture(const Work& work) override {
-        // Do not capture on the caller's stream: other threads of this event, or threads that free page-locked memory
-        // of an earlier one, queue on it. Streams of events are from the pool of normal priority.
+        // Do not capture on the caller's stream: other threads of this event, or threads that free
+        // page-locked memory of an earlier one, queue on it. Streams of events are from the pool of normal
+        // priority.
         const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, m_device.index());
         at::cuda::CUDAEvent before;
         before.record(c10::cuda::getCurrentCUDAStream(m_device.index()));
@@ -27,7 +28,8 @@ public:
         before.block(stream);
         work();
         stream.synchronize();
-        // A capture takes fresh memory of the device and cannot use LibTorch's cached memory, so free that first.
+        // A capture takes fresh memory of the device and cannot use LibTorch's cached memory, so free that
+        // first.
         c10::cuda::CUDACachingAllocator::emptyCache();
         const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
         std::vector<at::Tensor> outputs;
@@ -39,7 +41,8 @@ public:
             try {
                 end_capture(pool);
             } catch (const c10::Error&) {
-                // Expected: an interrupted capture ends with an error. The exception of `work` is more useful.
+                // Expected: an interrupted capture ends with an error. The exception of `work` is more
+                // useful.
             }
             throw;
         }
@@ -53,9 +56,9 @@ public:
     }
 
 private:
-    /// End the capture for the stream and for LibTorch's allocators, even if the graph failed. If CUDA rejects the
-    /// capture, capture_begin() and capture_end() throw before they notify the allocators, which would then keep a
-    /// reference to this graph and never free memory again.
+    /// End the capture for the stream and for LibTorch's allocators, even if the graph failed. If CUDA
+    /// rejects the capture, capture_begin() and capture_end() throw before they notify the allocators, which
+    /// would then keep a reference to this graph and never free memory again.
     void end_capture(at::cuda::MempoolId_t pool) {
         try {
             m_graph.capture_end();

@@ -1,5 +1,5 @@
-// Register the CUDA kernels of our operators when this library is loaded. The dispatcher prefers them to the compositions
-// of libWireCellSpng.so.
+// Register the CUDA kernels of our operators when this library is loaded. The dispatcher prefers them to the
+// compositions of libWireCellSpng.so.
 
 #include "spng/kernels/operators.h"
 #include "spng/kernels/plugin/cuda_launcher.h"
