@@ -19,7 +19,7 @@ std::string chosen(int capability) {
 TEST(CudaModules, MachineCodeOfTheGenerationElseTheLatestPtx) {
     EXPECT_EQ(chosen(80), "sm_80");
     EXPECT_EQ(chosen(86), "sm_86");
-    EXPECT_EQ(chosen(87), "sm_86"); // Jetson: of the same generation
+    EXPECT_EQ(chosen(87), "sm_86"); // Jetson, same generation
     EXPECT_EQ(chosen(89), "sm_89");
     EXPECT_EQ(chosen(90), "sm_90");
     EXPECT_EQ(chosen(75), "ptx_75");
