@@ -150,7 +150,7 @@ fs::path own_folder(const std::string& name) {
 }
 
 fs::path find_file(const std::string& name, const std::vector<fs::path>& more, const std::string& what) {
-    std::vector<fs::path> folders{fs::path{}}; // the empty path stands for the current folder
+    std::vector<fs::path> folders{fs::path{}}; // the empty path is the current folder
     if (!fs::path(name).is_absolute()) {
         folders.insert(folders.end(), search_path().begin(), search_path().end());
         folders.insert(folders.end(), more.begin(), more.end());

@@ -66,21 +66,21 @@ SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_strid
         select_samples(samples, ticks, ranks, reduce, levels);
         const WithinCut<Real> is_quiet(levels[0], levels[1], levels[2], cut);
         RowSum<Real> squares[1];
-        unsigned quiet[1] = {0};
+        unsigned within[1] = {0};
         for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
             const Real sample = samples[tick];
             if (is_quiet(sample)) {
                 const Real deviation = sample - levels[1];
                 squares[0].add(deviation * deviation);
-                ++quiet[0];
+                ++within[0];
             }
         }
         reduce(squares, Add{});
-        reduce(quiet, Add{});
+        reduce(within, Add{});
         if (Reduction::thread() == 0) {
             low[row] = levels[0];
             median[row] = levels[1];
-            rms[row] = root(squares[0].over(quiet[0])) / rms_of_unit_noise;
+            rms[row] = root(squares[0].over(within[0])) / rms_of_unit_noise;
         }
     }
 }

@@ -90,11 +90,11 @@ TEST(NoiseKernel, SamplesAtTheCutCountAsOnTheCpu) {
         for (const std::int64_t ticks : {64, 1600}) {
             at::Tensor waveforms = at::randn({8, ticks}) * 300 + 900;
             for (std::int64_t row = 0; row < waveforms.size(0); ++row) {
-                const auto quiet = waveforms[row];
-                const auto [low, median, rms] = robust_noise(quiet.unsqueeze(0), cut);
+                const auto row_samples = waveforms[row];
+                const auto [low, median, rms] = robust_noise(row_samples.unsqueeze(0), cut);
                 const NoiseRanks ranks(ticks);
                 const double middle = median.item<float>();
-                const double above = std::get<0>(quiet.sort())[ranks.high].item<float>() - middle;
+                const double above = std::get<0>(row_samples.sort())[ranks.high].item<float>() - middle;
                 const double below = middle - low.item<float>();
                 const double limit = cut * std::sqrt((above * above + below * below) / 2);
                 // Replace the largest sample by the value nearest to the limit and by its neighbours. This
@@ -104,7 +104,7 @@ TEST(NoiseKernel, SamplesAtTheCutCountAsOnTheCpu) {
                 for (std::int64_t step = 0; step < std::abs(steps); ++step) {
                     edge = std::nextafter(edge, steps < 0 ? 0.f : 1e30f);
                 }
-                quiet[quiet.argmax()] = edge;
+                row_samples[row_samples.argmax()] = edge;
             }
             expect_noise(waveforms, cut);
         }

@@ -25,7 +25,7 @@ at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_lo
 template <class Kind>
 void free_quietly(const at::Tensor& tensor) {
     static std::atomic<c10::DeleterFnPtr> original{nullptr};
-    const auto quiet = +[](void* context) {
+    const auto no_throw = +[](void* context) {
         try {
             original.load()(context);
         } catch (const c10::Error&) {
@@ -35,8 +35,8 @@ void free_quietly(const at::Tensor& tensor) {
     c10::DataPtr& data = tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
     const c10::DeleterFnPtr own = data.get_deleter();
     c10::DeleterFnPtr none = nullptr;
-    if (own != quiet && (original.compare_exchange_strong(none, own) || none == own)) {
-        [[maybe_unused]] const bool is_changed = data.compare_exchange_deleter(own, quiet);
+    if (own != no_throw && (original.compare_exchange_strong(none, own) || none == own)) {
+        [[maybe_unused]] const bool is_changed = data.compare_exchange_deleter(own, no_throw);
     }
 }
 
