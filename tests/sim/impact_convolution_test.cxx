@@ -11,7 +11,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 
-#include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 

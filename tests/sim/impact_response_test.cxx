@@ -5,7 +5,6 @@
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/tensor.h>
 
 #include <gtest/gtest.h>
 

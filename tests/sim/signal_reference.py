@@ -27,7 +27,7 @@ VOLTS_PER_MV_FC = 1.602176634e-4 * 1e-3  # (mV/fC) -> V per electron
 
 @dataclass(frozen=True)
 class Deposition:
-    """Charge at the response plane: time [ns], electrons, y, z, and spreads along and across the drift [mm]."""
+    """Charge at the response plane: time [ns], electrons, y, z, spreads along and across the drift [mm]."""
 
     time: float
     electrons: float

@@ -100,7 +100,7 @@ def test_a_few_depositions(tmp_path: Path) -> None:
 
 
 def test_truth_is_the_charge(tmp_path: Path) -> None:
-    """Each view has all charge in the readout, 100 mm / (1.565 mm/us) after the response plane, and its ROIs."""
+    """Each view has all charge in the readout, 100 mm / (1.565 mm/us) after the response plane; ROIs too."""
     depositions = [d for d in some_depositions() if -250e3 < d.time < 2.6e6]
     depos = write_depositions(tmp_path / "depos.npz", depositions)
     truth = simulate(tmp_path, depos=depos, drift="false", noise="false")["truth"]
@@ -141,7 +141,7 @@ def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
 
 
 def test_coherent_noise(tmp_path: Path) -> None:
-    """Channels of a board share a waveform of the configured RMS across the planes; boards are independent."""
+    """Channels of a board share a waveform of the configured RMS across the planes; boards do not."""
     made = simulate(tmp_path, kind="none", coherent=6)
     adc = made["adc"]["frame_*_0"].astype(np.float64)
     boards = {"U": 40, "V": 40, "W": 48}
@@ -227,7 +227,7 @@ def test_simulation_of_wct(tmp_path: Path) -> None:
     """tracks10 from its drifted depositions.
 
     The program is 0.50 to 0.58 ticks later than WCT; 0.4 ticks come from the sampling of the electronics.
-    For the centres of regions k and -k it uses the mean path, WCT two different paths: 0.7 % in the peaks of U.
+    The centres of regions k and -k use the mean path, in WCT two different paths: 0.7 % in the peaks of U.
     """
     pdhd = SHARED / "data" / "pdhd"
     made = simulate(tmp_path, depos=pdhd / "tracks10-drifted.npz", drift="false")

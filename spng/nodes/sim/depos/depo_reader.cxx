@@ -10,7 +10,6 @@
 #include <charconv>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 namespace spng {
 namespace {

@@ -5,8 +5,6 @@
 #include "spng/nodes/sim/depos/energy_deposits.h"
 #include "spng/nodes/sim/random_stream.h"
 
-#include <vector>
-
 namespace spng {
 
 struct Segment {

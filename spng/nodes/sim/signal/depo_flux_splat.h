@@ -4,7 +4,6 @@
 #include "spng/graph/node.h"
 #include "spng/nodes/sim/signal/depo_readout.h"
 
-#include <string>
 #include <vector>
 
 namespace spng {
