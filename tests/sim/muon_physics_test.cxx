@@ -49,18 +49,18 @@ TEST(MuonLoss, MostProbableLossOfACentimetre) {
 TEST(MuonLoss, LandausDistribution) {
     constexpr int n = 200000;
     RandomStream random(1);
-    std::vector<double> numbers(n);
-    for (double& number : numbers) {
-        number = landau(random);
+    std::vector<double> values(n);
+    for (double& value : values) {
+        value = landau(random);
     }
-    std::sort(numbers.begin(), numbers.end());
+    std::sort(values.begin(), values.end());
     // Integrals of exp(-t ln t - x t) sin(pi t) / (pi t) over t.
     struct Tail {
         double from, probability;
     };
     for (const auto& [from, probability] : {Tail{-1, 0.886385}, Tail{-0.653, 0.829832}, Tail{0, 0.713167},
                                             Tail{1.35578, 0.5}, Tail{3, 0.335794}, Tail{10, 0.117061}}) {
-        const auto above = numbers.end() - std::upper_bound(numbers.begin(), numbers.end(), from);
+        const auto above = values.end() - std::upper_bound(values.begin(), values.end(), from);
         EXPECT_NEAR(static_cast<double>(above) / n, probability, 4 * std::sqrt(0.25 / n)) << from;
     }
 }
