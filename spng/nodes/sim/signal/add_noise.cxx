@@ -48,8 +48,8 @@ void AddNoise::prepare_node(Environment& environment) {
     for (int plane = 0; plane < 3; ++plane) {
         const ReadoutPlane wires =
             make_readout_plane(anode.wires(), all_faces(anode.wires()), plane, anode.channels(), 0);
-        std::map<double, at::Tensor>
-            amplitude_of; // by length; the wires of a plane have few different lengths
+        // By length; the wires of a plane have few different lengths.
+        std::map<double, at::Tensor> amplitude_of;
         const auto per_board =
             static_cast<std::size_t>(config().coherent_channels[static_cast<std::size_t>(plane)]);
         for (std::size_t index = 0; index < wires.rows.size(); ++index) {

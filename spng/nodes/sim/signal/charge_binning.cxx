@@ -63,8 +63,8 @@ void make_profile(double centre, double sigma, double nsigma, bool with_edges, P
 /// Spots sorted by their first slot. The spots that reach one slot are in a short range of this list.
 struct SpotsBySlot {
     std::vector<std::int32_t> order;
-    std::vector<std::int32_t>
-        first;               ///< (slot + 1): index in `order` of the first spot that begins in the slot
+    /// (slot + 1): index in `order` of the first spot that begins in the slot
+    std::vector<std::int32_t> first;
     std::int64_t widest = 0; ///< maximum number of slots of a spot
 };
 

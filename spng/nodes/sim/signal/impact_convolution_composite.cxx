@@ -65,8 +65,8 @@ at::Tensor impact_convolution_composite(const at::Tensor& electrons, const at::T
     // a convolution with the reversed kernel.
     const at::Tensor reversed = kernel.flip(0);
     at::Tensor sum;
-    for (std::int64_t row = 0; row < rows;
-         ++row) { // one at a time, because a row needs as much memory as a view
+    // One row at a time, because a row needs as much memory as a view.
+    for (std::int64_t row = 0; row < rows; ++row) {
         const auto spectrum_of = [&](const at::Tensor& image) {
             return at::fft_fft(at::fft_rfft(image, padded_ticks), padded_slots, 0);
         };
