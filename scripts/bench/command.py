@@ -112,7 +112,7 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
     found = Measurements(cores=cores, own_command=own_command())
     start = machine_load.now()
     measure_chain(options, build, cores, found)
-    say(f"The machine meanwhile: {machine_load.since(start).text()}.")
+    say(f"Load during the run: {machine_load.since(start).text()}.")
     runs = regression.measured_runs(
         found.timings, [[time.wall for time in times] for times in found.yardsticks]
     )

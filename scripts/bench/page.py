@@ -48,6 +48,8 @@ def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
             parts.append("\n\n".join(notes(result)) + "\n")
     if result["operators"]:
         table = operator_table(result)
-        parts.append(f"## {table.title}\n\nEach alone, at the sizes of one anode.\n\n{table.markdown()}\n")
+        parts.append(
+            f"## {table.title}\n\nEach operator alone, at the sizes of one anode.\n\n{table.markdown()}\n"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(parts), encoding="utf-8")

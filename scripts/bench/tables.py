@@ -137,7 +137,7 @@ def operator_table(result: dict) -> Table:
 def start_up_table(result: dict) -> Table:
     """Return the table of the parts of the start-up; each row includes the rows before."""
     rows = [[part, decimal(seconds, 2)] for part, seconds in result["start_up_s"].items()]
-    rows.append(["and what is prepared, up to the first event", decimal(result["summary"]["start_up_s"], 2)])
+    rows.append(["and the preparation, up to the first event", decimal(result["summary"]["start_up_s"], 2)])
     return Table("Start-up", ["from the start of the program", "s"], rows)
 
 
@@ -145,12 +145,12 @@ def notes(result: dict) -> list[str]:
     """Return notes on the figures."""
     runs = ", ".join(decimal(value, 0) for value in result["runs"])
     lines = [
-        f"The machine meanwhile: {result['load_text']}. Wall times taken next to other programs are upper limits.",
+        f"Load during the run: {result['load_text']}. Wall times measured beside other programs are upper limits.",
         f"Chain, median of each run: {runs} ms; yardstick, run in turn with it: "
         + (", ".join(decimal(value, 0) for value in result["yardstick_runs"]) or "not measured")
         + " ms.",
-        "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
-        "first event of each run out. Memory is the growth of tensor memory during a call.",
+        "CPU time is that of all threads, including waits at OpenMP's barriers. Median, min and p90 exclude the "
+        "first event of each run. Memory is the growth of tensor memory during a call.",
         f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
         f"measured in the same run: {result['peaks_text']}.",
     ]
