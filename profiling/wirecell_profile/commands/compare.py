@@ -18,7 +18,7 @@ from ..compare.comparison import Comparison, Criteria, compare, equal_code_trial
 from ..compare.comparison_text import text_report
 from ..compare.measurements import Run
 from ..compare.readers import read_side
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import write
 
@@ -102,12 +102,12 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def criteria_of(arguments: argparse.Namespace) -> Criteria:
-    """The criteria that were asked for. WrongUse outside their ranges."""
+    """The criteria that were asked for. UsageError outside their ranges."""
     metrics = tuple(arguments.metric.split(","))
     if not set(metrics) <= {"wall", "cpu", "device"}:
-        raise WrongUse("unknown metric", "--metric", arguments.metric, "wall, cpu, device")
+        raise UsageError("unknown metric", "--metric", arguments.metric, "wall, cpu, device")
     if arguments.threshold < 0 or arguments.warm_up < 0 or not 0 <= arguments.least_share < 100:
-        raise WrongUse(
+        raise UsageError(
             "a threshold, a warm-up or a share is out of its range", expected="0 or more, a share below 100 %"
         )
     return Criteria(
@@ -140,7 +140,7 @@ def compare_sides(arguments: argparse.Namespace) -> int:
     if arguments.baseline:
         sides.insert(0, (f"baseline {arguments.baseline}", baselines.load(arguments.baseline)))
     if len(sides) < 2:
-        raise WrongUse(
+        raise UsageError(
             "two sides are needed",
             seen=f"{len(sides)}",
             hint="compare 'a/*.json' 'b/*.json', or compare b --baseline NAME",

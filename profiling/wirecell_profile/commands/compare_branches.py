@@ -31,7 +31,7 @@ from ..compare.comparison import WHOLE_EVENT, compare
 from ..compare.comparison_text import time_text
 from ..compare.measurements import Run
 from ..compare.readers import read_runs
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..output import write
 from ..output_file import output_file
 from .compare import add_criteria, add_outputs, criteria_of, report
@@ -115,7 +115,7 @@ def compare_branches(arguments: argparse.Namespace) -> int:
     """The command."""
     criteria = criteria_of(arguments)
     if arguments.runs < 2:
-        raise WrongUse("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
+        raise UsageError("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
     repository = Path(git(arguments.repository, "rev-parse", "--show-toplevel"))
     folder = (arguments.folder or repository / "out" / "compare-branches").resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
     references = list(arguments.references)
     given = [arguments.build_a, arguments.build_b]
     if len(references) != given.count(None):
-        raise WrongUse(
+        raise UsageError(
             "two sides are needed",
             seen=f"{len(references)} commits and {2 - given.count(None)} build folders",
             expected="REF REF, or --build-a DIR and --build-b DIR, or one of each",
@@ -162,7 +162,7 @@ def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> l
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:
         if has_input:
-            raise WrongUse(
+            raise UsageError(
                 "--events makes the input, and the job names one",
                 "--job",
                 arguments.job,

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..machine_checks import WORKS, Finding, Machine, all_checks, cupti_folders
 
 NAME = "doctor"
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = all_checks(Machine(build=build, libraries=cupti_folders()))
     unknown = set(arguments.require) - {finding.name for finding in findings}
     if unknown:
-        raise WrongUse(
+        raise UsageError(
             "no check of this name",
             seen=", ".join(sorted(unknown)),
             expected=", ".join(dict.fromkeys(finding.name for finding in findings)),

@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, ProfileError, WrongUse
+from ..errors import MissingData, ProfileError, UsageError
 from ..export.catalogue import all_tables, raw_tables
 from ..export.table_files import WRITERS, write_hdf5
 from ..model import selection
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(all_tables()))
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile export FILE.sqlite --format csv")
+        raise UsageError("no file was given", hint="wirecell-profile export FILE.sqlite --format csv")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for name in asked:
             if name not in tables:
-                raise WrongUse(
+                raise UsageError(
                     "there is no such table", "--table", name, hint="--list shows all; raw_NAME needs --raw"
                 )
         made: dict[str, Result] = {}

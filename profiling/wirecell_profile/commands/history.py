@@ -21,7 +21,7 @@ from ..compare.comparison import WHOLE_EVENT
 from ..compare.comparison_text import aligned, time_text
 from ..compare.history_store import METRICS, Step
 from ..compare.readers import read_side
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..html.history import history_page
 from ..output import write
 
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         if fnmatch.fnmatchcase(step.node, arguments.node)
     ]
     if not any(arguments.metric in item for entries in series.values() for item in entries):
-        raise WrongUse(f"the history has no {arguments.metric} times", str(arguments.store))
+        raise UsageError(f"the history has no {arguments.metric} times", str(arguments.store))
     print_report(series, steps, arguments)
     if arguments.json:
         write(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for name in names:
         if name not in TABLES:
-            raise WrongUse("there is no such table", "--table", name, ", ".join(TABLES))
+            raise UsageError("there is no such table", "--table", name, ", ".join(TABLES))
     made: dict[str, Result] = {}
     missing: dict[str, str] = {}
     with Profile.open(arguments.file) as profile:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..export.merging import merge
 from ..model.identity import pid_of
 from ..model.profile import Profile
@@ -32,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Join, and say what is in the result."""
     if len(arguments.files) < 2:
-        raise WrongUse("nothing to merge", seen="one file", expected="two or more")
+        raise UsageError("nothing to merge", seen="one file", expected="two or more")
     if arguments.output.exists() and not arguments.overwrite:
-        raise WrongUse("the output exists", str(arguments.output), hint="--overwrite replaces it")
+        raise UsageError("the output exists", str(arguments.output), hint="--overwrite replaces it")
     for note in merge(arguments.files, arguments.output):
         print(f"note: {note}")
     with Profile.open(arguments.output) as profile:
-        ranges, operations = profile.or_nothing("ranges"), profile.or_nothing("operations")
+        ranges, operations = profile.or_empty("ranges"), profile.or_empty("operations")
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
         print(

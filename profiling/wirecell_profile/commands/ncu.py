@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..model import selection
 from ..model.profile import SQLITE_MAGIC, Profile
 from ..output import Result, as_json, as_table, columns, write
@@ -155,7 +155,7 @@ def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
         try:
             flops[name] = float(number)
         except ValueError:
-            raise WrongUse(
+            raise UsageError(
                 "the operations cannot be understood", "--flops", text, "NODE=N, such as SPNGDecon=2e9"
             ) from None
     with Profile.open(arguments.file) as profile:

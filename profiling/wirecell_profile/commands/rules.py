@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, write
@@ -86,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
         write("".join(f"{rule.name:<20}{rule.about}\n" for rule in rules.values()), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile rules FILE.sqlite")
+        raise UsageError("no file was given", hint="wirecell-profile rules FILE.sqlite")
     if arguments.chunks < 1 or arguments.storm < 1:
-        raise WrongUse(
+        raise UsageError(
             "a number must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}"
         )
     chosen = _chosen(arguments.rule, rules)
@@ -124,7 +124,7 @@ def _chosen(asked: list[str] | None, rules: dict[str, Rule]) -> list[Rule]:
     names = [name for text in asked for name in text.split(",")] if asked else list(rules)
     for name in names:
         if name not in rules:
-            raise WrongUse("there is no such rule", "--rule", name, ", ".join(rules))
+            raise UsageError("there is no such rule", "--rule", name, ", ".join(rules))
     return [rules[name] for name in names]
 
 
@@ -134,7 +134,7 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
     for part in (part for text in asked or () for part in text.split(",")):
         name, _, number = part.partition("=")
         if (name not in rules and name != "any") or not (number or "0").isdigit():
-            raise WrongUse(
+            raise UsageError(
                 "--fail-on cannot be understood",
                 "--fail-on",
                 part,

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, render, write
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         write(list_reports(), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile stats FILE.sqlite")
+        raise UsageError("no file was given", hint="wirecell-profile stats FILE.sqlite")
     wanted = [name for text in arguments.report or [",".join(DEFAULT)] for name in text.split(",")]
     if wanted == ["all"]:
         wanted = list(all_reports())

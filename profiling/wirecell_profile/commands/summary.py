@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
@@ -92,7 +92,7 @@ def _chosen(asked: list[str] | None) -> list[str]:
     names = [name for text in asked for name in text.split(",")]
     for name in names:
         if name not in SECTIONS:
-            raise WrongUse("there is no such table", "--section", name, ", ".join(SECTIONS))
+            raise UsageError("there is no such table", "--section", name, ", ".join(SECTIONS))
     return names
 
 

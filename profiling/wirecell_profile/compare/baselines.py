@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from .measurements import Run, write_measurements
 from .readers import read_runs
 
@@ -19,9 +19,9 @@ def baseline_folder() -> Path:
 
 
 def path_of(name: str) -> Path:
-    """File of a baseline. WrongUse for a name that is no file name."""
+    """File of a baseline. UsageError for a name that is no file name."""
     if not re.fullmatch(r"[\w][\w.+-]*", name):
-        raise WrongUse(
+        raise UsageError(
             "not a name for a baseline",
             seen=repr(name),
             expected="letters, digits, and . _ + - after the first",
@@ -42,7 +42,7 @@ def load(name: str) -> list[Run]:
     path = path_of(name)
     if not path.exists():
         known = sorted(file.stem for file in path.parent.glob("*.json"))
-        raise WrongUse(
+        raise UsageError(
             f"there is no baseline {name}",
             str(path.parent),
             "baselines " + (", ".join(known) or "none"),

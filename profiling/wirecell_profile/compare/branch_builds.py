@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..output import write
 
 SHOWN_LINES = 15  # of a log, in an error
@@ -29,10 +29,10 @@ class Build:
 
 
 def git(repository: Path, *words: str) -> str:
-    """Output of a git command. WrongUse with git's own words when it fails."""
+    """Output of a git command. UsageError with git's own words when it fails."""
     done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise WrongUse(
+        raise UsageError(
             f"git {words[0]} failed", str(repository), done.stderr.strip() or f"status {done.returncode}"
         )
     return done.stdout.strip()
@@ -51,7 +51,7 @@ def given_build(folder: Path) -> Build:
     """A build folder that exists already, such as build/."""
     program = folder.resolve() / "bin" / "wire-cell"
     if not program.is_file():
-        raise WrongUse(
+        raise UsageError(
             "not a build folder", str(folder), "no bin/wire-cell", "the folder that ./wcb builds into"
         )
     return Build(str(folder), "", program)

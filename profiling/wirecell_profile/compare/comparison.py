@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from . import statistics
 from .measurements import WHOLE_EVENT, Run
 
@@ -130,10 +130,10 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     force: bool = False,
 ) -> Comparison:
-    """Compare runs of B with runs of A. WrongUse when a side cannot be used, or conditions differ without `force`."""
+    """Compare runs of B with runs of A. UsageError when a side cannot be used, or conditions differ without `force`."""
     differences = different_conditions(a, b, names)
     if differences and not force:
-        raise WrongUse(
+        raise UsageError(
             "these runs cannot be compared",
             seen="\n             ".join(differences),
             expected="equal settings, input, machine and instrumentation on all runs",
@@ -182,12 +182,12 @@ def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> 
 
 
 def check_events(name: str, runs: list[Run], warm_up: int) -> None:
-    """WrongUse without runs, or when a run has no event after the warm-up."""
+    """UsageError without runs, or when a run has no event after the warm-up."""
     if not runs:
-        raise WrongUse(f"side {name} has no runs")
+        raise UsageError(f"side {name} has no runs")
     for run in runs:
         if len(run.events) <= warm_up:
-            raise WrongUse(
+            raise UsageError(
                 "a run has no event after the warm-up",
                 run.source,
                 f"{len(run.events)} events",

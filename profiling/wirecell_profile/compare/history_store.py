@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from . import statistics
 from .comparison import steady
 from .measurements import Run
@@ -46,11 +46,11 @@ class Step:
 
 
 def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
-    """The line for the runs of one commit. WrongUse when they are of several commits or conditions."""
+    """The line for the runs of one commit. UsageError when they are of several commits or conditions."""
     commits = {run.commit for run in runs}
     conditions = {json.dumps(run.conditions, sort_keys=True) for run in runs}
     if len(commits) != 1 or len(conditions) != 1 or not runs[0].commit:
-        raise WrongUse(
+        raise UsageError(
             "an entry of the history is about one commit under equal conditions",
             runs[0].source,
             f"commits {', '.join(sorted(commits)) or 'none'}; {len(conditions)} different conditions",
@@ -67,7 +67,7 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
         if found:
             nodes[metric] = found
     if not nodes:
-        raise WrongUse(
+        raise UsageError(
             "no run has an event after the warm-up", runs[0].source, hint="give an input with more events"
         )
     return {
@@ -114,7 +114,7 @@ def read(store: Path) -> list[dict]:
     try:
         lines = store.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise WrongUse(
+        raise UsageError(
             "there is no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
         ) from None
     latest: dict[tuple[str, str], dict] = {}

@@ -6,7 +6,7 @@ import glob
 import json
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
 from .profile_measurements import read_profile
 
@@ -28,7 +28,7 @@ def _paths(text: str) -> list[Path]:
     else:
         found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
     if not found:
-        raise WrongUse(
+        raise UsageError(
             "nothing to compare",
             text,
             "no file, folder or match of this name",

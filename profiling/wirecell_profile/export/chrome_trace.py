@@ -63,7 +63,7 @@ def _names(scope: Scope) -> Iterator[str]:
     profile = scope.profile
     threads: set[tuple[int, int]] = set()
     for what, offset in (("ranges", 0), ("calls", API), ("system_calls", SYSTEM)):
-        for thread in np.unique(profile.or_nothing(what).thread).tolist():
+        for thread in np.unique(profile.or_empty(what).thread).tolist():
             threads.add((thread, offset))
     for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
         yield event(
@@ -74,7 +74,7 @@ def _names(scope: Scope) -> Iterator[str]:
         text = f"{title}: {CLASSES[offset]}" if offset else title
         pid, tid = int(pid_of(thread)), int(tid_of(thread)) + offset
         yield event("M", "thread_name", 0, pid, tid, args={"name": text})
-    operations = profile.or_nothing("operations")
+    operations = profile.or_empty("operations")
     for device in np.unique(operations.device).tolist():
         name = profile.device_names.get(device) or "device"
         yield event("M", "process_name", 0, DEVICES + device, 0, args={"name": f"{name} ({device})"})
@@ -84,7 +84,7 @@ def _names(scope: Scope) -> Iterator[str]:
 
 def _ranges(scope: Scope) -> Iterator[str]:
     """Push/pop ranges nest on their thread; start/end ranges may overlap and are asynchronous events."""
-    ranges = scope.profile.or_nothing("ranges")
+    ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return
     for row in scope.range_rows.tolist():
@@ -105,7 +105,7 @@ def _ranges(scope: Scope) -> Iterator[str]:
 
 
 def _marks(scope: Scope) -> Iterator[str]:
-    marks = scope.profile.or_nothing("marks")
+    marks = scope.profile.or_empty("marks")
     for row in scope.mark_rows.tolist() if len(marks) else ():
         thread = int(marks.thread[row])
         yield event(
@@ -115,7 +115,7 @@ def _marks(scope: Scope) -> Iterator[str]:
 
 def _calls(scope: Scope) -> Iterator[str]:
     for what, rows, offset in (("calls", "call_rows", API), ("system_calls", "system_call_rows", SYSTEM)):
-        calls = scope.profile.or_nothing(what)
+        calls = scope.profile.or_empty(what)
         if not len(calls):
             continue
         for row in getattr(scope, rows).tolist():
@@ -135,7 +135,7 @@ def _calls(scope: Scope) -> Iterator[str]:
 
 def _operations(scope: Scope) -> Iterator[str]:
     """Device operations, and the arrows to them."""
-    operations = scope.profile.or_nothing("operations")
+    operations = scope.profile.or_empty("operations")
     if not len(operations):
         return
     projection = scope.projection
@@ -206,7 +206,7 @@ def _counters(scope: Scope) -> Iterator[str]:
     first, last = scope.selection.time
     window = (first if first is not None else NULL, last if last is not None else np.iinfo(np.int64).max)
     pid = min(
-        (int(pid_of(thread)) for thread in np.unique(profile.or_nothing("ranges").thread).tolist()), default=0
+        (int(pid_of(thread)) for thread in np.unique(profile.or_empty("ranges").thread).tolist()), default=0
     )
     if profile.has("SPNG_SAMPLE"):
         table = profile.table("SPNG_SAMPLE")

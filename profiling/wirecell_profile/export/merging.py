@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
 from ..output_file import output_file, target_of
@@ -81,7 +81,7 @@ class Source:
 def merge(paths: list[Path], target: Path) -> list[str]:
     """Write the joined profile; returns what the user should know. The target appears when it is complete."""
     if len({path.resolve() for path in paths}) < len(paths):
-        raise WrongUse("a file is given twice", seen=", ".join(map(str, paths)))
+        raise UsageError("a file is given twice", seen=", ".join(map(str, paths)))
     require_file(target)
     sources = [open_source(path) for path in paths]
     try:

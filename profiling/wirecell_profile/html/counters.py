@@ -62,7 +62,7 @@ def _cut(counter: Counter, first: int | None, last: int | None) -> Counter:
 
 def _busy(scope: Scope, window: Window) -> list[Counter]:
     """Per device the share of each of BUSY_BINS equal times in which at least one operation ran."""
-    operations = scope.profile.or_nothing("operations")
+    operations = scope.profile.or_empty("operations")
     if not len(operations):
         return []
     operations = operations.take(scope.operation_rows)

@@ -149,7 +149,7 @@ def _kinds(scope: Scope) -> dict[str, str]:
     """Node, and name of its ranges -> kind."""
     profile = scope.profile
     found: dict[str, str] = {}
-    ranges = profile.or_nothing("ranges")
+    ranges = profile.or_empty("ranges")
     for name, kind in set(zip(ranges.name.texts(), ranges.category.texts())):
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)

@@ -173,7 +173,7 @@ def make_timeline(scope: Scope) -> Timeline:
 
 def _taken(scope: Scope, what: str, rows: str):
     """The chosen events of a kind with their rows in the profile; nothing where the file has none."""
-    events = scope.profile.or_nothing(what)
+    events = scope.profile.or_empty(what)
     chosen = getattr(scope, rows) if len(events) else np.empty(0, np.int64)
     return events.take(chosen), chosen
 

@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..model.selection import Scope
 from ..output import Result
 
@@ -38,13 +38,13 @@ def all_reports() -> dict[str, Report]:
 
 
 def find(text: str) -> tuple[Report, frozenset[str]]:
-    """The report and options that 'name:option:option' stands for. WrongUse for an unknown one."""
+    """The report and options that 'name:option:option' stands for. UsageError for an unknown one."""
     reports = all_reports()
     names = reports | {alias: report for report in reports.values() for alias in report.aliases}
     name, *options = text.split(":")
     if name not in names:
         near = difflib.get_close_matches(name, names, n=3)
-        raise WrongUse(
+        raise UsageError(
             "there is no such report",
             "--report",
             name,
@@ -54,5 +54,5 @@ def find(text: str) -> tuple[Report, frozenset[str]]:
     for option in options:
         if option not in report.options:
             known = ", ".join(report.options) or "no options"
-            raise WrongUse(f"report {report.name} has no such option", "--report", text, known)
+            raise UsageError(f"report {report.name} has no such option", "--report", text, known)
     return report, frozenset(options)

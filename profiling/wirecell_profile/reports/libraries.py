@@ -23,7 +23,7 @@ LIBRARIES = {
 
 def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, table: str | None) -> Result:
     """Ranges of the library's domains by name and style; without any, rows of nsys's table of the library by function."""
-    ranges = scope.profile.or_nothing("ranges")
+    ranges = scope.profile.or_empty("ranges")
     of_library = ranges.domain.matching(lambda name: name.lower().startswith(domain))
     if of_library.any():
         chosen = scope.range_rows[of_library[scope.range_rows]]

@@ -164,7 +164,7 @@ def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
     if both:
         found.append(("field: work fraction", kernels / both, "sum_k / (sum_k + sum_m)"))
         found.append(("field: I-O fraction", copies / both, "sum_m / (sum_k + sum_m)"))
-    calls = scope.profile.or_nothing("calls")
+    calls = scope.profile.or_empty("calls")
     api = int(calls.take(scope.call_rows).duration.sum()) if len(calls) else None
     if api is not None and both + api:
         found.append(
@@ -174,7 +174,7 @@ def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
                 "sum_k / (sum_k + sum_m + sum_api): no utilisation",
             )
         )
-    system = scope.profile.or_nothing("system_calls")
+    system = scope.profile.or_empty("system_calls")
     waited = int(system.take(scope.system_call_rows).duration.sum()) if len(system) else None
     if api is not None and waited:
         found.append(("field: utilisation 2", (both + api) / waited, "(sum_k + sum_m + sum_api) / sum_osrt"))

@@ -30,7 +30,7 @@ def timeline(scope: Scope, operations: bool = False) -> Result:
 
 
 def _ranges(scope: Scope) -> list[tuple]:
-    ranges = scope.profile.or_nothing("ranges")
+    ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return []
     projection = scope.projection
