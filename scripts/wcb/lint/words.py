@@ -174,9 +174,9 @@ def check_text(path: str, text: str) -> Iterator[Finding]:
             if has_interest:
                 yield Finding(path, index, "regions of interest", "ROIs, after the first use in a file")
             has_interest = True
-        found = HEADLESS.search(line)
-        if found and not QUESTION.search(line):
-            yield Finding(path, index, found.group().strip(), "a sentence that names its subject")
+        headless = HEADLESS.search(line)
+        if headless and not QUESTION.search(line):
+            yield Finding(path, index, headless.group().strip(), "a sentence that names its subject")
 
 
 def check_files(root: Path, paths: list[str]) -> list[Finding]:
