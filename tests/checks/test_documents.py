@@ -103,6 +103,16 @@ def test_links(path: Path) -> None:
     assert not broken
 
 
+def test_index_of_decisions_is_complete() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert not [
+        page.name
+        for page in folder.glob("*.md")
+        if page.name != "README.md" and f"({page.name})" not in index
+    ]
+
+
 def test_commands_were_found() -> None:
     assert len(WIRE_CELL_COMMANDS) >= 10 and len(WCB_COMMANDS) >= 5
 
