@@ -105,7 +105,7 @@ class Engine:
 
     def retire(self, worker: str) -> None:
         """End a worker; on this machine it gets no successor."""
-        try:
+        with contextlib.suppress(AWAY):
             self._client.retire_workers([worker])
 
     def refill(self, retired: int) -> None:
@@ -129,12 +129,12 @@ class Engine:
             replies = self._client.run(import_package, on_error="return")
         except AWAY as error:
             raise CampaignError("the workers do not answer", seen=str(error)) from None
-        bad = {worker: answer for worker, answer in replies.items() if isinstance(answer, BaseException)}
+        bad = {worker: reply for worker, reply in replies.items() if isinstance(reply, BaseException)}
         if bad:
             raise CampaignError(
                 "workers cannot run tasks of this campaign",
                 ", ".join(sorted(bad)),
-                "; ".join(sorted({f"{type(answer).__name__}: {answer}" for answer in bad.values()})),
+                "; ".join(sorted({f"{type(reply).__name__}: {reply}" for reply in bad.values()})),
                 "the Python environment of this command on every worker",
                 "start the workers with the same Python, for example by its path on a shared file system",
             )

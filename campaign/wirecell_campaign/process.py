@@ -60,7 +60,5 @@ def end_group(process: subprocess.Popen) -> int:
 
 def signal_group(group: int, code: int) -> None:
     """Send a signal to a process group, if it still exists."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(group, code)
-    except ProcessLookupError:
-        pass
