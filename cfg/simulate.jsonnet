@@ -6,8 +6,8 @@
 local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
-local make_sim = import 'sim.jsonnet';
 local pipeline = import 'pipeline.jsonnet';
+local make_sim = import 'sim.jsonnet';
 
 /// output     frame file with ADC waveforms
 /// process    frame file with the signals that cfg/pipeline.jsonnet makes of the waveforms, in the same job

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from . import setup
 from .checkout import OUT, ROOT, VENV, build, say
+from .lint import environment as lint_tools
 
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("campaign", "tests", "profiling")
@@ -182,6 +183,7 @@ def main() -> int:
     options = parser.parse_args()
 
     setup.ensure(options.mode, options.no_system, for_tests=True)
+    lint_tools.ensure()
     folder = build()
     REPORTS.mkdir(parents=True, exist_ok=True)
 

@@ -33,7 +33,8 @@ std::vector<int> shifted(std::vector<int> channels, int offset) {
     return channels;
 }
 
-/// Check the channel order of ProtoDUNE-HD and -SP anodes (docs/physics-notes.md#conventions): anode k adds 2560 k.
+/// Check the channel order of ProtoDUNE-HD and -SP anodes (docs/physics-notes.md#conventions): anode k adds
+/// 2560 k.
 void expect_two_faced_anode(const WireAnode& anode) {
     const int offset = 2560 * anode.ident;
     SCOPED_TRACE("anode " + std::to_string(anode.ident));

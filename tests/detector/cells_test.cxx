@@ -52,7 +52,8 @@ TEST(Cells, ParallelWiresAreRejected) {
     EXPECT_THROW(find_cells(face), Error);
 }
 
-/// docs/physics-notes.md#cells: 600 694 cells on each face; 1251.4 per W wire, 523.3 per U wire; 0.25 % clamped.
+/// docs/physics-notes.md#cells: 600 694 cells on each face; 1251.4 per W wire, 523.3 per U wire; 0.25 %
+/// clamped.
 TEST(Cells, ProtoduneHdCounts) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireAnode& anode : schema.anodes) {
@@ -64,8 +65,9 @@ TEST(Cells, ProtoduneHdCounts) {
     }
 }
 
-/// Any point is on one strip of each plane. The cell of its U and V strips must exist. The W wire of that cell is the
-/// wire of the point or a neighbour: along W's pitch, the point is at most one pitch away from the crossing.
+/// Any point is on one strip of each plane. The cell of its U and V strips must exist. The W wire of that
+/// cell is the wire of the point or a neighbour: along W's pitch, the point is at most one pitch away from
+/// the crossing.
 TEST(Cells, ProtoduneHdCellsCoverThePlane) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireFace& face : schema.anode(2).faces) {

@@ -1,13 +1,14 @@
 #pragma once
-// Find detector files for tests: in data/ of the checkout, which always exists, or in ../shared; tests skip without the
-// latter.
+// Find detector files for tests: in data/ of the checkout, which always exists, or in ../shared; tests skip
+// without the latter.
 
 #include <filesystem>
 #include <string>
 
 namespace spng::test {
 
-/// Return the folder above the running program, or above the current folder, that has data/ with the wire file.
+/// Return the folder above the running program, or above the current folder, that has data/ with the wire
+/// file.
 inline std::filesystem::path checkout() {
     namespace fs = std::filesystem;
     std::error_code ignored;

@@ -1,5 +1,6 @@
-// Compare the roles of planes with the field responses: a plane that a detector description calls `collection` collects
-// charge, and one that it calls `induction` does not. An anode with the response of another anode fails here.
+// Compare the roles of planes with the field responses: a plane that a detector description calls
+// `collection` collects charge, and one that it calls `induction` does not. An anode with the response of
+// another anode fails here.
 
 #include "spng/detector/field_response.h"
 #include "spng/detector/wire_average.h"
@@ -45,8 +46,8 @@ std::string response_file(const std::string& name) {
     return std::filesystem::exists(own) ? own : test::shared_detector_file(name);
 }
 
-/// Return the charge [electrons] that one electron leaves on the wire of its region, by plane. A wire that collects the
-/// electron sees -1 or, if other planes take a part of the charge, some tenths of that.
+/// Return the charge [electrons] that one electron leaves on the wire of its region, by plane. A wire that
+/// collects the electron sees -1 or, if other planes take a part of the charge, some tenths of that.
 std::map<int, double> charge_on_central_wires(const std::string& path) {
     const FieldResponse response = load_field_response(path);
     std::map<int, double> charge;

@@ -1,4 +1,5 @@
-// Golden numbers of docs/physics-notes.md#frer-spectrum, computed by an independent NumPy program from the same files.
+// Golden numbers of docs/physics-notes.md#frer-spectrum, computed by an independent NumPy program from the
+// same files.
 
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
@@ -96,9 +97,9 @@ TEST(WireAverage, SymmetricAndCompleteForAnySpacingOfPositions) {
 }
 
 TEST(WireAverage, StraightLineByHand) {
-    // Positions -1.5, -1, -0.5, 0, 0.5, 1, 1.5 pitches with R = |position|. Intervals are half a pitch wide; those of
-    // -0.5 and 0.5 extend over a border of regions. Centre: 0 x 1/2 + 2 x 0.5 x 1/4 = 0.25. Next: 0.5 x 1/4 + 1 x 1/2 +
-    // 1.5 x 1/4 = 1.
+    // Positions -1.5, -1, -0.5, 0, 0.5, 1, 1.5 pitches with R = |position|. Intervals are half a pitch wide;
+    // those of -0.5 and 0.5 extend over a border of regions. Centre: 0 x 1/2 + 2 x 0.5 x 1/4 = 0.25. Next:
+    // 0.5 x 1/4 + 1 x 1/2 + 1.5 x 1/4 = 1.
     PlaneResponse plane{
         .ident = 0, .pitch = 2.0, .pitch_positions = {}, .current = at::zeros({7, 1}, at::kDouble)};
     for (int index = 0; index < 7; ++index) {
@@ -155,9 +156,9 @@ TEST(ResponseKernel, GoldenNumbersOfExistingPrograms) {
     expect_golden(kernel_w.sum(0).max().item<double>(), 0.01817, 1e-5);
 }
 
-/// Check the response of the anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre row and
-/// 0.003 for the remaining peak on W, come from WCT's spng: positions are truncated, and values are five times too large
-/// (docs/physics-notes.md#differences-from-existing-programs).
+/// Check the response of the anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre
+/// row and 0.003 for the remaining peak on W, come from WCT's spng: positions are truncated, and values are
+/// five times too large (docs/physics-notes.md#differences-from-existing-programs).
 TEST(ResponseKernel, SecondResponseFileCollectsOnV) {
     const FieldResponse response =
         load_field_response(test::data_file("np04hd-garfield-6paths-mcmc-bestfit.json.gz"));

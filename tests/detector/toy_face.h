@@ -1,6 +1,6 @@
 #pragma once
-// A face whose cells can be computed by hand: U wires at z = 0, 1, ..., V wires at y = 0, 1, ... and diagonal W wires,
-// so that U wire i crosses V wire j on W wire i + j.
+// A face whose cells can be computed by hand: U wires at z = 0, 1, ..., V wires at y = 0, 1, ... and diagonal
+// W wires, so that U wire i crosses V wire j on W wire i + j.
 
 #include "spng/detector/wires.h"
 
@@ -8,8 +8,8 @@
 
 namespace spng::test {
 
-/// Return n wires with centres at pitch coordinates 0, pitch, 2 pitch, ..., each from `low` to `high` along its
-/// direction. Channel `first_channel` + i reads wire i.
+/// Return n wires with centres at pitch coordinates 0, pitch, 2 pitch, ..., each from `low` to `high` along
+/// its direction. Channel `first_channel` + i reads wire i.
 inline WirePlane toy_plane(int ident, Point2 direction, double pitch, int n, double low, double high,
                            int first_channel) {
     WirePlane plane{.ident = ident,

@@ -14,7 +14,8 @@ namespace {
 using namespace spng;
 using nlohmann::json;
 
-/// Return one anode, one face, one plane of three vertical wires 5 mm apart, listed in reverse and one upside down.
+/// Return one anode, one face, one plane of three vertical wires 5 mm apart, listed in reverse and one upside
+/// down.
 json three_wires() {
     return json::parse(R"({"Store": {
         "anodes": [{"Anode": {"ident": 7, "faces": [0]}}],

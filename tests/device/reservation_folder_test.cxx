@@ -36,8 +36,8 @@ protected:
     std::string m_root;
 };
 
-/// Check that a reservation gets all memory although an object in the folder has the name of a holding reservation,
-/// and that the object remains.
+/// Check that a reservation gets all memory although an object in the folder has the name of a holding
+/// reservation, and that the object remains.
 void expect_no_claim(const std::string& root, const fs::path& strange) {
     Reservation reservation(root, {.device = "host", .bytes = 100, .capacity = 100});
     EXPECT_TRUE(reservation.try_to_hold()) << reservation.in_front();

@@ -38,8 +38,8 @@ protected:
         return {.device = "host", .bytes = bytes, .capacity = capacity, .purpose = "a test", .since = "now"};
     }
 
-    /// Start a process that joins the queue for so many bytes, holds them as soon as it can, and lives until it is
-    /// killed. It writes a byte into the pipe when it holds them.
+    /// Start a process that joins the queue for so many bytes, holds them as soon as it can, and lives until
+    /// it is killed. It writes a byte into the pipe when it holds them.
     pid_t holder(std::int64_t bytes, int tell = -1) {
         const pid_t child = fork();
         if (child == 0) {
@@ -172,8 +172,8 @@ TEST_F(ReservationTest, DeadWaitingProcessIsSkipped) {
 
 TEST_F(ReservationTest, FilesOfDeadProcessesAndOtherFilesDoNotCount) {
     { Reservation makes_the_folder(m_root, request(1)); }
-    // Files of a killed process, of a process whose id is used again, a damaged file and one of another kind, all
-    // without a lock; and a locked file with an unexpected name.
+    // Files of a killed process, of a process whose id is used again, a damaged file and one of another kind,
+    // all without a lock; and a locked file with an unexpected name.
     const std::vector<std::string> stale{"000000000007-999999-100-holding.reservation",
                                          "000000000008-" + std::to_string(getpid()) +
                                              "-100-holding.reservation",

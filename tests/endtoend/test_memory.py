@@ -87,9 +87,9 @@ class TestPlan:
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
         assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
-        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), (
-            lines
-        )
+        assert lines[3].startswith(
+            "memory: of a long readout each readout window of 18000 ticks is an event: "
+        ), lines
 
     def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
         """A window of 12000 ticks is planned for as an event of twice the ticks."""

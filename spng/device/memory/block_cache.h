@@ -11,13 +11,13 @@
 
 namespace spng {
 
-/// Allocator of CPU tensors that keeps released blocks of 1 MB and more, and reuses each as a whole. Events need the
-/// same sizes again and again: after the first events no page is new, and memory does not fragment as a heap does
-/// whose neighbours live for different times. Smaller blocks come from another allocator. Large ones use huge pages
-/// if the system offers them.
+/// Allocator of CPU tensors that keeps released blocks of 1 MB and more, and reuses each as a whole. Events
+/// need the same sizes again and again: after the first events no page is new, and memory does not fragment
+/// as a heap does whose neighbours live for different times. Smaller blocks come from another allocator.
+/// Large ones use huge pages if the system offers them.
 ///
-/// A block that was unused for `max_idle_allocations` is returned to the system when a new one is needed, so the
-/// blocks of another readout length do not stay forever. Thread-safe. Must outlive its blocks.
+/// A block that was unused for `max_idle_allocations` is returned to the system when a new one is needed, so
+/// the blocks of another readout length do not stay forever. Thread-safe. Must outlive its blocks.
 class BlockCache final : public c10::Allocator {
 public:
     static constexpr std::size_t smallest = std::size_t{1} << 20;

@@ -10,9 +10,9 @@
 namespace spng {
 namespace {
 
-/// Keep memory outside of tensors, such as the scratch memory of transforms and networks. glibc serves blocks above a
-/// threshold by mmap and unmaps them when freed. Without mmap they come from the heap, which keeps them until it is
-/// trimmed. Use one arena, so that buffers do not pile up in one arena per thread.
+/// Keep memory outside of tensors, such as the scratch memory of transforms and networks. glibc serves blocks
+/// above a threshold by mmap and unmaps them when freed. Without mmap they come from the heap, which keeps
+/// them until it is trimmed. Use one arena, so that buffers do not pile up in one arena per thread.
 void keep_the_heap() {
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, 2047 * 1024 * 1024);

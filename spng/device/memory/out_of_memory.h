@@ -1,6 +1,6 @@
 #pragma once
-// Convert exceptions of LibTorch and the C++ library to a readable Error. Exhausted memory has its own class, since a
-// run can react to it. For lost devices see lost_device.h.
+// Convert exceptions of LibTorch and the C++ library to a readable Error. Exhausted memory has its own class,
+// since a run can react to it. For lost devices see lost_device.h.
 
 #include "spng/core/error.h"
 
@@ -18,9 +18,9 @@ public:
 /// @param where  outer location to add; empty for none
 [[noreturn]] void rethrow_readable(const std::string& where);
 
-/// Return true if the text of an exception reports exhausted memory. Only LibTorch's allocator of device memory throws
-/// a class of its own; the allocators of CPU and page-locked memory, and libraries and networks with their own
-/// allocations, report it in their text.
+/// Return true if the text of an exception reports exhausted memory. Only LibTorch's allocator of device
+/// memory throws a class of its own; the allocators of CPU and page-locked memory, and libraries and networks
+/// with their own allocations, report it in their text.
 bool says_out_of_memory(const std::string& text);
 
 /// Return LibTorch's text without the C++ stack trace, which does not help a user; at most 600 characters.

@@ -1,6 +1,6 @@
 #pragma once
-// Reservations of device memory, so that processes that share a device do not exhaust it. First come, first served: a
-// smaller job does not overtake a waiting one, so large jobs get their turn.
+// Reservations of device memory, so that processes that share a device do not exhaust it. First come, first
+// served: a smaller job does not overtake a waiting one, so large jobs get their turn.
 
 #include "spng/device/memory/reservation_folder.h"
 
@@ -21,7 +21,8 @@ struct ReservationRequest {
     std::string since{};       ///< time of the request, for display
 };
 
-/// A claim on device memory. Held from the success of try_to_hold() until it is destroyed or the process ends.
+/// A claim on device memory. Held from the success of try_to_hold() until it is destroyed or the process
+/// ends.
 class Reservation {
 public:
     /// Join the queue.
@@ -58,8 +59,8 @@ struct ReservationWait {
     const std::atomic<int>* stop_signal = nullptr; ///< ends the waiting when it is not 0
 };
 
-/// Wait for a reservation. Log a warning at once and then every `report_seconds`. Time is counted by the sleeps, so
-/// setting a clock does not affect it.
+/// Wait for a reservation. Log a warning at once and then every `report_seconds`. Time is counted by the
+/// sleeps, so setting a clock does not affect it.
 /// @return null if the stop signal ended the waiting
 /// @throws Error(Device) after the timeout, naming the jobs in front, and as Reservation
 std::unique_ptr<Reservation> wait_for_reservation(const std::filesystem::path& root,

@@ -86,8 +86,8 @@ struct OpenedFile {
     std::string problem;
 };
 
-/// Open a regular file for reading. All users may write to the folder, so the path may be anything: never open a
-/// device, wait for the other end of a pipe, or follow a link.
+/// Open a regular file for reading. All users may write to the folder, so the path may be anything: never
+/// open a device, wait for the other end of a pipe, or follow a link.
 OpenedFile open_regular(const fs::path& path) {
     const std::string not_regular = "no regular file";
     struct stat state {};
@@ -113,8 +113,8 @@ std::string head_of(const FileDescriptor& file) {
     return content.substr(0, content.find('\0'));
 }
 
-/// Open a file, or create it. Opens an existing file without O_CREAT: the kernel rejects O_CREAT for other users' files
-/// in a folder that all may write to (fs.protected_regular).
+/// Open a file, or create it. Opens an existing file without O_CREAT: the kernel rejects O_CREAT for other
+/// users' files in a folder that all may write to (fs.protected_regular).
 FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
     for (;;) {
         FileDescriptor file = open_file(path, O_RDWR | O_NONBLOCK | O_NOCTTY);

@@ -1,8 +1,8 @@
 #pragma once
 // The folder in which processes coordinate their use of a device's memory. Each claim has one file,
-// `<ticket>-<process>-<bytes>-waiting.reservation` or `...-holding.reservation`, which its owner keeps locked with
-// flock: a claim is alive as long as that lock is held. The kernel releases the lock at any end of the owner, including
-// kill -9 and a reboot. A reused process id does no harm (docs/decisions/reservations.md).
+// `<ticket>-<process>-<bytes>-waiting.reservation` or `...-holding.reservation`, which its owner keeps locked
+// with flock: a claim is alive as long as that lock is held. The kernel releases the lock at any end of the
+// owner, including kill -9 and a reboot. A reused process id does no harm (docs/decisions/reservations.md).
 
 #include <cstdint>
 #include <filesystem>
@@ -26,8 +26,8 @@ private:
     int m_value;
 };
 
-/// A claim, parsed from the name of its file. The content of the file is only for display, so a damaged one does no
-/// harm.
+/// A claim, parsed from the name of its file. The content of the file is only for display, so a damaged one
+/// does no harm.
 struct ReservationClaim {
     std::int64_t ticket = 0; ///< lower means earlier
     std::int64_t process = 0;
@@ -46,8 +46,8 @@ struct ReservationLimits {
 class ReservationFolder {
 public:
     /// Find or create the folder of one device.
-    /// @param root    parent of the folders of all devices. If it is created: private for default_root(), else open
-    ///                to all users, as /tmp is
+    /// @param root    parent of the folders of all devices. If it is created: private for default_root(),
+    ///                else open to all users, as /tmp is
     /// @param device  "host", or the identity of a GPU
     /// @throws Error(Configuration) if the folder cannot be created or used, or belongs to another user
     ReservationFolder(const std::filesystem::path& root, const std::string& device);
@@ -61,16 +61,17 @@ public:
     /// @throws Error(Device) if another process holds the lock for 10 s
     FileDescriptor lock() const;
 
-    /// Return the claims of living owners, by ticket. Remove the files of dead owners. Skip files with another name, and
-    /// anything but readable regular files (pipes, devices, folders, links), with a warning. Call it under lock().
+    /// Return the claims of living owners, by ticket. Remove the files of dead owners. Skip files with
+    /// another name, and anything but readable regular files (pipes, devices, folders, links), with a
+    /// warning. Call it under lock().
     std::vector<ReservationClaim> claims() const;
 
     /// Create the file of a claim, locked by this process. Call it under lock().
     /// @throws Error(Configuration) if the file cannot be created or locked
     FileDescriptor create(const ReservationClaim& claim, const std::string& content) const;
 
-    /// Return the limits from the file `limits` of the device's folder or of the root: lines "bytes 40GB" and "slots 2".
-    /// Skip unreadable lines, and anything but regular files, with a warning.
+    /// Return the limits from the file `limits` of the device's folder or of the root: lines "bytes 40GB" and
+    /// "slots 2". Skip unreadable lines, and anything but regular files, with a warning.
     /// @param standard  values of limits that the files do not set
     ReservationLimits limits(ReservationLimits standard) const;
 

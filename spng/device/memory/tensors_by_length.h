@@ -11,8 +11,8 @@
 
 namespace spng {
 
-/// Keeps the latest tensor on the CPU and all tensors on a device: queued work of other events may still read an
-/// earlier one, and captured graphs read it as long as the job runs. Thread-safe.
+/// Keeps the latest tensor on the CPU and all tensors on a device: queued work of other events may still read
+/// an earlier one, and captured graphs read it as long as the job runs. Thread-safe.
 class TensorsByLength {
 public:
     /// Return the tensor of this length; every stream may read it.

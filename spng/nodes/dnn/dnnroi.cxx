@@ -15,8 +15,8 @@
 namespace spng {
 namespace {
 
-/// Memory of a forward of the shipped network, bytes per sample of one view: its widest layers of features at
-/// the input's resolution. Others may take more or less; SPNGTorchService measures its own.
+/// Memory of a forward of the shipped network [bytes per sample of one view]: its widest feature layers at
+/// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
 constexpr std::int64_t network_features = 3;
 

@@ -39,7 +39,7 @@ std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const
 
 void TorchService::configured() {
     if (config().probe.size() != 3) {
-        reject("probe", std::to_string(config().probe.size()) + " numbers", "three: view, channel, tick");
+        reject("probe", std::to_string(config().probe.size()) + " values", "three: view, channel, tick");
     }
     m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
                config().probe[2]};
