@@ -134,7 +134,7 @@ def test_it_goes_on_where_it_stopped(
     monkeypatch.setenv("STUB_FAIL", "7")
     assert branches("fast", "slow", "--runs", "4") == 2
     told = capsys.readouterr().err
-    assert "out of luck" in told and "goes on from here" in told
+    assert "out of luck" in told and "continues from here" in told
     monkeypatch.delenv("STUB_FAIL")
     assert branches("fast", "slow", "--runs", "4") == 1
     assert "4 of 8 are done" in capsys.readouterr().err

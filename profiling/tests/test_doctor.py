@@ -179,7 +179,7 @@ def test_command(capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert len(findings) >= 15 and {finding["state"] for finding in findings} <= {WORKS, MISSING, DOUBTFUL}
-    assert cli.main(["doctor"]) == 0 and "A profile can be trusted when:" in capsys.readouterr().out
+    assert cli.main(["doctor"]) == 0 and "A profile is reliable if:" in capsys.readouterr().out
     expected = int(next(finding for finding in findings if finding["name"] == "CUPTI")["state"] != WORKS)
     assert cli.main(["doctor", "--require", "CUPTI"]) == expected
     assert cli.main(["doctor", "--require", "luck"]) == 2

@@ -272,7 +272,7 @@ def test_a_part_of_a_profile(made, page: Page) -> None:
         "SPNGDNNROI:v",
     }
     assert part.row("stream 7") == [[("kernel1", 54 * MS - part.about["origin"], 5 * MS)]]
-    assert "only a chosen part" in part.text
+    assert "only a selected part" in part.text
 
 
 def test_output_beside_the_profile(made, capsys: pytest.CaptureFixture[str]) -> None:

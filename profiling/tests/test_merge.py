@@ -81,7 +81,7 @@ def test_equal_process_numbers_stay_apart(tmp_path: Path, capsys: pytest.Capture
     """Equal correlation numbers of two processes with one pid must not mix."""
     files = [rank(tmp_path / f"{name}.sqlite", 100, name, 0, "gpu") for name in ("alpha", "beta", "gamma")]
     with merged(tmp_path, *files) as profile:
-        assert capsys.readouterr().out.count("VM number is raised") == 2
+        assert capsys.readouterr().out.count("VM id is raised") == 2
         ranges = profile.ranges
         assert set(pid_of(ranges.thread).tolist()) == {100} and set(tid_of(ranges.thread).tolist()) == {1}
         assert len(set(process_of(ranges.thread).tolist())) == 3
