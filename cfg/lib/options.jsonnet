@@ -30,9 +30,7 @@ function(given)
     local whole(name) = args.whole(name, given[name]);
     local boolean(name) = args.boolean(name, given[name]);
     local overlaps_files = boolean('overlap_files');
-    {
-        det: det,
-        anodes: anodes,
+    local options = {
         out_tags: out_tags,
         dumped: dumped,
         filters_noise: filters_noise,
@@ -62,4 +60,6 @@ function(given)
                 share_timeout: whole('share_timeout'),
             },
         },
-    }
+    };
+    // Read all options now: an error then leads to the job's file, not to the node that needs the value.
+    if std.toString(options) == '' then null else options { det: det, anodes: anodes }

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m scripts.dnnroi [--setting small] [--output FILE.ts]
 
-Simulates the events that the data folder lacks, trains (a run that was stopped goes on at its last checkpoint), measures
-the network on events that it never saw, draws the figures and writes the file. docs/dnnroi.md says what comes out.
+Simulates the events that the data folder lacks, trains (an interrupted training resumes at its last checkpoint), measures
+the network on held-out events, draws the figures and writes the file. docs/dnnroi.md describes the result.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from .simulation import ProgramFailed
 from .training import OtherTraining, Training, best_device, train
 
 BAR = 30  # characters
-EVERY_S = 10.0  # between lines where the output is no terminal
+EVERY_S = 10.0  # between lines if the output is no terminal
 
 
 class ProgressBar:
-    """done/total with the time left: redrawn in a terminal, now and then a line elsewhere."""
+    """done/total with the time left: redrawn in a terminal, a line every EVERY_S elsewhere."""
 
     def __init__(self) -> None:
         self._begin = self._shown = time.monotonic()
@@ -56,14 +56,17 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--setting", choices=SETTINGS, default="full", help="how much of everything (default full)"
+        "--setting",
+        choices=SETTINGS,
+        default="full",
+        help="numbers of events and training steps (default full)",
     )
     parser.add_argument(
         "--data",
         type=Path,
         default=cache / "events",
         metavar="FOLDER",
-        help=f"simulated events, made when missing (default {cache / 'events'})",
+        help=f"simulated events; missing ones are made (default {cache / 'events'})",
     )
     parser.add_argument(
         "--work", type=Path, metavar="FOLDER", help=f"checkpoint and figures (default {cache}/SETTING)"
@@ -73,18 +76,18 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
         "--package",
         type=Path,
         metavar="FILE.pt2",
-        help="write the network also as machine code for this machine's device, with AOTInductor",
+        help="also write the network as machine code for this machine's device, by AOTInductor",
     )
     parser.add_argument(
         "--measure-noise",
         type=Path,
         metavar="FILE.ts",
-        help="no training: measure the noise of the setting's events and write it into this model's metadata",
+        help="instead of training: measure the noise of the setting's events and write it into this model's metadata",
     )
-    parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
-    parser.add_argument("--seed", type=int, help="of the weights and crops (default 1)")
+    parser.add_argument("--fresh", action="store_true", help="start anew even if there is a checkpoint")
+    parser.add_argument("--seed", type=int, help="seed of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
-    parser.add_argument("--threads", type=int, help="threads of the CPU (default all cores)")
+    parser.add_argument("--threads", type=int, help="CPU threads (default all cores)")
     parser.add_argument(
         "--build", type=Path, metavar="FOLDER", help="build folder (default that of ./wcb configure)"
     )
@@ -95,22 +98,22 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
 
 
 def chosen_setting(options: argparse.Namespace) -> Setting:
-    """The named setting with what the command line changes."""
+    """Return the named setting with the changes of the command line."""
     setting = SETTINGS[options.setting]
     changes = {name: value for name in ("seed", "steps") if (value := getattr(options, name)) is not None}
     return dataclasses.replace(setting, training=dataclasses.replace(setting.training, **changes))
 
 
 def wire_cell(options: argparse.Namespace) -> Path:
-    """The program that simulates."""
+    """Return the path of wire-cell."""
     build = options.build.resolve() if options.build else build_folder()
     if build is None or not (build / "bin" / "wire-cell").exists():
-        fail("no wire-cell: run ./wcb first, or name its folder with --build")
+        fail("wire-cell is not built. To fix: ./wcb, or give its build folder by --build")
     return build / "bin" / "wire-cell"
 
 
 def measure_noise(options: argparse.Namespace) -> None:
-    """Give a file that was trained without them the keys about noise; its code and weights stay as they are."""
+    """Write the keys about noise into the metadata of a model file; keep its code and weights."""
     setting = chosen_setting(options)
     make_events(options.data, setting.training_seeds(), wire_cell(options), ProgressBar())
     found = noise.metadata(EventSet(options.data, setting.training_seeds()))
@@ -122,7 +125,7 @@ def measure_noise(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Data, training, figures, file."""
+    """Simulate events, train, measure and write the model."""
     setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -137,7 +140,7 @@ def run(options: argparse.Namespace) -> None:
     training = Training(setting.training, device)
     if checkpoint.exists() and not options.fresh:
         training.load(checkpoint)
-        say(f"going on from step {training.step} of {checkpoint}")
+        say(f"resuming at step {training.step} of {checkpoint}")
     events = EventSet(options.data, setting.training_seeds())
     train(training, events, checkpoint, ProgressBar())
 
@@ -167,13 +170,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def main(words: list[str], description: str) -> int:
-    """The command; the exit status."""
+    """Run the command; return the exit status."""
     options = arguments(words, description)
     try:
         (measure_noise if options.measure_noise else run)(options)
     except (ProgramFailed, OtherTraining) as failure:
         fail(str(failure), 1)
     except KeyboardInterrupt:
-        say("\nstopped; the same command goes on from the last checkpoint")
+        say("\nstopped; the same command resumes at the last checkpoint")
         return 130
     return 0

@@ -1,8 +1,8 @@
 """The simulated set on disk, and the crops of a training step.
 
-An event is one compressed file: charge image and truth as float16, masks as bits. What the network shall find is made
-from the truth when the set is read, so the rule can change without a new simulation. A crop depends on the seed of the
-training and the number of the step only, so a resumed training sees the same crops.
+An event is one compressed file: charge image and truth as float16, masks as bits. The targets are made from the truth when
+the set is read, so the rule can change without a new simulation. A crop depends only on the seed of the training and the
+index of the step, so a resumed training sees the same crops.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Progress = Callable[[int, int, str], None]
 
 
 def event_file(folder: Path, seed: int) -> Path:
-    """Where the event of a seed is kept."""
+    """Return the path of the event of a seed."""
     return folder / f"event-{seed:07d}.npz"
 
 
 def write_event(path: Path, event: Event) -> None:
-    """Complete or not at all (see output_file)."""
+    """Write an event completely or not at all (see output_file)."""
     bits = event.masks[:, 0].astype(np.uint8) + 2 * event.masks[:, 1].astype(np.uint8)
     limit = np.finfo(np.float16).max
     with output_file(path) as partial:
@@ -42,7 +42,7 @@ def write_event(path: Path, event: Event) -> None:
 
 
 def read_event(path: Path) -> Event:
-    """What write_event wrote."""
+    """Read a file of write_event."""
     with np.load(path) as arrays:
         bits = arrays["bits"]
         masks = np.stack([bits & 1, bits >> 1 & 1], axis=1).astype(bool)
@@ -66,12 +66,12 @@ def make_events(
 
 @dataclass(frozen=True)
 class CropRule:
-    """Crops of a step and how they are varied."""
+    """Crops of a step and their variations."""
 
     count: int = 16
     channels: int = 64
     samples: int = 512
-    on_charge: float = 0.85  # share of crops laid around a true sample
+    on_charge: float = 0.85  # share of crops around a true sample
     dead: float = 0.2  # share of crops with dead channels, up to three
 
 
@@ -85,16 +85,16 @@ class EventSet:
         self.truth = np.concatenate([event.truth for event in events])
         self.target = np.stack([regions(view.astype(np.float32), rule) for view in self.truth])
         self._charged = [np.flatnonzero(view) for view in self.target]
-        self._with_charge = [view for view, places in enumerate(self._charged) if len(places)]
+        self._with_charge = [view for view, samples in enumerate(self._charged) if len(samples)]
 
     def features(self, view: int) -> np.ndarray:
-        """The network's input, float32 (3, channel, sample)."""
+        """Return the network's input, float32 (3, channel, sample)."""
         return np.concatenate(
             [self.charge[view : view + 1].astype(np.float32) / ELECTRONS, self.masks[view].astype(np.float32)]
         )
 
-    def _place(self, rng: np.random.Generator, rule: CropRule) -> tuple[int, int, int]:
-        """View, first channel (the axis is cyclic) and first sample of a crop."""
+    def _crop_origin(self, rng: np.random.Generator, rule: CropRule) -> tuple[int, int, int]:
+        """Draw view, first channel (the axis is cyclic) and first sample of a crop."""
         channels, samples = self.charge.shape[1:]
         last = max(samples - rule.samples, 0)
         if self._with_charge and rng.random() < rule.on_charge:
@@ -107,22 +107,22 @@ class EventSet:
     def crops(
         self, seed: int, step: int, rule: CropRule
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """A step's crops: features (crop, 3, channel, sample), target, true charge, and 0 where a sample does not count.
+        """Return a step's crops: features, target, true charge, and the weight of each sample (0 on dead channels, else 1).
 
-        All but the features (crop, 1, channel, sample), float32.
+        Features are (crop, 3, channel, sample), the others (crop, 1, channel, sample); all float32.
         """
         rng = np.random.default_rng((seed, step))
         rows_of_all = self.charge.shape[1]
         parts: list[tuple[np.ndarray, ...]] = []
         for _ in range(rule.count):
-            view, row, first = self._place(rng, rule)
+            view, row, first = self._crop_origin(rng, rule)
             rows = np.arange(row, row + rule.channels)
             if rng.random() < 0.5:
                 rows = rows[::-1]  # the response is the same on both sides of a wire
             rows = rows % rows_of_all
-            window = slice(first, first + rule.samples)
-            charge = self.charge[view][rows, window].astype(np.float32) / ELECTRONS
-            masks = self.masks[view][:, rows, window].astype(np.float32)
+            samples = slice(first, first + rule.samples)
+            charge = self.charge[view][rows, samples].astype(np.float32) / ELECTRONS
+            masks = self.masks[view][:, rows, samples].astype(np.float32)
             counts = np.ones_like(charge)
             if rng.random() < rule.dead:
                 dead = rng.choice(rule.channels, rng.integers(1, 4), replace=False)
@@ -130,8 +130,8 @@ class EventSet:
             parts.append(
                 (
                     np.concatenate([charge[None], masks]),
-                    self.target[view][rows, window][None].astype(np.float32),
-                    self.truth[view][rows, window][None].astype(np.float32),
+                    self.target[view][rows, samples][None].astype(np.float32),
+                    self.truth[view][rows, samples][None].astype(np.float32),
                     counts[None],
                 )
             )

@@ -1,4 +1,4 @@
-"""How good a network is on events that it never saw: by sample, with the definitions of tests/reference/metrics.py."""
+"""Figures of merit of a network on held-out events, by sample, as defined in tests/reference/metrics.py."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ MASK_THRESHOLD = 0.5  # DNNROI's
 
 @dataclass(frozen=True)
 class Counts:
-    """Samples by probability, ascending in BINS equal steps: those with true charge and those without, (view, bin)."""
+    """Histograms of the probability in BINS equal steps, (view, bin): samples with true charge and without."""
 
     true: np.ndarray
     other: np.ndarray
 
     def above(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """True and other samples above a threshold, (view,)."""
+        """Return the numbers of true and other samples above a threshold, (view,)."""
         first = int(round(threshold * BINS))
         return self.true[:, first:].sum(axis=1), self.other[:, first:].sum(axis=1)
 
 
 @dataclass(frozen=True)
 class Merit:
-    """Of one view at one threshold: shares of samples.
+    """Shares of samples of one view at one threshold.
 
-    efficiency  true samples in a region / true samples
-    purity      samples in a region that are true / samples in a region
-    false_rate  other samples in a region / other samples
+    efficiency  true samples in an ROI / true samples
+    purity      true samples in an ROI / samples in an ROI
+    false_rate  other samples in an ROI / other samples
     """
 
     efficiency: float
@@ -45,7 +45,7 @@ class Merit:
 
 
 def probabilities(network: DNNROINet, events: EventSet, view: int) -> np.ndarray:
-    """What the network says of one view of an event, (channel, sample)."""
+    """Return the network's probabilities for one view of an event, (channel, sample)."""
     network.eval()
     device = next(network.parameters()).device
     with torch.no_grad():
@@ -54,19 +54,19 @@ def probabilities(network: DNNROINet, events: EventSet, view: int) -> np.ndarray
 
 
 def count(network: DNNROINet, events: EventSet) -> Counts:
-    """Count samples by probability, true ones with more than TRUE_PIXEL_ELECTRONS in one of their ticks."""
+    """Count samples by probability. A true sample has more than TRUE_PIXEL_ELECTRONS in one of its ticks."""
     counted = np.zeros((2, len(VIEWS), BINS), dtype=np.int64)
-    for number in range(len(events.charge)):
-        probability = probabilities(network, events, number)
-        true = events.truth[number] > TRUE_PIXEL_ELECTRONS
-        index = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+    for index in range(len(events.charge)):
+        probability = probabilities(network, events, index)
+        true = events.truth[index] > TRUE_PIXEL_ELECTRONS
+        bins = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
         for part, which in enumerate((true, ~true)):
-            counted[part, number % len(VIEWS)] += np.bincount(index[which], minlength=BINS)
+            counted[part, index % len(VIEWS)] += np.bincount(bins[which], minlength=BINS)
     return Counts(counted[0], counted[1])
 
 
 def merits(counts: Counts, threshold: float = MASK_THRESHOLD) -> dict[str, Merit]:
-    """Of each view. Ratios without a denominator are nan."""
+    """Return the merits of each view; a ratio with denominator zero is nan."""
     true, other = counts.above(threshold)
     all_true, all_other = counts.above(0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -81,7 +81,7 @@ def merits(counts: Counts, threshold: float = MASK_THRESHOLD) -> dict[str, Merit
 
 
 def area_under_roc(counts: Counts) -> dict[str, float]:
-    """The chance that a true sample has a higher probability than another one, by view."""
+    """Return by view the chance that a true sample has a higher probability than another sample."""
     areas = {}
     for i, view in enumerate(VIEWS):
         efficiency = np.cumsum(counts.true[i, ::-1]) / max(counts.true[i].sum(), 1)

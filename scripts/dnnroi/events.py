@@ -1,7 +1,7 @@
-"""What crosses the detector in the events of the training: depositions of straight tracks, steep ones and points.
+"""Depositions of the training events: straight tracks, steep tracks and points.
 
-The mixture is wide on purpose, from noise alone to 60 tracks, with more tracks near the drift direction than nature
-has, since they are what a chain without a network loses. Figures are made with the generators of the simulation itself.
+The mixture is wide, from noise alone to 60 tracks, with more tracks near the drift direction than in nature, since a chain
+without a network loses these. Figures of merit use events of the simulation's own generators.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STEP_MM = (
     0.7  # between depositions: well below the impact positions, which are 0.47 mm apart, after diffusion
 )
 ELECTRONS_PER_MM = 5000.0  # of a minimum ionising particle, after recombination
-# The drift volume of anode 0 of ProtoDUNE-HD, x along the drift; 10 mm off the response plane.
+# The drift volume of anode 0 of ProtoDUNE-HD, x along the drift, from 10 mm before the response plane.
 LOW_MM = np.array([-3420.0, 90.0, 15.0])
 HIGH_MM = np.array([-20.0, 6045.0, 2285.0])
 # Unit vectors across the wires of U and V in (y, z): 35.707 degrees from the vertical.
@@ -28,22 +28,22 @@ class Mixture:
 
     empty: float = 0.03  # share of events without charge
     tracks: tuple[float, float] = (2.0, 60.0)  # isotropic; the logarithm is uniform
-    steep: int = 12  # at most so many near the drift direction
-    # Between a steep track and the pitch direction of U or V; steeper ones are more frequent, since their pulses differ more.
+    steep: int = 12  # largest number of tracks near the drift direction
+    # Angle between a steep track and the pitch direction of U or V; steeper tracks are more frequent, since their pulses differ more.
     steep_degrees: tuple[float, float] = (60.0, 89.8)
-    points: int = 60  # at most so many depositions of one point
+    points: int = 60  # largest number of depositions of one point
     point_electrons: tuple[float, float] = (3e3, 1e5)
 
 
 def _inside(start: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
-    """Distances along the line between which it is in the drift volume."""
+    """Return the distances along the line at which it enters and leaves the drift volume."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossings = np.sort(np.stack([(LOW_MM - start) / direction, (HIGH_MM - start) / direction]), axis=0)
     return float(np.nanmax(crossings[0])), float(np.nanmin(crossings[1]))
 
 
 def _line(rng: np.random.Generator, direction: np.ndarray, longest: float) -> np.ndarray:
-    """Depositions (4, n) x, y, z [mm] and electrons of a track with fluctuating ionisation, some heavily ionising."""
+    """Return depositions (4, n), x, y, z [mm] and electrons, of a track with fluctuating ionisation; a tenth ionise heavily."""
     through = rng.uniform(LOW_MM, HIGH_MM)
     begin, end = _inside(through, direction)
     length = min(end - begin, longest)
@@ -54,7 +54,7 @@ def _line(rng: np.random.Generator, direction: np.ndarray, longest: float) -> np
     scale = (
         ELECTRONS_PER_MM * rng.uniform(0.85, 1.45) * (rng.uniform(1.5, 4.0) if rng.random() < 0.1 else 1.0)
     )
-    # Fluctuations: a normal core and, every 30 mm or so, an electron that takes more.
+    # Fluctuations: a normal core and, about every 30 mm, a delta electron.
     fluctuation = rng.normal(1.0, 0.2, steps).clip(0.2)
     knocks = rng.random(steps) < STEP_MM / 30.0
     fluctuation[knocks] += rng.pareto(1.8, int(knocks.sum())).clip(max=30.0)
@@ -67,7 +67,7 @@ def _isotropic(rng: np.random.Generator) -> np.ndarray:
 
 
 def _steep(rng: np.random.Generator, degrees: tuple[float, float]) -> np.ndarray:
-    """A direction at an angle to the pitch direction of U or V, not quite in the plane of drift and pitch."""
+    """Draw a direction at an angle to the pitch direction of U or V, near the plane of drift and pitch."""
     low, high = degrees
     angle = np.radians(high - (high - low) * rng.random() ** 2)
     across = PITCH_DIRECTIONS[rng.integers(2)] * rng.choice([-1.0, 1.0])
@@ -78,7 +78,7 @@ def _steep(rng: np.random.Generator, degrees: tuple[float, float]) -> np.ndarray
 
 
 def depositions(seed: int, mixture: Mixture = Mixture()) -> np.ndarray:
-    """One event. -> depo_data (7, n) float64: t [ns], q [electrons, negative], x, y, z [mm], two zeros for the widths."""
+    """Return one event as depo_data (7, n) float64: t [ns], q [electrons, negative], x, y, z [mm], two zeros for the widths."""
     rng = np.random.default_rng(seed)
     parts = [np.zeros((4, 0))]
     if rng.random() >= mixture.empty:

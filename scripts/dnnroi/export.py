@@ -1,4 +1,4 @@
-"""A trained network as a file for SPNGTorchService: probabilities instead of logits, and what the file says of itself."""
+"""Write a trained network as a file for SPNGTorchService: with probabilities instead of logits, and metadata."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ METADATA = "extra/metadata.json"  # a record of a TorchScript file
 
 
 class Probability(nn.Module):
-    """(view, 3, channel, tick) images -> (view, 1, channel, tick) probabilities of a region."""
+    """(view, 3, channel, tick) ROI images -> (view, 1, channel, tick) probabilities of an ROI."""
 
     def __init__(self, network: DNNROINet) -> None:
         super().__init__()
         self.network = network
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Probabilities."""
+        """Return probabilities."""
         return torch.sigmoid(self.network(images))
 
 
 def commit(root: Path) -> str:
-    """Of the checkout, with -dirty when this package differs from it; unknown where there is no git."""
+    """Return the commit of the checkout, with -dirty if this package differs from it; unknown without git."""
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
@@ -45,9 +45,9 @@ def commit(root: Path) -> str:
 def metadata(
     network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the file says of itself: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
+    """Return the metadata: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
-    noise: that of the training, as noise.metadata gives it.
+    noise: of the training events, by noise.metadata.
     """
     return {
         **noise,
@@ -68,17 +68,17 @@ def metadata(
 
 
 def script(network: DNNROINet) -> torch.jit.ScriptModule:
-    """The network for inference in TorchScript, on the CPU; constants folded, so no training state is left."""
+    """Return the network for inference in TorchScript, on the CPU, with constants folded and without training state."""
     module = Probability(network).cpu().eval()
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", DeprecationWarning
-        )  # TorchScript goes out of use; the product still reads it
+        )  # TorchScript is deprecated; SPNGTorchService still reads it
         return torch.jit.freeze(torch.jit.script(module))
 
 
 def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) -> int:
-    """Write the file, complete or not at all (see output_file); its bytes."""
+    """Write the file completely or not at all (see output_file); return its size."""
     # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".
     content = with_metadata(script(network).save_to_buffer(), about)
     write_whole(path, content)
@@ -86,15 +86,16 @@ def write_torch_script(path: Path, network: DNNROINet, about: dict[str, Any]) ->
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, complete or not at all (see output_file)."""
+    """Write a file completely or not at all (see output_file)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with output_file(path) as partial:
         partial.write_bytes(content)
 
 
 def _records(content: bytes) -> dict[str, bytes]:
-    """The records of a TorchScript file by name, without those that its writer adds by itself, and without those for messages of
-    errors, which name source files in folders of this machine."""
+    """Return the records of a TorchScript file by name, without those that the writer adds and without those for error
+    messages, which name source files of this machine.
+    """
     reader = torch._C.PyTorchFileReader(io.BytesIO(content))
     own = ("version", "byteorder", ".data/serialization_id")
     return {
@@ -105,12 +106,12 @@ def _records(content: bytes) -> dict[str, bytes]:
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:
-    """What a TorchScript file says of itself."""
+    """Return the metadata of a TorchScript file."""
     return json.loads(_records(content)[METADATA])
 
 
 def with_metadata(content: bytes, about: dict[str, Any]) -> bytes:
-    """The same TorchScript file with other metadata: code and weights stay as they are, byte by byte."""
+    """Return the TorchScript file with other metadata and the same bytes of code and weights."""
     records = _records(content)
     records[METADATA] = json.dumps(about, indent=2, sort_keys=True).encode()
     stream = io.BytesIO()

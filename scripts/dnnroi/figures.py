@@ -29,8 +29,8 @@ def _roc(axes: plt.Axes, counts: Counts) -> None:
         xscale="log",
         xlim=(1e-4, 1),
         ylim=(0.5, 1.005),
-        xlabel="share of other samples in regions",
-        ylabel="share of true samples in regions",
+        xlabel="share of other samples in ROIs",
+        ylabel="share of true samples in ROIs",
         title="ROC; dots: threshold 0.5",
     )
     axes.legend(loc="lower right")
@@ -63,18 +63,18 @@ def _confusion(axes: plt.Axes, counts: Counts) -> None:
     table = np.array([[true, all_true - true], [other, all_other - other]])
     shares = table / table.sum(axis=1, keepdims=True)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    for (row, column), number in np.ndenumerate(table):
+    for (row, column), count in np.ndenumerate(table):
         axes.text(
             column,
             row,
-            f"{number:,}\n{100 * shares[row, column]:.2f} %",
+            f"{count:,}\n{100 * shares[row, column]:.2f} %",
             ha="center",
             va="center",
             color="white" if shares[row, column] > 0.5 else "black",
         )
     axes.set(
         xticks=[0, 1],
-        xticklabels=["in a region", "outside"],
+        xticklabels=["in an ROI", "outside"],
         yticks=[0, 1],
         yticklabels=["true,\n> 500 e", "other"],
         title="Samples of U and V at threshold 0.5",
@@ -91,7 +91,7 @@ def _loss(axes: plt.Axes, losses: list[float]) -> None:
 
 
 def draw(path: Path, counts: Counts, losses: list[float]) -> None:
-    """One picture with the four of them."""
+    """Draw ROC, thresholds, confusion and loss as one picture."""
     figure, axes = plt.subplots(2, 2, figsize=(11, 9), constrained_layout=True)
     _roc(axes[0, 0], counts)
     _thresholds(axes[0, 1], counts)

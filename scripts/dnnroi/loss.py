@@ -1,4 +1,4 @@
-"""What the training minimises."""
+"""Loss function of the training."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ HEAVIEST = 4.0
 def weighted_loss(
     logits: torch.Tensor, target: torch.Tensor, truth: torch.Tensor, counts: torch.Tensor
 ) -> torch.Tensor:
-    """Mean cross entropy with the weight 1 + truth / HEAVY_ELECTRONS, at most HEAVIEST.
+    """Return the mean cross entropy with the weight 1 + truth / HEAVY_ELECTRONS, at most HEAVIEST.
 
-    A hole in a long pulse costs more charge than a lost end, since the baseline is drawn anew on both sides of it. Ends and
-    empty samples have weight 1, so that the output there stays the probability of the target.
+    A hole in a long pulse costs more charge than a lost end, since each side of it gets its own baseline. Ends and empty
+    samples have weight 1, so that the output there is the probability of the target.
 
     All (crop, 1, channel, sample) float32. truth: electrons; counts: 0 for samples that do not count.
     """

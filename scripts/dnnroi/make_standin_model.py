@@ -1,10 +1,10 @@
 """Write data/dnnroi-standin.ts, a network with the interface of a trained one and weights chosen by hand.
 
-It lets tests and `model=standin` run the whole chain of a network where no trained model can be shipped. It is a smooth
-threshold on the charge image, lower where the other views confirm it; like a U-Net it has a fine and a pooled branch. It
-is not trained, and says so: metadata.json in the file carries "stand_in": true.
+Tests and `model=standin` use it to run the chain with a network that needs no training. It applies a smooth threshold to
+the charge image, lower where the other views confirm the charge; like a U-Net it has a fine and a pooled branch.
+metadata.json in the file marks it as untrained by "stand_in": true.
 
-The bytes depend on the version of torch only, not on the place or time of the run.
+The bytes depend on the version of torch only, not on folder or time of the run.
 
 Run from the repository root: .venv/bin/python -m scripts.dnnroi.make_standin_model [FILE]
 """
@@ -49,7 +49,7 @@ def forward(self, features):
 
 
 class StandIn(torch.jit.ScriptModule):
-    """(view, 3, channel, tick) -> (view, 1, channel, tick); compiled from text so that no file path enters the file."""
+    """(view, 3, channel, tick) -> (view, 1, channel, tick). Compiled from a string so that no source path enters the file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,12 +63,12 @@ class StandIn(torch.jit.ScriptModule):
 
 
 def main() -> None:
-    """Write the file named on the command line, else the one in data/."""
+    """Write the file named on the command line, by default the one in data/."""
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("data/dnnroi-standin.ts")
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", DeprecationWarning
-        )  # TorchScript goes out of use; the product still reads it
+        )  # TorchScript is deprecated; SPNGTorchService still reads it
         model = StandIn().eval()
         text = json.dumps(METADATA, indent=2, sort_keys=True)
         # The folder inside the archive is named after the file: save to a buffer, whose name is always "archive".

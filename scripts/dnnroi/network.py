@@ -1,8 +1,8 @@
-"""The network: a small U-Net of separable convolutions on patches of the images.
+"""The network: a small U-Net of separable convolutions on patches of the ROI images.
 
-Every convolution works on patches of 2 channels x 4 samples or coarser, where the arithmetic is an eighth of that on
-samples; the 8 outputs of a patch are rearranged into its samples. Pooling goes faster along time than across channels,
-since pulses of steep tracks last hundreds of samples but a track moves one channel at a time.
+Every convolution works on patches of 2 channels x 4 samples or coarser, with an eighth of the operations on samples; the 8
+outputs of a patch are rearranged into its samples. Pooling is coarser along time than across channels, since pulses of steep
+tracks last hundreds of samples, but a track crosses one channel at a time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ ELECTRONS = 4000.0  # one unit of the charge image; the metadata's scale is its 
 REBIN = 4  # ticks of a sample
 PATCH = (2, 4)  # channels, samples
 POOLS = ((2, 2), (2, 4))  # channels, patches: from one level to the next
-NOISE_UNITS = (
-    8.0  # noise of the charge image, some 500 electrons, becomes about 1 before its logarithm is taken
-)
+NOISE_UNITS = 8.0  # scales the noise of the charge image, about 500 electrons, to about 1 before asinh
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Features at the three levels, fine to coarse, and separable convolutions at each on the way down and up."""
+    """Features at the three levels, fine to coarse, and numbers of separable convolutions at each, down and up."""
 
     features: tuple[int, int, int] = (32, 64, 96)
     down: tuple[int, int, int] = (2, 2, 4)
@@ -43,7 +41,7 @@ class Separable(nn.Module):
         self.norm = nn.BatchNorm2d(features)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Same shape."""
+        """Return the same shape."""
         return x + functional.relu(self.norm(self.mix(self.spread(x))))
 
 
@@ -52,17 +50,17 @@ def _blocks(count: int, features: int, kernel: tuple[int, int]) -> nn.Sequential
 
 
 class DNNROINet(nn.Module):
-    """(view, 3, channel, tick) images [loose / ELECTRONS, mp2, mp3] -> (view, 1, channel, tick) logits.
+    """(view, 3, channel, tick) ROI images [loose / ELECTRONS, mp2, mp3] -> (view, 1, channel, tick) logits.
 
-    Sizes of the last two axes are free: the bottom and right edges are padded with zeros to whole patches of the
-    coarsest level, and cut off again.
+    The last two axes may have any size: the network pads the bottom and right edges with zeros to whole patches of the
+    coarsest level, and removes the padding from its output.
     """
 
     def __init__(self, shape: Shape = Shape()) -> None:
         super().__init__()
         fine, middle, coarse = shape.features
         narrow, wide = (3, 5), (5, 5)
-        # TorchScript sees attributes of a module, not the constants of a file.
+        # TorchScript can use attributes of a module, but not constants of a file.
         self.multiple = (PATCH[0] * POOLS[0][0] * POOLS[1][0], PATCH[1] * POOLS[0][1] * POOLS[1][1])
         self.patch = PATCH
         self.noise_units = NOISE_UNITS
@@ -79,14 +77,14 @@ class DNNROINet(nn.Module):
         self.head = nn.Conv2d(fine, PATCH[0] * PATCH[1], 1)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Logits, (view, 1, channel, tick)."""
+        """Return logits, (view, 1, channel, tick)."""
         views, _, channels, ticks = images.shape
         more_channels = (self.multiple[0] - channels % self.multiple[0]) % self.multiple[0]
         more_ticks = (self.multiple[1] - ticks % self.multiple[1]) % self.multiple[1]
         charge = torch.asinh(images[:, :1] * self.noise_units)
         x = torch.cat([charge, images[:, 1:]], dim=1)
         x = functional.pad(x, [0, more_ticks, 0, more_channels])
-        x = x.contiguous(memory_format=torch.channels_last)  # in which oneDNN needs no copies between layers
+        x = x.contiguous(memory_format=torch.channels_last)  # oneDNN needs no copies between layers then
         fine = self.down_fine(functional.relu(self.stem(x)))
         middle = self.down_middle(self.pool_middle(fine))
         coarse = self.down_coarse(self.pool_coarse(middle))
@@ -99,7 +97,7 @@ class DNNROINet(nn.Module):
         return samples[:, :, :channels, :ticks]
 
     def halo(self) -> int:
-        """How far an output depends on input along ticks, in samples, to either side; from the kernels."""
+        """Return the receptive field along time to either side [samples], computed from the kernels."""
         reach, step = 0, PATCH[1]
         levels = ((self.down_fine, self.up_fine), (self.down_middle, self.up_middle), (self.down_coarse,))
         for level, blocks in enumerate(levels):
@@ -112,12 +110,12 @@ class DNNROINet(nn.Module):
 
 
 def parameters(network: nn.Module) -> int:
-    """Number of trained values."""
+    """Return the number of trained values."""
     return sum(parameter.numel() for parameter in network.parameters())
 
 
 def operations_per_sample(network: DNNROINet) -> float:
-    """Floating-point operations (two per multiplication and addition) of the convolutions for each sample of a view."""
+    """Return the floating-point operations (two per multiply-add) of the convolutions for each sample of a view."""
     channels, ticks = network.multiple
     total = 0
 

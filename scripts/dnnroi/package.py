@@ -1,7 +1,7 @@
-"""A trained network as machine code for one kind of device: an AOTInductor package (.pt2) for SPNGTorchService.
+"""Compile a trained network to machine code for one kind of device: an AOTInductor package (.pt2) for SPNGTorchService.
 
-Such a file needs no TorchScript, which is deprecated, but works only with the release of LibTorch and on the kind of
-processor and device that it was made on; so it is made where it is used and not part of the product.
+Such a file needs no TorchScript, which is deprecated, but works only with the same release of LibTorch and the same kind of
+processor and device. It is therefore made on the machine that uses it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from wirecell_profile.output_file import output_file
 from .export import Probability
 from .network import INPUTS, DNNROINet
 
-LARGEST = 65536  # channels or ticks of an image, as multiples of what the network wants
+LARGEST = 65536  # channels or ticks, in units of the network's `multiple`
 
 
 def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device: str = "cpu") -> int:
-    """Compile for any number of views and any size, and write the file, complete or not at all (see output_file); its bytes.
+    """Compile for any number of views and any size; write the file completely or not at all (see output_file); return its size.
 
     Takes a minute or two, a C++ compiler, and for device "cuda" a GPU.
     """
@@ -30,7 +30,7 @@ def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device:
     multiple = max(network.multiple)
     example = torch.zeros(2, len(INPUTS), 4 * multiple, 6 * multiple, device=device)
     size = torch.export.Dim
-    # In each the number of blocks is free: the service pads images to whole blocks.
+    # The numbers of blocks are free: the service pads its input to whole blocks.
     shapes = {
         0: size("view", min=1, max=64),
         2: multiple * size("channel_blocks", min=1, max=LARGEST),
@@ -40,7 +40,7 @@ def write_package(path: Path, network: DNNROINet, about: dict[str, Any], device:
         exported = torch.export.export(module, (example,), dynamic_shapes=(shapes,))
         path.parent.mkdir(parents=True, exist_ok=True)
         options = {"aot_inductor.metadata": {"metadata.json": json.dumps(about, sort_keys=True)}}
-        # The package holds its first file name, which must end in .pt2.
+        # The package stores its first file name, which must end in .pt2.
         with tempfile.TemporaryDirectory() as folder, output_file(path) as partial:
             package = Path(folder) / f"{path.stem}.tmp.pt2"
             torch._inductor.aoti_compile_and_package(

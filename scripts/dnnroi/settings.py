@@ -1,4 +1,4 @@
-"""The sizes of a training. Seeds of figures elsewhere are 900000 and above; these stay below."""
+"""Sizes of a training. All its seeds are below 900000, the first seed of `./wcb physics`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ FIRST_HELD_OUT_SEED = 200_000
 
 @dataclass(frozen=True)
 class Setting:
-    """Numbers of events, and how the network is trained on them."""
+    """Numbers of events and the rule of the training."""
 
     events: int
     held_out: int
     training: TrainingRule
 
     def training_seeds(self) -> range:
-        """Of the events that the network is trained on."""
+        """Return the seeds of the training events."""
         return range(FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + self.events)
 
     def held_out_seeds(self) -> range:
-        """Of the events that make figures; the network never sees them."""
+        """Return the seeds of the events for figures of merit, which are not used for training."""
         return range(FIRST_HELD_OUT_SEED, FIRST_HELD_OUT_SEED + self.held_out)
 
 

@@ -1,4 +1,4 @@
-"""Events as the network meets them: simulated, and taken through the chain up to the network's inputs."""
+"""Simulate events and process them up to the network's inputs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .target import largest_of_ticks
 
 ANODE = 0
 VIEWS = ("U", "V")
-GROUP = "induction"  # of the views, in the names of files that the pipeline dumps
+GROUP = "induction"  # group of the views in the names of dump files
 
 
 @dataclass(frozen=True)
 class Event:
     """One event of the views U, V.
 
-    charge  float32 (2, channel, sample): image of the charge, electrons, as DNNROI gets it
+    charge  float32 (2, channel, sample): ROI image of the charge, electrons, input of DNNROI
     masks   bool (2, 2, channel, sample): for each view mp2, mp3
-    truth   float32 (2, channel, sample): true charge, the largest of a sample's ticks, electrons
+    truth   float32 (2, channel, sample): true charge, maximum over a sample's ticks, electrons
     """
 
     charge: np.ndarray
@@ -36,11 +36,11 @@ class Event:
 
 
 class ProgramFailed(RuntimeError):
-    """wire-cell ended with an error; the text is its own block."""
+    """wire-cell ended with an error; the text is its error block."""
 
 
 def run_job(program: Path, job: str, **arguments: object) -> None:
-    """`wire-cell -c job -A name=value ...` on one thread of the CPU, so that several may run side by side."""
+    """Run `wire-cell -c job -A name=value ...` on one CPU thread, so that several jobs may run in parallel."""
     root = Path(__file__).resolve().parents[2]
     given = {"device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
@@ -52,20 +52,20 @@ def run_job(program: Path, job: str, **arguments: object) -> None:
 
 
 def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
-    """A depo file of the field: depo_data_<i> (7, n) and depo_info_<i> (4, n) for each event."""
+    """Write a depo file of WCT: depo_data_<i> (7, n) and depo_info_<i> (4, n) for each event."""
     arrays: dict[str, np.ndarray] = {}
-    for number, data in enumerate(events):
-        arrays[f"depo_data_{number}"] = data
+    for ident, data in enumerate(events):
+        arrays[f"depo_data_{ident}"] = data
         info = np.zeros((4, data.shape[1]), dtype=np.int32)
         info[0] = np.arange(data.shape[1])
-        arrays[f"depo_info_{number}"] = info
+        arrays[f"depo_info_{ident}"] = info
     np.savez(path, **arrays)
 
 
 def network_inputs(
     program: Path, adc: Path, folder: Path, count: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Charge image and masks, as in Event, of the first `count` events of a frame file."""
+    """Yield ROI image and masks, as in Event, of the first `count` events of a frame file."""
     run_job(
         program,
         "cfg/pipeline.jsonnet",
@@ -80,13 +80,13 @@ def network_inputs(
         np.load(folder / f"chain-{INPUTS[0]}-{GROUP}.npz") as images,
         np.load(folder / f"chain-coincidence-{GROUP}.npz") as coincidence,
     ):
-        for number in range(count):
-            masks = np.stack([coincidence[f"{name}_{number}"] for name in INPUTS[1:]], axis=1).astype(bool)
-            yield images[f"{INPUTS[0]}_{number}"].astype(np.float32), masks
+        for ident in range(count):
+            masks = np.stack([coincidence[f"{name}_{ident}"] for name in INPUTS[1:]], axis=1).astype(bool)
+            yield images[f"{INPUTS[0]}_{ident}"].astype(np.float32), masks
 
 
 def simulate(program: Path, depositions: Sequence[np.ndarray], seed: int) -> Iterator[Event]:
-    """Simulate events in one job, with noise, and give them one by one."""
+    """Simulate events with noise in one job; yield them one by one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_depositions(folder / "depos.npz", depositions)

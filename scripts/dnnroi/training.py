@@ -1,4 +1,4 @@
-"""Training with checkpoints: the same seed gives the same network, interrupted or not."""
+"""Training with checkpoints. Equal seeds give equal networks, also after an interruption."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class TrainingRule:
-    """How a network is trained."""
+    """Parameters of a training."""
 
     shape: Shape = Shape()
     crops: CropRule = CropRule()
@@ -34,11 +34,11 @@ class TrainingRule:
 
 
 class OtherTraining(RuntimeError):
-    """A checkpoint belongs to another training than the one asked for."""
+    """A checkpoint belongs to a training with other parameters."""
 
 
 def learning_rate(rule: TrainingRule, step: int) -> float:
-    """Of a step, from 0 on."""
+    """Return the learning rate of a step, counted from 0."""
     if step < rule.warm:
         return rule.rate * (step + 1) / rule.warm
     done = (step - rule.warm) / max(rule.steps - rule.warm, 1)
@@ -46,7 +46,7 @@ def learning_rate(rule: TrainingRule, step: int) -> float:
 
 
 def best_device() -> torch.device:
-    """A GPU when there is one."""
+    """Return a GPU if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -62,7 +62,7 @@ class Training:
         self.losses: list[float] = []
 
     def advance(self, events: EventSet) -> float:
-        """One step; its loss."""
+        """Do one step; return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.rule, self.step)
         features, *wanted = (
@@ -79,7 +79,7 @@ class Training:
         return self.losses[-1]
 
     def save(self, path: Path) -> None:
-        """Everything that the next step depends on, complete or not at all (see output_file)."""
+        """Write a checkpoint completely or not at all (see output_file)."""
         with output_file(path) as partial:
             torch.save(
                 {
@@ -93,14 +93,14 @@ class Training:
             )
 
     def load(self, path: Path) -> None:
-        """Go on where `save` was called. Raises OtherTraining when the rules differ."""
+        """Resume from a checkpoint. Raise OtherTraining if the parameters differ."""
         state: dict[str, Any] = torch.load(path, map_location=self.device, weights_only=True)
         wanted = dataclasses.asdict(self.rule)
         differing = [name for name in wanted if state["rule"].get(name) != wanted[name]]
         if differing:
             raise OtherTraining(
-                f"{path} is of a training with another {', '.join(differing)}; "
-                "start anew with --fresh, or name another --work folder"
+                f"{path} is the checkpoint of a training with another {', '.join(differing)}; "
+                "start anew by --fresh, or give another --work folder"
             )
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -108,7 +108,7 @@ class Training:
 
 
 def train(training: Training, events: EventSet, checkpoint: Path, progress: Progress) -> None:
-    """To the last step, from where the training stands."""
+    """Train up to the last step and write checkpoints."""
     rule = training.rule
     while training.step < rule.steps:
         training.advance(events)

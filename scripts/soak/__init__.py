@@ -1,1 +1,1 @@
-"""A long readout through the chain: made on the fly, processed, and checked against its truth."""
+"""Endurance test: make a long readout on the fly, process it and compare it with its truth."""

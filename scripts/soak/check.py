@@ -1,4 +1,4 @@
-"""The output of a long readout, read frame by frame, against the charge that went in."""
+"""Compare the output of a long readout, read frame by frame, with the true charge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scripts.frames import stream_arrays
 
 from .readout import TICK_NS, Readout
 
-MARGIN_TICKS = 900  # of an event on either side: what regions reach beyond its charge
+MARGIN_TICKS = 900  # ROIs reach at most so far beyond the charge of an event
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Charges:
     """By event and plane U, V, W.
 
     seen, true  (event, plane) electrons
-    at_seam     (event,) whether its 6000 ticks hold the end of a core
+    at_seam     (event,) whether two readout windows meet within its 6000 ticks
     """
 
     seen: np.ndarray
@@ -28,7 +28,7 @@ class Charges:
     at_seam: np.ndarray
 
     def ratios(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Seen over true of events without a seam and with one, and the standard error of their difference, by plane."""
+        """Return by plane seen / true charge of events without and with a seam, and the standard error of the difference."""
         ratio = self.seen / self.true
         parts = [ratio[~self.at_seam], ratio[self.at_seam]]
         error = np.sqrt(sum(part.var(axis=0, ddof=1) / len(part) for part in parts))
@@ -36,7 +36,7 @@ class Charges:
 
 
 def output_frames(path: Path) -> Iterator[tuple[int, np.ndarray]]:
-    """First tick and signal (channel, tick) of each frame. Raises ValueError where frames do not follow each other."""
+    """Yield first tick and signal (channel, tick) of each frame. Raise ValueError if frames are not consecutive."""
     expected = 0
     signal = None
     for name, array in stream_arrays(path):
@@ -52,21 +52,21 @@ def output_frames(path: Path) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def charges(path: Path, readout: Readout) -> tuple[Charges, int]:
-    """Charge of each event in the readout, and the ticks of the output."""
+    """Return the charge of each event in the readout, and the number of ticks of the output."""
     placements = readout.placements()
     length = readout.templates[0].counts.shape[1]
     rows = [np.searchsorted(readout.anode.channels, view.channels) for view in readout.anode.views]
     seen, true = np.zeros((len(placements), 3)), np.zeros((len(placements), 3))
     at_seam = np.zeros(len(placements), bool)
-    for number, (_, template) in enumerate(placements):
-        true[number] = [template.truth[of_plane].sum(dtype=np.float64) for of_plane in rows]
+    for index, (_, template) in enumerate(placements):
+        true[index] = [template.truth[of_plane].sum(dtype=np.float64) for of_plane in rows]
     ticks = 0
     for begin, signal in output_frames(path):
         ticks = begin + signal.shape[1]
         by_plane = np.stack([signal[of_plane].sum(axis=0, dtype=np.float64) for of_plane in rows])
-        for number, (start, _) in enumerate(placements):
+        for index, (start, _) in enumerate(placements):
             low, high = max(begin, start - MARGIN_TICKS), min(ticks, start + length + MARGIN_TICKS)
             if low < high:
-                seen[number] += by_plane[:, low - begin : high - begin].sum(axis=1)
-                at_seam[number] |= start < ticks < start + length
+                seen[index] += by_plane[:, low - begin : high - begin].sum(axis=1)
+                at_seam[index] |= start < ticks < start + length
     return Charges(seen, true, at_seam), ticks

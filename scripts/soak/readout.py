@@ -1,4 +1,4 @@
-"""A readout of any length, frame by frame: simulated events at known ticks, on a baseline with noise. Nothing of it is stored."""
+"""A readout of any length, made frame by frame without storing it: simulated events at known ticks, on a baseline with noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICK_NS = 500.0
 BASELINE_COUNTS = (2350.0, 2350.0, 900.0)  # of planes U, V, W
 NOISE_COUNTS = 2.5
 POOL_TICKS = 1 << 18
-# Longer than an event, and with no factor in common with windows: events meet seams at every phase.
+# Longer than an event, and without a common factor with readout windows, so that events meet seams at every phase.
 SPACING_TICKS = 7919
 
 
@@ -30,7 +30,7 @@ class Template:
 
 
 def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Template]:
-    """Events of three tracks each, by cfg/simulate.jsonnet without noise. flags: where the detector's description is."""
+    """Simulate events of three tracks each by cfg/simulate.jsonnet without noise. flags: give the detector's description."""
     wire_cell.job(
         folder,
         *flags,
@@ -55,7 +55,7 @@ def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Te
 
 @dataclass(frozen=True)
 class Readout:
-    """ticks: length; frame_ticks: of each frame but the last; seed: of noise."""
+    """A readout. ticks: its length; frame_ticks: length of each frame except the last; seed: of the noise."""
 
     anode: Detector
     templates: list[Template]
@@ -64,13 +64,13 @@ class Readout:
     seed: int = 20261121
 
     def placements(self) -> list[tuple[int, Template]]:
-        """First tick and event, in time."""
+        """Return first tick and event, ordered by time."""
         length = self.templates[0].counts.shape[1]
         starts = range(0, self.ticks - length, SPACING_TICKS)
-        return [(start, self.templates[number % len(self.templates)]) for number, start in enumerate(starts)]
+        return [(start, self.templates[index % len(self.templates)]) for index, start in enumerate(starts)]
 
     def frames(self) -> Iterator[np.ndarray]:
-        """ADC counts (channel, tick), int16. Noise is white, from a pool of 2^18 values at random places."""
+        """Yield ADC counts (channel, tick), int16. The noise is white, from random positions in a pool of 2^18 values."""
         rng = np.random.default_rng(self.seed)
         pool = rng.normal(0, NOISE_COUNTS, POOL_TICKS + self.frame_ticks).astype(np.float32)
         baseline = np.zeros((len(self.anode.channels), 1), np.float32)
@@ -80,8 +80,8 @@ class Readout:
         placements = self.placements()
         for begin in range(0, self.ticks, self.frame_ticks):
             ticks = min(self.frame_ticks, self.ticks - begin)
-            at = rng.integers(0, POOL_TICKS, len(baseline))
-            samples = baseline + np.stack([pool[place : place + ticks] for place in at])
+            offsets = rng.integers(0, POOL_TICKS, len(baseline))
+            samples = baseline + np.stack([pool[offset : offset + ticks] for offset in offsets])
             first = max(0, (begin - length) // SPACING_TICKS)
             for start, template in placements[first : (begin + ticks) // SPACING_TICKS + 1]:
                 low, high = max(begin, start), min(begin + ticks, start + length)
@@ -90,7 +90,7 @@ class Readout:
             yield np.clip(np.rint(samples), 0, 2**self.anode.bits - 1).astype(np.int16)
 
     def write(self, path: Path) -> None:
-        """The frames as a .tar, written to a file or a pipe."""
+        """Write the frames as a .tar to a file or a pipe."""
         with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
             for ident, samples in enumerate(self.frames()):
                 start_ns = TICK_NS * self.frame_ticks * ident

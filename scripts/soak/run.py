@@ -1,4 +1,4 @@
-"""The chain on a readout that comes through a pipe, with its memory watched."""
+"""Run the chain on a readout that comes through a pipe, and sample its memory."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ MB = 2**20  # bytes
 
 @dataclass(frozen=True)
 class Run:
-    """What a run cost.
+    """Cost of a run.
 
-    memory_mb  resident memory, sampled; peak_mb  its highest value by the kernel's count
-    cpu_s      of each window, all nodes
+    memory_mb  samples of the resident memory
+    peak_mb    its maximum by the kernel's count
+    cpu_s      processor time of all nodes for each readout window
     """
 
     memory_mb: np.ndarray
@@ -36,7 +37,7 @@ class Run:
 
 
 def resident(process: psutil.Process) -> float:
-    """Resident memory of a process, MB; zero when it has gone."""
+    """Return the resident memory of a process [MB], zero if it has ended."""
     try:
         return process.memory_info().rss / MB
     except psutil.NoSuchProcess:
@@ -46,7 +47,7 @@ def resident(process: psutil.Process) -> float:
 def process_readout(
     folder: Path, flags: list[str], readout: Readout, output: str, seconds_between: float, **arguments: object
 ) -> Run:
-    """Run cfg/pipeline.jsonnet on the frames of a readout, one thread. Raises RuntimeError with its message when it fails."""
+    """Run cfg/pipeline.jsonnet on the frames of a readout with one thread. Raise RuntimeError with its message if it fails."""
     pipe, timing = folder / "readout.tar", folder / "timing.json"
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
@@ -91,7 +92,7 @@ def process_readout(
 
 
 def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
-    """Write to the pipe until the readout or its reader ends."""
+    """Write the readout to the pipe; stop if its reader ends."""
     try:
         readout.write(pipe)
     except BrokenPipeError:
@@ -100,9 +101,9 @@ def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
 
 
 def slope(values: np.ndarray) -> tuple[float, float]:
-    """Growth from the first to the last value, by a straight line, with its standard error; both in units of the mean.
+    """Return the growth from the first to the last value by a straight line, and its standard error, in units of the mean.
 
-    Fewer than three values say nothing about their own error: 0 with an infinite one.
+    For fewer than three values return 0 with an infinite error.
     """
     if len(values) < 3:
         return 0.0, math.inf

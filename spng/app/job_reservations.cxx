@@ -24,7 +24,7 @@ JobReservations take_reservations(const Job& job, const nlohmann::json& settings
     const auto& memory = settings.at("memory");
     const bool has_budget = !memory.at("budget_bytes").is_null();
     std::map<std::string, ReservationRequest> requests;
-    for (const auto& device : job.asked_devices()) {
+    for (const auto& device : job.requested_devices()) {
         const DeviceIdentity identity = identity_of(device);
         auto& request = requests[identity.name];
         request.device = identity.name;

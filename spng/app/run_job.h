@@ -5,8 +5,9 @@
 
 namespace spng::app {
 
-/// Returns the exit status of a run that ended: 0; 1 when events were skipped and none was completed; 130 or
-/// 143 when a signal stopped it. Throws what configuring and running throw.
+/// @return the exit status: 0; 1 if events were skipped and none was completed; 128 + signal if a signal stopped
+/// the run; the status of the error if the device was lost
+/// @throws Error of the configuration and of the run
 int run_job(const CommandLine& line);
 
 } // namespace spng::app

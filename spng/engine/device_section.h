@@ -57,7 +57,7 @@ private:
         std::uint64_t last_asked = 0; ///< how many were asked for before
         bool was_called = false;      ///< one by one, so that what the nodes make once is there
         std::size_t slots = 0;        ///< most recordings: none, or no more, where the device rejects
-        std::vector<std::unique_ptr<Recording>> recordings;
+        std::vector<std::unique_ptr<Recording>> recordings = {};
     };
 
     Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Which ATen operators count as an operation (design.md 6 "Counting"): leaf operations that compute or move
+// Which ATen operators count as an operation: leaf operations that compute or move
 // data count once each; views, allocations, metadata queries and composite parents do not; an own operator
 // (namespace spng) counts once, and what it calls inside does not.
 //

@@ -24,7 +24,7 @@ at::Tensor int32_tensor(const std::vector<std::int32_t>& values, at::IntArrayRef
     return at::tensor(values, at::kInt).view(shape);
 }
 
-/// Ticks of a row, as written: "x" is a hit.
+/// Return the mask of rows given as text: "x" is a hit.
 at::Tensor mask_of(const std::vector<std::string>& rows) {
     auto mask = at::zeros({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows[0].size())},
                           at::kBool);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace spng;
 
-/// Views U, V, W of a toy anode; its channels are those of every toy anode.
+/// Return the views U, V, W of a toy anode. All toy anodes have the same channels.
 std::vector<AnodeView> views_of(const WireAnode& anode) {
     std::vector<AnodeView> views;
     for (int plane = 0; plane < 3; ++plane) {
@@ -20,7 +20,7 @@ std::vector<AnodeView> views_of(const WireAnode& anode) {
     return views;
 }
 
-/// Row of the group -> pairs of rows that meet it.
+/// Return the pairs of rows that cross each row of the group.
 std::map<int, std::set<std::pair<int, int>>> pairs_of(const GroupCrossings& group) {
     std::map<int, std::set<std::pair<int, int>>> result;
     const auto* offset = group.offsets.const_data_ptr<std::int32_t>();
@@ -49,7 +49,7 @@ TEST(GroupCrossings, AnodesInOneBatchMeetTheirOwnWiresOnly) {
     const WireAnode near{.ident = 0, .faces = {test::toy_face(2, 2)}};
     const WireAnode far{.ident = 1, .faces = {test::toy_face(3, 2)}};
     const auto a = views_of(near), b = views_of(far);
-    // Group after group as a batch has them: U and V of both anodes, then W of both. Rows: near U 0 1, V 2 3;
+    // Group after group, as in a batch: U and V of both anodes, then W of both. Rows: near U 0 1, V 2 3;
     // far U 4 5 6, V 7 8; near W 9 10 11; far W 12 13 14 15.
     const std::vector<AnodeView> views{a[0], a[1], b[0], b[1], a[2], b[2]};
     const auto group = find_group_crossings(views, 0, 4);

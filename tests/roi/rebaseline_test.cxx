@@ -31,7 +31,7 @@ constexpr const char* linear = "spng::apply_regions_linear";
 constexpr const char* restored = "spng::apply_regions_restored";
 
 TEST(RebaselineLinear, AHandMadeRow) {
-    // Regions: ticks 1..3 with the line 2 4 6, tick 5 alone, ticks 7..8 with nothing between their ends.
+    // ROIs: ticks 1..3 with the line 2 4 6, tick 5 alone, and ticks 7..8.
     const auto signal = at::tensor({9., 2., 10., 6., 9., -3., 9., 1., 5.}, at::kDouble);
     const auto mask = mask_of({0, 1, 1, 1, 0, 1, 0, 1, 1});
     const auto expected = at::tensor({0., 0., 6., 0., 0., -3., 0., 0., 0.}, at::kDouble);
@@ -94,7 +94,7 @@ TEST(RebaselineRestored, KeepsTheChargeThatALineWouldTake) {
     EXPECT_EQ(apply_regions_linear(signal, mask, 4).sum().item<float>(), 0.f);
 }
 
-/// Both definitions, tick by tick, in double.
+/// Both definitions, tick by tick in float64.
 at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, bool line) {
     const auto input = signal.to(at::kDouble);
     auto result = at::zeros(signal.sizes(), at::kDouble);
@@ -104,11 +104,11 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
     const std::int64_t ticks = signal.size(1);
     for (std::int64_t row = 0; row < signal.size(0); ++row) {
         double outside = 0;
-        int number = 0;
+        int count = 0;
         for (std::int64_t k = 0; k < ticks; ++k) {
             if (!m[row][k / factor]) {
                 outside += x[row][k];
-                ++number;
+                ++count;
             }
         }
         for (std::int64_t k = 0; k < ticks; ++k) {
@@ -124,7 +124,7 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
             }
             const double fraction = e > s ? static_cast<double>(k - s) / static_cast<double>(e - s) : 0;
             const double under_line = e > s ? x[row][s] + (x[row][e] - x[row][s]) * fraction : 0;
-            y[row][k] = x[row][k] - (line ? under_line : number > 0 ? outside / number : 0);
+            y[row][k] = x[row][k] - (line ? under_line : count > 0 ? outside / count : 0);
         }
     }
     return result;

@@ -6,7 +6,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,7 @@
 namespace spng {
 namespace {
 
-/// One row as written: "x" is set.
+/// Return one row from text: "x" is set.
 at::Tensor row_of(const std::string& ticks) {
     auto row = at::zeros({static_cast<std::int64_t>(ticks.size())}, at::kBool);
     for (std::size_t tick = 0; tick < ticks.size(); ++tick) {
@@ -65,18 +64,18 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"....x......",       //
                            "..xxxx..xx.", 0, 0, //
                            "..xxxx....."},
-                      // A seed grows where the level alone would not reach, and joins two runs.
+                      // A seed outside the level joins two runs.
                       Case{"....x......",       //
                            "..xx.x.....", 0, 0, //
                            "..xxxx....."},
-                      // Several seeds in one run; the run at the end of the row has none.
+                      // Several seeds in one run, and none in the run at the end of the row.
                       Case{".x..x......",       //
                            "xxxxxx..xxx", 0, 0, //
                            "xxxxxx....."},
                       Case{"x.........x",       //
                            "...........", 0, 0, //
                            "x.........x"},
-                      // Padding stops at the ends and does not wake runs without a seed.
+                      // Padding stops at the ends of the row and does not keep runs without a seed.
                       Case{".x......x..",       //
                            "...xx......", 2, 1, //
                            "xxx...xxxx."},

@@ -129,7 +129,7 @@ TEST(LongPulses, RunningSumOfClippedSamplesEndsAtTheRow) {
     const at::Tensor waveform = at::tensor({1.f, 12.f, -30.f, 4.f}, at::kFloat).view({1, 1, 4});
     const at::Tensor two = at::tensor({2.f}, at::kFloat).view({1, 1});
     const at::Tensor zero = at::zeros({1, 1});
-    // In units of the RMS: 0.5, 6 clipped to 3, -15 clipped to -3, 2.
+    // Samples over the RMS: 0.5, 6 clipped to 3, -15 clipped to -3, 2.
     const at::Tensor expected = at::tensor({3.5f, 0.5f, 2.0f, -1.0f}, at::kFloat).view({1, 1, 4});
     EXPECT_TRUE(clipped_running_sum(waveform, zero, two, 3, 3).equal(expected));
     EXPECT_TRUE(clipped_running_sum(waveform, zero, zero, 3, 3).equal(at::zeros({1, 1, 4})));
@@ -152,7 +152,7 @@ TEST(ChannelRMS, CapLimitsNoisyChannelsAndLeavesDeadOnesOut) {
     const at::Tensor low = at::zeros({1, 5});
     const ChannelNoise noise =
         capped({low, at::tensor({0.f, 0.f, 1.f, 9.f, 40.f}, at::kFloat).view({1, 5}), rms}, 3);
-    // The lower median of 1, 2, 3, 50 is 2: no more than 6, and the median no more than low + RMS.
+    // The lower median of 1, 2, 3, 50 is 2, so the limit is 6; the median is at most low + RMS.
     EXPECT_TRUE(noise.rms.flatten().equal(at::tensor({0.f, 1.f, 2.f, 3.f, 6.f}, at::kFloat)));
     EXPECT_TRUE(noise.median.flatten().equal(at::tensor({0.f, 0.f, 1.f, 3.f, 6.f}, at::kFloat)));
 }

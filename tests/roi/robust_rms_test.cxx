@@ -33,7 +33,7 @@ at::Tensor robust_composite(const at::Tensor& waveforms, double cut = 5) {
     return std::get<2>(noise_composite(waveforms, cut));
 }
 
-/// What is left of the RMS of a unit Gaussian cut at 5 and at 3: sqrt(1 - 2 c phi(c) / erf(c / sqrt 2)).
+/// RMS of a unit Gaussian cut at c = 5 and c = 3: sqrt(1 - 2 c phi(c) / erf(c / sqrt 2)).
 constexpr double left_at_5 = 0.9999925663705352;
 constexpr double left_at_3 = 0.9865783925581086;
 
@@ -83,7 +83,7 @@ TEST(RobustRms, ConstantAndShortRows) {
     EXPECT_TRUE(plain_composite(at::full({3, 1}, 4.f)).equal(at::zeros({3})));
 }
 
-/// The definition with a sort.
+/// The definition, computed with a sort.
 double naive_robust_rms(const at::Tensor& row, double cut) {
     const auto samples = row.to(at::kDouble).contiguous();
     std::vector<double> sorted(samples.const_data_ptr<double>(),
@@ -96,14 +96,14 @@ double naive_robust_rms(const at::Tensor& row, double cut) {
     const double sigma =
         std::sqrt(0.5 * (std::pow(at_fraction(0.84) - median, 2) + std::pow(median - at_fraction(0.16), 2)));
     double squares = 0;
-    int number = 0;
+    int count = 0;
     for (const double sample : sorted) {
         if (std::abs(sample - median) <= cut * sigma) {
             squares += (sample - median) * (sample - median);
-            ++number;
+            ++count;
         }
     }
-    return std::sqrt(squares / number) / (cut == 5 ? left_at_5 : left_at_3);
+    return std::sqrt(squares / count) / (cut == 5 ? left_at_5 : left_at_3);
 }
 
 TEST(RobustRms, RandomRowsAgreeWithASort) {
@@ -131,12 +131,12 @@ TEST(RobustRms, RandomRowsAgreeWithASort) {
 TEST(RobustRms, SignalsHardlyMoveIt) {
     at::manual_seed(12);
     auto waveforms = at::randn({20, 1500});
-    const auto quiet = robust_rms(waveforms);
+    const auto noise = robust_rms(waveforms);
     waveforms.narrow(1, 300, 100).add_(200);
     const auto busy = robust_rms(waveforms);
-    EXPECT_LT(busy.div(quiet).sub(1).abs().max().item<float>(), 0.1);
-    EXPECT_NEAR(quiet.mean().item<float>(), 1, 0.02);
-    // The cut at 3 is corrected for the tails that it takes away.
+    EXPECT_LT(busy.div(noise).sub(1).abs().max().item<float>(), 0.1);
+    EXPECT_NEAR(noise.mean().item<float>(), 1, 0.02);
+    // The result is corrected for the tails beyond the cut at 3.
     EXPECT_NEAR(robust_rms(at::randn({100, 6000}), 3).mean().item<float>(), 1, 0.003);
     EXPECT_GT(plain_rms(waveforms).min().item<float>(), 40);
 }
@@ -145,9 +145,9 @@ TEST(PlainRms, IsTheUnbiasedDeviation) {
     // Squares about the mean 4: 9 + 1 + 0 + 16 + 0 = 26, over 5 - 1.
     const auto row = at::tensor({1., 3., 4., 8., 4.}, at::kDouble);
     expect_near(plain_rms(row), {std::sqrt(6.5)}, 1e-14);
-    // Two rows: for a single one, and on the CPU only, ATen's std reads its result.
+    // Two rows, because ATen's std of a single row reads its result back, on the CPU only.
     expect_near(plain_composite(at::stack({row, row})), {std::sqrt(6.5), std::sqrt(6.5)}, 1e-14);
-    // A large offset costs no digits.
+    // A large offset does not reduce the precision.
     expect_near(plain_rms(row.add(1e6).to(at::kFloat)), {std::sqrt(6.5)}, 1e-6);
     at::manual_seed(13);
     const auto waveforms = at::randn({3, 1501}).mul(100).add(7);

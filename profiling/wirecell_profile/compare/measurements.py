@@ -80,7 +80,7 @@ class Run:
         }
 
     @classmethod
-    def from_json(cls, data: dict) -> "Run":
+    def from_json(cls, data: dict) -> Run:
         """Make a run from the result of json()."""
 
         def arrays(series: dict) -> Series:

@@ -46,7 +46,7 @@ def pieces(values: np.ndarray, penalty: float | None = None) -> list[Piece]:
     start = [0] * (count + 1)  # start of their last piece
     costs = [deviations(values[begin:]) for begin in range(count)]
     for end in range(1, count + 1):
-        for begin in range(0, end):
+        for begin in range(end):
             if end - begin < min(MIN_POINTS, count) or math.isinf(best[begin]):
                 continue
             cost = best[begin] + costs[begin][end - begin - 1] + penalty

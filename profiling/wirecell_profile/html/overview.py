@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import MissingData
@@ -88,11 +88,7 @@ def _start(profile: Profile) -> str:
     if not profile.has("TARGET_INFO_SESSION_START_TIME"):
         return ""
     epoch = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
-    return (
-        ""
-        if epoch == NULL
-        else datetime.fromtimestamp(epoch / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-    )
+    return "" if epoch == NULL else datetime.fromtimestamp(epoch / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple[str, str, str]]:

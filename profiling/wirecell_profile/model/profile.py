@@ -93,7 +93,7 @@ class Profile:
         self._read: dict[str, Table] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> "Profile":
+    def open(cls, path: str | Path) -> Profile:
         """Open a file for reading. Raise ProfileError if it cannot be read or is not a profile."""
         path = Path(path)
         try:
@@ -129,7 +129,7 @@ class Profile:
         """Close the file. Only tables read before remain usable."""
         self._database.close()
 
-    def __enter__(self) -> "Profile":
+    def __enter__(self) -> Profile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -267,32 +267,32 @@ class Profile:
     # ---- events (columns: events.py); each raises MissingData if the file has none
 
     @cached_property
-    def ranges(self) -> "events.Ranges":
+    def ranges(self) -> events.Ranges:
         """NVTX ranges of both styles, in the file's order."""
         return events.read_ranges(self)
 
     @cached_property
-    def marks(self) -> "events.Ranges":
+    def marks(self) -> events.Ranges:
         """NVTX marks, as ranges that end where they start."""
         return events.read_marks(self)
 
     @cached_property
-    def calls(self) -> "events.Calls":
+    def calls(self) -> events.Calls:
         """CUDA API calls, in the file's order."""
         return events.read_calls(self)
 
     @cached_property
-    def operations(self) -> "events.Operations":
+    def operations(self) -> events.Operations:
         """Device operations: kernels, then copies, then sets, then whole graphs; each in the file's order."""
         return events.read_operations(self)
 
     @cached_property
-    def system_calls(self) -> "events.Calls":
+    def system_calls(self) -> events.Calls:
         """Calls of the operating system's runtime (OSRT_API)."""
         return events.read_system_calls(self)
 
     @cached_property
-    def node_calls(self) -> "nodes.NodeCalls":
+    def node_calls(self) -> nodes.NodeCalls:
         """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
         return nodes.read_node_calls(self)
 

@@ -72,7 +72,7 @@ class Projection:
         self.operations = operations
 
     @classmethod
-    def of(cls, profile: EventSource) -> "Projection":
+    def of(cls, profile: EventSource) -> Projection:
         """Make the projection of a whole profile."""
         return cls(*(profile.or_empty(what) for what in ("ranges", "calls", "operations")))
 

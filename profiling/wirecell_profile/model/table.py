@@ -37,11 +37,11 @@ class Labels:
         """Return the texts of all rows."""
         return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
 
-    def take(self, rows: np.ndarray) -> "Labels":
+    def take(self, rows: np.ndarray) -> Labels:
         """Return some of the rows (indices or a mask)."""
         return Labels(self.codes[rows], self.names)
 
-    def map(self, change) -> "Labels":
+    def map(self, change) -> Labels:
         """Apply a function to each distinct text, and join texts that become equal."""
         found: dict[str, int] = {}
         new = [found.setdefault(change(name), len(found)) for name in self.names]

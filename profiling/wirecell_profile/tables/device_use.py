@@ -129,24 +129,23 @@ def device_uses(scope: Scope, window: Window | None = None) -> list[DeviceUse]:
 def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
     """Return one row per device and quantity: busy times, idle times by cause, concurrency, and ratios of notebooks."""
     rows = []
+
+    def add(use: DeviceUse, name: str, time: int | None, about: str, ratio: float | None = None) -> None:
+        share = None if time is None else percent(time, use.window.length)
+        rows.append((use.device, name, time, share, ratio, about))
+
     for use in device_uses(scope):
-        whole = use.window.length
-
-        def add(name: str, time: int | None, about: str, ratio: float | None = None) -> None:
-            share = None if time is None else percent(time, whole)
-            rows.append((use.device, name, time, share, ratio, about))
-
-        add("window", whole, f"W: {use.window.what}")
-        add("gpu_busy", use.gpu_busy, "at least one operation runs (union); its share is gpu_util")
-        add("kernel_busy", use.kernel_busy, "at least one kernel runs")
-        add("copy_busy", use.copy_busy, "at least one copy or set runs")
-        add("overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
-        add("parallel", use.parallel, "two or more operations at once, on different streams")
+        add(use, "window", use.window.length, f"W: {use.window.what}")
+        add(use, "gpu_busy", use.gpu_busy, "at least one operation runs (union); its share is gpu_util")
+        add(use, "kernel_busy", use.kernel_busy, "at least one kernel runs")
+        add(use, "copy_busy", use.copy_busy, "at least one copy or set runs")
+        add(use, "overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
+        add(use, "parallel", use.parallel, "two or more operations at once, on different streams")
         for name, time in use.idle_classes(kernel_wait).items():
-            add(f"idle: {name}", time, IDLE[name].format(kernel_wait / 1000))
-        add("concurrency", None, "sum of durations / gpu_busy", use.concurrency)
+            add(use, f"idle: {name}", time, IDLE[name].format(kernel_wait / 1000))
+        add(use, "concurrency", None, "sum of durations / gpu_busy", use.concurrency)
         for name, ratio, about in notebook_ratios(scope, use):
-            add(name, None, about, ratio)
+            add(use, name, None, about, ratio)
     return Result(columns("Device", "Quantity", "Time (ns)", "Share of W (%)", "Ratio:3", "Definition"), rows)
 
 

@@ -37,7 +37,7 @@ class NodeUse:
     exclusive: np.ndarray  # wall time without nested calls, ns
 
     @classmethod
-    def of(cls, scope: Scope) -> "NodeUse":
+    def of(cls, scope: Scope) -> NodeUse:
         """Make it for a selection. Raise MissingData if the file has no node calls."""
         calls = scope.profile.node_calls
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive

@@ -17,7 +17,7 @@ namespace spng {
 
 namespace {
 
-/// Rows that are worth a thread of their own.
+/// Minimum number of rows per thread.
 constexpr std::int64_t row_grain = 64;
 
 at::Tensor pack_ticks_cpu(const at::Tensor& mask) {
@@ -72,8 +72,9 @@ SPNG_MULTIVERSION void compare_row(const Sample* row, std::int64_t ticks, Sample
     }
 }
 
-/// Each operation rounds to the type of the samples, so that the composition and the kernel for CUDA agree.
-/// Not in a SPNG_MULTIVERSION function, where the compiler would fuse them.
+/// Round after each operation to the type of the samples, so that the result agrees with the composite and
+/// the CUDA kernel. This is not a SPNG_MULTIVERSION function, because the compiler would fuse the operations
+/// there.
 template <class Sample>
 Sample threshold_of_row(Sample rms, double factor, const Sample* pedestal, double nominal) {
     Sample threshold = rms * static_cast<Sample>(factor);
@@ -114,7 +115,7 @@ at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& rms, dou
     if (packed.numel() == 0) {
         return packed;
     }
-    // A crop in time leaves rows apart but evenly so, which flattening keeps as a view.
+    // Rows of a crop in time have a constant stride, so reshape() returns a view.
     at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
     rows = rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
     const at::Tensor noise = rms.contiguous();
@@ -139,7 +140,7 @@ at::Tensor pack_above_composite(const at::Tensor& waveform, const at::Tensor& rm
     return pack_ticks(above);
 }
 
-at::Tensor bit_numbers(const at::Tensor& like) {
+at::Tensor bit_indices(const at::Tensor& like) {
     return at::arange(bits_per_word, like.options().dtype(at::kLong));
 }
 
@@ -149,12 +150,12 @@ at::Tensor pack_ticks_composite(const at::Tensor& mask) {
     shape.back() = words;
     shape.push_back(bits_per_word);
     const auto whole = at::constant_pad_nd(mask, {0, words * bits_per_word - mask.size(-1)}).reshape(shape);
-    // Every bit has its own place, so the sum is the bitwise or.
-    return whole.to(at::kLong).bitwise_left_shift(bit_numbers(mask)).sum(-1);
+    // All bits have different positions, so the sum is the bitwise OR.
+    return whole.to(at::kLong).bitwise_left_shift(bit_indices(mask)).sum(-1);
 }
 
 at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) {
-    const auto bits = packed.unsqueeze(-1).bitwise_right_shift(bit_numbers(packed)).bitwise_and(1);
+    const auto bits = packed.unsqueeze(-1).bitwise_right_shift(bit_indices(packed)).bitwise_and(1);
     return bits.flatten(-2).narrow(-1, 0, ticks).to(at::kBool);
 }
 
@@ -171,17 +172,17 @@ at::Tensor pack_ticks(const at::Tensor& mask) {
 at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold) {
     require_tensor(is_real(waveform) && waveform.dim() >= 1, "pack_above", "waveform", waveform,
                    "float32 or float64 (..., row, tick)");
-    const auto require_one_for_each_row = [&](const char* name, const at::Tensor& seen, at::ScalarType type) {
+    const auto require_one_per_row = [&](const char* name, const at::Tensor& seen, at::ScalarType type) {
         require_tensor(seen.defined() && seen.scalar_type() == type &&
                            seen.sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
                        "pack_above", name, seen, "one for each row of " + describe_tensor(waveform));
     };
-    require_one_for_each_row("RMS", threshold.rms, waveform.scalar_type());
+    require_one_per_row("RMS", threshold.rms, waveform.scalar_type());
     if (threshold.pedestal) {
-        require_one_for_each_row("pedestal", *threshold.pedestal, waveform.scalar_type());
+        require_one_per_row("pedestal", *threshold.pedestal, waveform.scalar_type());
     }
     if (threshold.good) {
-        require_one_for_each_row("mask of good rows", *threshold.good, at::kBool);
+        require_one_per_row("mask of good rows", *threshold.good, at::kBool);
     }
     static const auto operation =
         c10::Dispatcher::singleton()

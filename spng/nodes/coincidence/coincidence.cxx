@@ -21,13 +21,12 @@ bool is_packed(const at::Tensor& tensor) {
     return tensor.defined() && tensor.scalar_type() == at::kLong && tensor.dim() == 2;
 }
 
-/// Four words as one value of the compiler's vector extension, the width at which both AVX2 and AVX-512 keep
-/// the sums of 24 words in registers (eight words are a little faster with AVX-512, three times slower with
-/// AVX2).
+/// Four words as one vector of the compiler's vector extension. With this width, both AVX2 and AVX-512 keep
+/// 24 words in registers. Eight words are a little faster with AVX-512 and three times slower with AVX2.
 using FourWords = std::uint64_t __attribute__((vector_size(32), aligned(8), may_alias));
 
-/// `Count` consecutive Words of one target, kept in registers over all its cells. The first word of every row
-/// is `first`.
+/// Compute `Count` consecutive Words of one target, kept in registers over all its cells.
+/// @param first  first of these words in row 0
 template <class Words, int Count>
 [[gnu::always_inline]] inline void fold_cells(const std::uint64_t* first, std::int64_t words,
                                               const std::int32_t* pairs, std::int64_t cells,
@@ -43,8 +42,8 @@ template <class Words, int Count>
     std::memcpy(result, folded, sizeof folded);
 }
 
-/// One target, as many words at a time as the registers take: the 24 words of 1500 ticks are one pass over
-/// its cells.
+/// Compute one target with as many words at a time as fit in registers: the 24 words of 1500 ticks need one
+/// pass over the cells.
 SPNG_MULTIVERSION
 void fold_target(const std::uint64_t* packed, std::int64_t words, const std::int32_t* pairs,
                  std::int64_t cells, std::uint64_t* result) {
@@ -84,7 +83,7 @@ at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbo
     const auto table = neighbours.contiguous();
     const std::int64_t rows = packed.size(0);
     const std::int64_t words = packed.size(1);
-    const std::int64_t most = table.size(1);
+    const std::int64_t slots = table.size(1);
     auto widened = at::empty({rows, words}, packed.options());
     const auto* from = input.const_data_ptr<std::int64_t>();
     const auto* next = table.const_data_ptr<std::int32_t>();
@@ -92,8 +91,8 @@ at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbo
     for (std::int64_t row = 0; row < rows; ++row) {
         std::int64_t* mine = to + row * words;
         std::copy_n(from + row * words, words, mine);
-        for (std::int64_t slot = 0; slot < most; ++slot) {
-            const std::int64_t other = next[row * most + slot];
+        for (std::int64_t slot = 0; slot < slots; ++slot) {
+            const std::int64_t other = next[row * slots + slot];
             for (std::int64_t word = 0; other >= 0 && word < words; ++word) {
                 mine[word] |= from[other * words + word];
             }
@@ -113,8 +112,7 @@ at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing, s
     for (const std::int64_t product : products) {
         const auto* left = reinterpret_cast<const std::uint64_t*>(own.const_data_ptr<std::int64_t>());
         const auto* right = reinterpret_cast<const std::uint64_t*>(others.const_data_ptr<std::int64_t>());
-        // Bit 0 of the product's number asks for the mask, bit 1 for the crossing, each as it is or
-        // complemented.
+        // Bit 0 of n selects the mask or its complement, bit 1 the crossing or its complement.
         const std::uint64_t flip_mask = product & 1 ? 0 : ~std::uint64_t{0};
         const std::uint64_t flip_crossing = product & 2 ? 0 : ~std::uint64_t{0};
         for (std::int64_t row = 0; row < rows && words > 0; ++row) {
@@ -147,15 +145,15 @@ CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Ten
     require_argument(starts[0] == 0, name, "first offset", starts[0], "0");
     for (std::int64_t target = 0; target < table.targets(); ++target) {
         const std::int64_t cells = std::int64_t{starts[target + 1]} - starts[target];
-        require_argument(cells >= 0, name, "number of cells of a target", cells, "offsets that never fall");
+        require_argument(cells >= 0, name, "number of cells of a target", cells, "increasing offsets");
         table.max_cells = std::max(table.max_cells, cells);
     }
     require_argument(starts[table.targets()] == pairs.size(0), name, "last offset", starts[table.targets()],
                      std::to_string(pairs.size(0)) + ", the number of cells");
-    const auto* row_numbers = table.pairs.const_data_ptr<std::int32_t>();
+    const auto* cell_rows = table.pairs.const_data_ptr<std::int32_t>();
     for (std::int64_t index = 0; index < table.pairs.numel(); ++index) {
-        require_argument(row_numbers[index] >= 0 && row_numbers[index] < rows, name, "row of a cell",
-                         row_numbers[index], "0 to " + std::to_string(rows - 1));
+        require_argument(cell_rows[index] >= 0 && cell_rows[index] < rows, name, "row of a cell",
+                         cell_rows[index], "0 to " + std::to_string(rows - 1));
     }
     return table;
 }

@@ -7,7 +7,6 @@
 #include <ATen/ops/bitwise_not.h>
 #include <ATen/ops/bitwise_or.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -20,10 +19,11 @@ namespace spng {
 
 namespace {
 
-/// Bound of one gathered block (target, cell, word), of which three live at a time: 64 Mi words are 512 MiB.
+/// Maximum size of a gathered block (target, cell, word): 64 Mi words are 512 MiB. Three blocks exist at a
+/// time.
 constexpr std::int64_t max_gathered_words = std::int64_t{1} << 26;
 
-/// The masks with a row of zeros behind them, so that an absent cell or neighbour can point to it.
+/// Append a row of zeros, to which absent cells and neighbours point.
 at::Tensor with_zero_row(const at::Tensor& packed) {
     return at::constant_pad_nd(packed, {0, 0, 0, 1});
 }
@@ -60,7 +60,7 @@ at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offs
             return rows.index_select(0, row.select(-1, side).flatten()).view({targets, slots, words});
         };
         auto folded = at::bitwise_and(gather(0), gather(1));
-        // Slots are a power of two, so that they fold by halves.
+        // The number of slots is a power of two, so fold by halves.
         for (std::int64_t half = slots / 2; half > 0; half /= 2) {
             folded = at::bitwise_or(folded.narrow(1, 0, half), folded.narrow(1, half, half));
         }
@@ -92,7 +92,7 @@ at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& cross
     }
     auto stacked = at::stack(results);
     if (ticks % bits_per_word != 0) {
-        // Complements also set the bits past the last tick.
+        // Clear the bits past the last tick, which the complements have set.
         stacked.select(-1, -1).bitwise_and_(static_cast<std::int64_t>(last_word_bits(ticks)));
     }
     return stacked;

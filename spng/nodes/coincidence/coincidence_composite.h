@@ -1,7 +1,7 @@
 #pragma once
-// The operators of coincidence.h in ATen operations, for devices without an own kernel. No synchronisation
-// and no shapes that depend on data. Arguments and results are those of the operators; they are checked by
-// their callers.
+// Operators of coincidence.h composed of ATen operations, for devices without kernels of their own. They do
+// not synchronise and have no shapes that depend on data. Arguments and results are those of the operators;
+// the callers check them.
 
 #include <ATen/core/Tensor.h>
 
@@ -11,8 +11,9 @@ namespace spng {
 
 at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                  std::int64_t max_cells);
-/// The same with `slots` cells of every target at a time, a power of two: what is gathered at once is
-/// 2 x target x slots x word, and the number of operations grows with max_cells / slots.
+/// Do the same with `slots` cells of every target at a time. The largest gathered tensors have 2 x target x
+/// slots x word elements, and max_cells / slots sets the number of operations.
+/// @param slots  power of two
 at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                 std::int64_t max_cells, std::int64_t slots);
 at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours);

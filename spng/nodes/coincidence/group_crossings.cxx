@@ -11,13 +11,14 @@
 namespace spng {
 namespace {
 
-/// A plane's crossings with the position of each row in them.
+/// Crossings of a plane, and the position of each row in them.
 struct Plane {
     WireCrossings crossings;
     std::map<std::int32_t, std::int64_t> position_of_row;
 };
 
-/// The crossings of one anode. Inside, its rows are numbered as if there were no other anode.
+/// Crossings of one anode. Internally it counts only the rows of this anode; arguments and results count the
+/// rows of all anodes.
 class AnodeCrossings {
 public:
     AnodeCrossings(const WireAnode& anode, const std::vector<AnodeView>& views) : m_anode(anode) {
@@ -36,7 +37,7 @@ public:
         m_cells = find_anode_cells(anode, m_views);
     }
 
-    /// Pairs of rows that meet row `row` of the plane.
+    /// Append the pairs of rows that cross row `row` of the plane.
     void append_pairs(int plane, std::int32_t row, std::vector<std::int32_t>& pairs) {
         const auto& crossings = of(plane).crossings;
         const std::int64_t position = position_of(plane, row);
@@ -47,7 +48,7 @@ public:
         }
     }
 
-    /// Rows of the plane beside row `row`.
+    /// Return the rows of the plane next to row `row`.
     std::vector<std::int32_t> neighbours(int plane, std::int32_t row) {
         const auto& crossings = of(plane).crossings;
         const std::int64_t position = position_of(plane, row);
@@ -67,12 +68,12 @@ private:
         if (found != m_planes.end()) {
             return found->second;
         }
-        Plane made{make_wire_crossings(m_anode, m_views, m_cells, plane), {}};
-        const auto* row = made.crossings.target_rows.const_data_ptr<std::int32_t>();
-        for (std::int64_t i = 0; i < made.crossings.target_rows.numel(); ++i) {
-            made.position_of_row.emplace(row[i], i);
+        Plane found_plane{make_wire_crossings(m_anode, m_views, m_cells, plane), {}};
+        const auto* row = found_plane.crossings.target_rows.const_data_ptr<std::int32_t>();
+        for (std::int64_t i = 0; i < found_plane.crossings.target_rows.numel(); ++i) {
+            found_plane.position_of_row.emplace(row[i], i);
         }
-        return m_planes.emplace(plane, std::move(made)).first->second;
+        return m_planes.emplace(plane, std::move(found_plane)).first->second;
     }
 
     std::int64_t position_of(int plane, std::int32_t row) {
@@ -81,8 +82,8 @@ private:
 
     const WireAnode& m_anode;
     std::vector<ChannelView> m_views;
-    std::vector<std::int32_t> m_row;                ///< row of all views, by own row
-    std::map<std::int32_t, std::int32_t> m_own_row; ///< the inverse
+    std::vector<std::int32_t> m_row;                ///< row among all anodes, by row of this anode
+    std::map<std::int32_t, std::int32_t> m_own_row; ///< inverse of m_row
     AnodeCells m_cells;
     std::map<int, Plane> m_planes;
 };

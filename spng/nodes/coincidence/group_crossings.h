@@ -1,5 +1,5 @@
 #pragma once
-// The crossings of a group of views, in the form that the coincidence operators take.
+// Wire crossings of a view group, in the format of the coincidence operators.
 
 #include "spng/detector/anode.h"
 
@@ -10,27 +10,29 @@
 
 namespace spng {
 
-/// A view, and the anode whose wires it is of.
+/// View of an anode.
 struct AnodeView {
     const WireAnode* anode = nullptr;
     ChannelView view;
 };
 
-/// Rows are numbered through all views of the list; the group is a run of whole views.
+/// Crossings of the rows of a group. Row indices count the rows of all views in the list; the group is a
+/// range of these views.
 struct GroupCrossings {
-    std::int64_t first_row = 0; ///< number of the group's first row
-    std::int64_t rows = 0;      ///< of all views
-    /// (row of the group + 1) int32: its crossings are pairs[offsets[r]] to pairs[offsets[r + 1] - 1]
+    std::int64_t first_row = 0; ///< index of the first row of the group
+    std::int64_t rows = 0;      ///< number of rows of all views
+    /// (row of the group + 1) int32: the crossings of row r are pairs[offsets[r]] to pairs[offsets[r + 1] -
+    /// 1]
     at::Tensor offsets;
-    at::Tensor pairs; ///< (crossing, 2) int32: rows of the two other planes that meet there
-    /// (row of the group, k) int32: rows of the group beside it, -1 where there is none
+    at::Tensor pairs; ///< (crossing, 2) int32: rows of the two other planes that cross there
+    /// (row of the group, k) int32: neighbouring rows, counted from the first row of the group; -1: none
     at::Tensor neighbours;
 };
 
-/// Wires of different anodes never meet: each row has the crossings of its own anode.
-/// @param views  all views that take part, of one anode or several, in the order of their rows
-/// @param first_view, count  which of them are the group
-/// Throws Error(Configuration) for views of one anode that share a channel, or a face without three planes.
+/// Find the crossings of a group. Each row has crossings with the wires of its own anode only.
+/// @param views              all views of one or more anodes, in the order of their rows
+/// @param first_view, count  range of the views of the group
+/// @throws Error(Configuration) if views of one anode share a channel, or a face does not have three planes
 GroupCrossings find_group_crossings(const std::vector<AnodeView>& views, std::size_t first_view,
                                     std::size_t count);
 

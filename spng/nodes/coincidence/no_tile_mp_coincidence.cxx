@@ -16,7 +16,7 @@
 namespace spng {
 namespace {
 
-/// The products are for one of the groups; the largest is the worst.
+/// The products are for one of the groups. Use the largest group as the worst case.
 std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCall& call) {
     PlannedTensor target = call.inputs.at(0).at(0);
     for (const auto& set : call.inputs) {
@@ -31,7 +31,7 @@ const Registration<NoTileMPCoincidence> registration{
      .kind = "coincidence",
      .inputs = {"*"},
      .outputs = {"products"},
-     .text = "multi-plane coincidence of regions, MP0 to MP3",
+     .text = "multi-plane coincidence of ROIs, MP0 to MP3",
      .memory = memory_rule<NoTileMPCoincidence>({.call = plan_memory})}};
 
 } // namespace
@@ -57,8 +57,8 @@ void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) con
         const auto& inputs = config().input_groups;
         if (meets && std::find(inputs.begin(), inputs.end(), group.name) == inputs.end()) {
             reject("input_groups", joined(inputs),
-                   "all groups of " + groups.name().text() + " with views of the target's anodes, also " +
-                       group.name);
+                   "all groups of " + groups.name().text() +
+                       " with views of the target's anodes, including " + group.name);
         }
     }
 }

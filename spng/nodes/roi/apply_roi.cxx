@@ -15,12 +15,13 @@ std::vector<PlannedSet> plan_memory(const ApplyROIConfig&, PlannedCall& call) {
     return {{call.make(waveform, MemoryUse::images, call.real)}};
 }
 
-const Registration<ApplyROI> registration{{.type = "SPNGApplyROI",
-                                           .kind = "roi",
-                                           .inputs = {"waveform", "regions", "noise"},
-                                           .outputs = {"signal"},
-                                           .text = "charge inside the regions, rebaselined",
-                                           .memory = memory_rule<ApplyROI>({.call = plan_memory})}};
+const Registration<ApplyROI> registration{
+    {.type = "SPNGApplyROI",
+     .kind = "roi",
+     .inputs = {"waveform", "regions", "noise"},
+     .outputs = {"signal"},
+     .text = "keeps the charge inside the ROIs and subtracts a baseline",
+     .memory = memory_rule<ApplyROI>({.call = plan_memory})}};
 
 } // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGApplyROI: the charge inside the regions, each with its own baseline.
+// SPNGApplyROI: keep the charge inside the ROIs, with a new baseline (docs/physics-notes.md#roi-application).
 
 #include "spng/graph/node.h"
 
@@ -17,21 +17,19 @@ struct ApplyROIConfig {
         using C = ApplyROIConfig;
         return std::make_tuple(
             field(&C::baseline, "baseline", "", one_of("linear", "restored"),
-                  "linear: a line through the ends of each region (induction); restored: the channel's mean "
-                  "outside all "
-                  "regions (collection, where a line would cost charge)"),
+                  "linear: line through the ends of each ROI (induction); restored: mean of the channel "
+                  "outside all ROIs (collection, where a line would lose charge)"),
             field(&C::roi, "roi", "", not_empty(), "name of the mask in the set at port 1"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::summary, "summary", "", any(),
-                  "copy the noise RMS of each channel from the tensor at the port `noise`, which exists "
-                  "only then"));
+                  "add an input port `noise` and copy the noise RMS of its tensor to the output"));
     }
 };
 
-/// Port 0: waveform (view, channel, tick) [electrons]; port 1: a mask of its channels, at the same or a
-/// coarser sampling; port 2, with `summary`: a tensor of the same channels from SPNGChannelRMS. Out: the
-/// waveform inside the regions, 0 outside; formulas in rebaseline.h. With the waveform of a window of a long
-/// readout goes its mask, by which windows are joined.
+/// In: port 0: waveform (view, channel, tick) [electrons]; port 1: mask of the same channels, at the same or
+/// a coarser sampling; port 2, with `summary`: tensor of the same channels from SPNGChannelRMS. Out: waveform
+/// with a new baseline inside the ROIs, 0 outside; formulas in rebaseline.h. For a readout window of a long
+/// readout also the mask, which SPNGStitchWindows needs.
 class ApplyROI : public NodeWith<ApplyROIConfig> {
 public:
     std::vector<std::string> input_ports() const override;

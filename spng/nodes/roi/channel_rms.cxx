@@ -36,7 +36,7 @@ ChannelNoise capped(const ChannelNoise& noise, double cap) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     const at::Tensor typical =
         std::get<0>(at::nanmedian(at::where(noise.rms > 0, noise.rms, none), -1, /*keepdim=*/true));
-    // A view without any noise has no median; its limit is not a number, which minimum() would spread.
+    // The limit of a view without any noise is NaN, which fmin() ignores and minimum() would propagate.
     const at::Tensor rms = at::fmin(noise.rms, typical * cap);
     return {noise.low, at::minimum(noise.median, noise.low + rms), rms};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// SPNGChannelRMS: the noise of each channel, computed once for all that measure against it.
+// SPNGChannelRMS: measure the noise of each channel once for all nodes that use it
+// (docs/physics-notes.md#noise-rms).
 
 #include "spng/graph/node.h"
 #include "spng/nodes/roi/robust_rms.h"
@@ -16,27 +17,27 @@ struct ChannelRMSConfig {
     static constexpr auto fields() {
         using C = ChannelRMSConfig;
         return std::make_tuple(field(&C::rms, "rms", "", one_of("robust", "plain"),
-                                     "robust: about the median, from samples within the cut; plain: standard "
-                                     "deviation with all signal"),
+                                     "robust: RMS about the median, from samples within the cut; plain: "
+                                     "standard deviation including signals"),
                                field(&C::cut, "cut", "sigma", between(1, 10),
                                      "robust: samples farther from the median than this are signal"),
                                field(&C::cap, "cap", "1", at_least(0),
-                                     "robust: no channel is noisier than this times its view's median RMS, "
-                                     "the excess is signal; 0: no limit"),
+                                     "robust: limit of a channel's RMS over the median RMS of its view; the "
+                                     "excess is signal; 0: no limit"),
                                field(&C::stride, "stride", "samples", at_least(1),
-                                     "the noise is measured on every so many samples: neighbours are "
-                                     "correlated, so little is lost"));
+                                     "measure the noise on every n-th sample; neighbouring samples are "
+                                     "correlated, so little information is lost"));
     }
 };
 
-/// Noise with a limit for channels that a track along the drift fills for most of the readout, which would
-/// hide it: the RMS is at most cap times the lower median of the RMS of the view's channels that have any
-/// noise, and the median at most low + RMS.
+/// Limit the noise of channels that are covered by a track along the drift for most of the readout. Otherwise
+/// their RMS would hide the track. The RMS is limited to cap times the lower median RMS of the channels of
+/// the view with an RMS above 0, and the median to low + RMS.
 /// @param noise  each (view, channel)
 ChannelNoise capped(const ChannelNoise& noise, double cap);
 
-/// In: waveforms (view, channel, tick). Out: the same, each with the RMS (view, channel) of its channels as
-/// summary, and with "robust" their medians as pedestal; nothing is copied. Formulas in robust_rms.h.
+/// In: waveforms (view, channel, tick). Out: the same tensors, not copied, with the RMS (view, channel) of
+/// each channel as summary and, with "robust", the median as pedestal. Formulas in robust_rms.h.
 class ChannelRMS : public NodeWith<ChannelRMSConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -21,7 +21,7 @@ const Registration<CoincidenceROIs> registration{
      .kind = "roi",
      .inputs = {"images", "coincidence"},
      .outputs = {"regions"},
-     .text = "regions from seeds that the other views confirm",
+     .text = "finds ROIs from seeds that the other views confirm",
      .memory = memory_rule<CoincidenceROIs>({.call = plan_memory})}};
 
 } // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// SPNGCoincidenceROIs: regions of induction views without a network. The two other views say where a weak
-// seed is to be believed, and where a region may go on to the next wire (docs/decisions/regions.md).
+// SPNGCoincidenceROIs: find the ROIs of induction views without a network. Coincidence of the two other views
+// confirms weak seeds and lets ROIs grow to the next wire (docs/decisions/regions.md).
 
 #include "spng/graph/node.h"
 #include "spng/nodes/roi/region_seeds.h"
@@ -23,27 +23,28 @@ struct CoincidenceROIsConfig {
     static constexpr auto fields() {
         using C = CoincidenceROIsConfig;
         return std::make_tuple(
-            field(&C::passes, "passes", "", not_empty(), "in which images seeds are looked for and grow"),
+            field(&C::passes, "passes", "", not_empty(), "ROI images of the seeds and of their growth"),
             field(&C::seed_rms_factor, "seed_rms_factor", "1", at_least(0),
-                  "threshold of a seed where the two other views cross"),
+                  "threshold of a seed in coincidence with the two other views [channel RMS]"),
             field(&C::lone_seed_rms_factor, "lone_seed_rms_factor", "1", at_least(0),
-                  "threshold of a seed anywhere"),
+                  "threshold of a seed without coincidence [channel RMS]"),
             field(&C::grow_rms_factor, "grow_rms_factor", "1", any(),
-                  "seeds grow along ticks while their image stays above"),
+                  "seeds grow along ticks while their ROI image is above this [channel RMS]"),
             field(&C::neighbour_rms_factor, "neighbour_rms_factor", "1", any(),
-                  "where the two other views cross, a region goes on to the next wire while "
-                  "`neighbour_image` stays above"),
-            field(&C::neighbour_image, "neighbour_image", "", not_empty(), "see neighbour_rms_factor"),
+                  "in coincidence with the two other views, an ROI grows to the next wire where "
+                  "`neighbour_image` is above this [channel RMS]"),
+            field(&C::neighbour_image, "neighbour_image", "", not_empty(),
+                  "name of the ROI image for neighbour_rms_factor"),
             field(&C::cyclic, "cyclic", "", any(),
                   "the last channel of a view is next to its first (wrapped planes)"),
             field(&C::pad, "pad", "samples", at_least(0),
-                  "added to both ends of every region, so that its baseline is outside the pulse"),
+                  "samples added to both ends of every ROI, so that its baseline is outside the pulse"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"));
     }
 };
 
-/// Port 0: images with the RMS of their channels; port 1: mp2 and mp3 of the same channels. Out: regions,
-/// bool (view, channel, tick).
+/// In: port 0: ROI images (view, channel, tick) with the RMS of their channels; port 1: mp2 and mp3 of the
+/// same channels. Out: ROIs, bool (view, channel, tick).
 class CoincidenceROIs : public NodeWith<CoincidenceROIsConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -32,14 +32,15 @@ std::vector<PlannedSet> plan_memory(const LongPulsesConfig& config, PlannedCall&
     return {images};
 }
 
-const Registration<LongPulses> registration{{.type = "SPNGLongPulses",
-                                             .kind = "roi",
-                                             .inputs = {"waveform"},
-                                             .outputs = {"images"},
-                                             .text = "images in which long, weak pulses stand out",
-                                             .memory = memory_rule<LongPulses>({.call = plan_memory})}};
+const Registration<LongPulses> registration{
+    {.type = "SPNGLongPulses",
+     .kind = "roi",
+     .inputs = {"waveform"},
+     .outputs = {"images"},
+     .text = "makes ROI images in which long, weak pulses are significant",
+     .memory = memory_rule<LongPulses>({.call = plan_memory})}};
 
-/// `scaled` is room for the row with `half` zeros on both sides.
+/// @param scaled  buffer for the row, with `half` zeros on both sides
 template <class Sample>
 SPNG_MULTIVERSION void sum_row(const Sample* row, std::int64_t ticks, double pedestal, double rms,
                                double clip, std::int64_t half, double* scaled, Sample* out) {
@@ -135,7 +136,7 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
 void LongPulses::configured() {
     for (const auto samples : config().samples) {
         if (samples % 2 == 0) {
-            reject("samples", std::to_string(samples), "odd numbers, so that the sums are centred");
+            reject("samples", std::to_string(samples), "odd lengths, so that the sums are centred");
         }
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGLongPulses: images in which the long, weak pulses of steep tracks stand out.
+// SPNGLongPulses: make ROI images in which the long, weak pulses of steep tracks are significant.
 
 #include "spng/graph/node.h"
 
@@ -20,36 +20,37 @@ struct LongPulsesConfig {
         using C = LongPulsesConfig;
         return std::make_tuple(
             field(&C::clip, "clip", "sigma", above(0),
-                  "samples are clipped here, so that a short bright pulse does not look long"),
+                  "samples are clipped at this, so that a short bright pulse does not look long"),
             field(&C::samples, "samples", "samples", Range{.low = 1, .not_empty = true},
-                  "lengths of the running sums, odd"),
-            field(&C::cut, "cut", "sigma", between(1, 10), "of the noise RMS, see SPNGChannelRMS"),
-            field(&C::stride, "stride", "samples", at_least(1), "noise is measured on every so many samples"),
+                  "lengths of the running sums, odd; one ROI image each"),
+            field(&C::cut, "cut", "sigma", between(1, 10), "cut of the noise RMS, see SPNGChannelRMS"),
+            field(&C::stride, "stride", "samples", at_least(1), "measure the noise on every n-th sample"),
             field(&C::cyclic, "cyclic", "", any(),
                   "the last channel of a view is next to its first (wrapped planes)"));
     }
 };
 
-/// Sum of a channel and its two neighbours: a steep track covers several wires at once, while their slow
-/// noise is independent.
+/// Return the sum of each channel and its two neighbours. A steep track covers several wires at once, while
+/// the slow noise of the wires is independent.
 /// @param waveform  (view, channel, tick) real
 /// @param cyclic    the last channel of a view is next to its first; otherwise the outer channels have one
-/// neighbour
+///                  neighbour
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);
 
-/// y_t = sum_{|j| <= (samples - 1) / 2} clamp((x_{t+j} - pedestal) / rms, -clip, clip), nothing beyond the
-/// ends; 0 for channels with an RMS of 0. The matched filter of a pulse that is long and weak.
-/// @param waveform       float32 or float64 (..., channel, tick)
+/// Return y_t = sum_{|j| <= (samples - 1) / 2} clamp((x_{t+j} - pedestal) / rms, -clip, clip), a matched
+/// filter for long, weak pulses. Samples beyond the ends of a row count as 0. Channels with an RMS of 0 give
+/// 0.
+/// @param waveform       (..., channel, tick) float32 or float64
 /// @param pedestal, rms  (..., channel) of the same type
-/// @param samples        odd
-/// @return shape and type of waveform, in units of rms
-/// Throws Error(Internal) for other shapes, types or an even number. One operator call:
-/// spng::clipped_running_sum.
+/// @param samples        length of the sum, odd
+/// @return shape and type of `waveform` [rms]
+/// @throws Error(Internal) for other shapes, other types or even `samples`
+/// One operator call: spng::clipped_running_sum.
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
                                double clip, std::int64_t samples);
 
-/// In: one waveform (view, channel, tick). Out: "loose", the sum of neighbours, and "long", its clipped
-/// running sum, each with RMS as summary and median as pedestal.
+/// In: one waveform (view, channel, tick). Out: "loose", the sum of neighbours, and for each of `samples`
+/// "long<samples>", its clipped running sum; each with its RMS as summary and its median as pedestal.
 class LongPulses : public NodeWith<LongPulsesConfig> {
 protected:
     void configured() override;

@@ -4,11 +4,10 @@
 
 namespace spng {
 
-/// A copy of the rows with their neighbours on the next channels of the same view combined in.
+/// Copy the rows and combine each with the rows of the neighbouring channels of its view.
 /// @param rows     (view, channel, sample)
 /// @param cyclic   the last channel of a view is next to its first (wrapped planes)
-/// @param combine  (at::Tensor into, const at::Tensor& from): an operation in place, called on runs of
-/// channels
+/// @param combine  (at::Tensor into, const at::Tensor& from): in-place operation on ranges of channels
 template <class Combine>
 at::Tensor combined_with_neighbours(const at::Tensor& rows, bool cyclic, Combine combine) {
     at::Tensor combined = rows.clone(at::MemoryFormat::Contiguous);

@@ -51,8 +51,8 @@ SPNG_MULTIVERSION double sum(const Sample* signal, std::int64_t count) {
     return lane_sum(signal, count, [](double sample) { return sample; });
 }
 
-/// The runs of one row of the mask, alternating gap, region, gap, ...: outside(begin, end) and inside(begin,
-/// end) get every tick exactly once and in order.
+/// Call outside(begin, end) and inside(begin, end) for the alternating gaps and ROIs of a row of the mask.
+/// They cover every tick exactly once, in order.
 template <class Outside, class Inside>
 void for_each_run(const std::uint64_t* mask, std::int64_t slices, std::int64_t factor, std::int64_t ticks,
                   Outside outside, Inside inside) {
@@ -67,7 +67,7 @@ void for_each_run(const std::uint64_t* mask, std::int64_t slices, std::int64_t f
     }
 }
 
-/// Both operators: `for_row(row of the signal, packed mask, row of the result)` for all rows.
+/// Call for_row(row of the signal, packed mask, row of the result) for all rows.
 template <class Sample, class ForRow>
 void for_each_row(const at::Tensor& signal, const at::Tensor& mask, at::Tensor& result, ForRow for_row) {
     const std::int64_t ticks = signal.size(-1);
@@ -151,7 +151,7 @@ at::Tensor mask_of_ticks(const at::Tensor& signal, const at::Tensor& mask, std::
     return upsample_mask(mask, factor).narrow(-1, 0, signal.size(-1));
 }
 
-/// For every tick inside a region the first tick of its region.
+/// Return for every tick inside an ROI the first tick of the ROI.
 at::Tensor first_of_run(const at::Tensor& inside, const at::Tensor& tick) {
     const auto before = at::constant_pad_nd(inside.narrow(-1, 0, inside.size(-1) - 1), {1, 0});
     const auto starts = inside.logical_and(before.logical_not());
@@ -196,7 +196,7 @@ at::Tensor call(const char* operation, const char* name, const at::Tensor& signa
                 std::int64_t factor) {
     require_tensor(is_real(signal) && signal.dim() >= 1, name, "signal", signal,
                    "float32 or float64 (..., channel, tick)");
-    require_argument(factor > 0, name, "factor", factor, "1 or more ticks of a slice");
+    require_argument(factor > 0, name, "factor", factor, "1 or more ticks per slice");
     const std::int64_t slices = (signal.size(-1) + factor - 1) / factor;
     require_tensor(is_mask(mask) && same_rows(mask, signal) && mask.size(-1) == slices, name, "mask", mask,
                    "bool, " + std::to_string(slices) + " slices for each row of " + describe_tensor(signal));

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t row_grain = 16;
 
-/// The ends of a run are found by counting zeros, and a word of nothing costs one test.
+/// Find the ends of runs by counting zeros, so that an empty word costs one test.
 at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
                             std::int64_t pad_before, std::int64_t pad_after) {
     const auto seed_input = seeds.contiguous();
@@ -46,7 +46,7 @@ at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, st
             for (std::int64_t word = 0; word < words; ++word) {
                 open[word] = seed[word] | level_words[row * words + word];
             }
-            // Seeds are rare, so runs are looked up from them rather than looked through.
+            // Seeds are rare, so look up the run of each seed rather than test each run for seeds.
             std::int64_t past = 0;
             for (std::int64_t next = find_bit(seed, 0, ticks, true); next < ticks;
                  next = find_bit(seed, past, ticks, true)) {
@@ -60,7 +60,7 @@ at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, st
     return regions;
 }
 
-/// For every tick the latest one at or before it where `mask` is set; far before the row when there is none.
+/// Return for every tick the latest tick at or before it where `mask` is set, or `never`.
 at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64_t never) {
     return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
 }
@@ -76,13 +76,14 @@ at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tens
     const auto open = seeds.logical_or(level);
     const auto closed = open.logical_not();
     const std::int64_t never = -1;
-    // A tick is connected to an earlier seed when no closed tick lies between; the same backwards in time.
+    // A tick is connected to an earlier seed if no closed tick lies between them. For later seeds, flip the
+    // time.
     const auto connected = [&](const at::Tensor& seed, const at::Tensor& gap) {
         return latest_set(seed, tick, never).gt(latest_set(gap, tick, never));
     };
     const auto later = connected(seeds.flip(-1), closed.flip(-1)).flip(-1);
     const auto grown = open.logical_and(connected(seeds, closed).logical_or(later));
-    // Within reach of a region: the distance back to its latest tick, or forward to its earliest.
+    // Pad by the distance back to the latest grown tick and forward to the earliest one.
     const std::int64_t out_of_reach = -(ticks + std::max(pad_before, pad_after) + 1);
     const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
     const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
@@ -108,9 +109,8 @@ at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirme
             const auto* run = row_of(run_input, row);
             for (std::int64_t first = find_bit(run, 0, ticks, true); first < ticks;) {
                 const std::int64_t past = find_bit(run, first, ticks, false);
-                const auto number =
-                    static_cast<double>(count_bits(row_of(confirmed_input, row), first, past));
-                if (number >= fraction * static_cast<double>(past - first) ||
+                const auto count = static_cast<double>(count_bits(row_of(confirmed_input, row), first, past));
+                if (count >= fraction * static_cast<double>(past - first) ||
                     find_bit(row_of(lone_input, row), first, past, true) < past) {
                     set_bits(kept_words + row * words, first, past);
                 }
@@ -129,18 +129,18 @@ at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Ten
     const auto runs = unpack_ticks(packed_runs, ticks);
     const auto tick = at::arange(ticks, packed_runs.options());
     const auto gap = runs.logical_not();
-    // The closed ticks on both sides of each tick; -1 and `ticks` where there is none.
+    // Nearest closed ticks on both sides of each tick; -1 and `ticks` if there is none.
     const auto before = latest_set(gap, tick, -1);
     const auto past = latest_set(gap.flip(-1), tick, -1).flip(-1).neg().add(ticks - 1);
-    // Entry k counts the first k ticks, so the run (before, past) counts entry past less entry before + 1.
+    // sums[k] counts the first k ticks, so the run (before, past) has sums[past] - sums[before + 1].
     const auto in_run = [&](const at::Tensor& mask) {
         const auto sums = at::constant_pad_nd(mask.to(at::kLong).cumsum(-1), {1, 0});
         return sums.gather(-1, past).sub(sums.gather(-1, before.add(1)));
     };
-    const auto number = in_run(unpack_ticks(packed_confirmed, ticks)).to(at::kDouble);
+    const auto count = in_run(unpack_ticks(packed_confirmed, ticks)).to(at::kDouble);
     const auto length = past.sub(before).sub(1).to(at::kDouble);
     const auto has_lone = in_run(unpack_ticks(packed_lone, ticks)).gt(0);
-    return pack_ticks(runs.logical_and(number.ge(length.mul(fraction)).logical_or(has_lone)));
+    return pack_ticks(runs.logical_and(count.ge(length.mul(fraction)).logical_or(has_lone)));
 }
 
 void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {

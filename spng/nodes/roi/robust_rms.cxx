@@ -23,7 +23,7 @@ namespace spng {
 
 namespace {
 
-/// Low level, median and RMS, as operators give several results.
+/// Low, median and RMS; operators return several results as a tuple.
 using Noise = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 constexpr double low_fraction = 0.16;
@@ -37,7 +37,7 @@ std::int64_t rank_of(double fraction, std::int64_t ticks) {
 template <class Sample>
 struct RowNoise {
     Sample low, median;
-    double cut_rms; ///< RMS of the samples within the cut, not yet corrected for it
+    double cut_rms; ///< RMS of the samples within the cut, before the division by that of a Gaussian
 };
 
 template <class Sample>
@@ -54,14 +54,14 @@ SPNG_MULTIVERSION RowNoise<Sample> noise_of_row(const Sample* row, std::int64_t 
     const double above = sample_of_key(high) - median;
     const double below = median - sample_of_key(low);
     const double limit = cut * std::sqrt((above * above + below * below) / 2);
-    const auto is_quiet = [=](double sample) {
+    const auto is_noise = [=](double sample) {
         return (sample - median <= limit) & (median - sample <= limit);
     };
     const double squares = lane_sum(row, ticks, [=](double sample) {
-        return is_quiet(sample) ? (sample - median) * (sample - median) : 0.0;
+        return is_noise(sample) ? (sample - median) * (sample - median) : 0.0;
     });
-    const double number = lane_sum(row, ticks, [=](double sample) { return is_quiet(sample) ? 1.0 : 0.0; });
-    return {sample_of_key(low), sample_of_key(middle), std::sqrt(squares / number)};
+    const double count = lane_sum(row, ticks, [=](double sample) { return is_noise(sample) ? 1.0 : 0.0; });
+    return {sample_of_key(low), sample_of_key(middle), std::sqrt(squares / count)};
 }
 
 template <class Sample>
@@ -145,11 +145,11 @@ Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
     const auto below = median.sub(low);
     const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
     const auto deviation = waveforms.sub(median);
-    const auto quiet = deviation.abs().le(limit);
-    const auto squares = at::where(quiet, deviation.square(), 0).sum(-1);
-    // Copies, so that the levels do not keep the sorted waveforms in memory.
+    const auto is_noise = deviation.abs().le(limit);
+    const auto squares = at::where(is_noise, deviation.square(), 0).sum(-1);
+    // Clone, so that the levels do not keep the sorted waveforms in memory.
     return {low.squeeze(-1).clone(), median.squeeze(-1).clone(),
-            squares.div(quiet.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
+            squares.div(is_noise.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
 }
 
 at::Tensor plain_rms_composite(const at::Tensor& waveforms) {

@@ -19,7 +19,7 @@ const Registration<ThresholdROIs> registration{{.type = "SPNGThresholdROIs",
                                                 .kind = "roi",
                                                 .inputs = {"images"},
                                                 .outputs = {"regions"},
-                                                .text = "regions where a channel exceeds its noise",
+                                                .text = "finds ROIs where a channel exceeds its noise",
                                                 .memory = memory_rule<ThresholdROIs>({.call = plan_memory})}};
 
 } // namespace

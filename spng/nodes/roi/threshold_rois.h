@@ -1,5 +1,6 @@
 #pragma once
-// SPNGThresholdROIs: regions where a channel exceeds its noise, from that channel alone.
+// SPNGThresholdROIs: find the ROIs of each channel where it exceeds its noise
+// (docs/physics-notes.md#threshold-rois).
 
 #include "spng/graph/node.h"
 #include "spng/nodes/roi/region_seeds.h"
@@ -22,26 +23,26 @@ struct ThresholdROIsConfig {
         using C = ThresholdROIsConfig;
         return std::make_tuple(
             field(&C::threshold_rms_factor, "threshold_rms_factor", "1", at_least(0),
-                  "threshold in units of the channel's noise RMS"),
-            field(
-                &C::nominal, "nominal", "electrons", any(),
-                "added to the threshold of regions that do not grow; with a factor of 0 it is the threshold"),
+                  "threshold [channel RMS]"),
+            field(&C::nominal, "nominal", "electrons", any(),
+                  "added to the threshold without passes; with a factor of 0 it is the threshold"),
             field(&C::passes, "passes", "", any(),
-                  "regions that grow: samples above the threshold are seeds; none: samples above the "
-                  "threshold are the regions"),
+                  "ROI images of the seeds and of their growth; empty: the samples above the threshold are "
+                  "the ROIs"),
             field(&C::grow_rms_factor, "grow_rms_factor", "1", any(),
-                  "seeds grow along ticks while their image stays above"),
+                  "seeds grow along ticks while their ROI image is above this [channel RMS]"),
             field(&C::weak_rms_factor, "weak_rms_factor", "1", at_least(0),
-                  "samples of `image` above this belong to the regions too, without a seed; 0: none"),
-            field(&C::pad, "pad", "samples", at_least(0), "added to both ends of every region"),
+                  "samples of `image` above this [channel RMS] belong to the ROIs too, without a seed; 0: "
+                  "none"),
+            field(&C::pad, "pad", "samples", at_least(0), "samples added to both ends of every ROI"),
             field(&C::image, "image", "", not_empty(),
-                  "image that the threshold is for when there are no passes"),
+                  "name of the ROI image for a threshold without passes"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"));
     }
 };
 
-/// In: images (view, channel, tick) with the RMS of their channels (SPNGChannelRMS). Out: regions, bool of
-/// the same shape, with the RMS of `image` as summary. Dead channels have no regions.
+/// In: ROI images (view, channel, tick) with the RMS of their channels (SPNGChannelRMS).
+/// Out: ROIs, bool of the same shape, with the RMS of `image` as summary. Dead channels have no ROIs.
 class ThresholdROIs : public NodeWith<ThresholdROIsConfig> {
 protected:
     Ports process(const Ports& inputs) override;

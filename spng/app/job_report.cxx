@@ -1,0 +1,102 @@
+#include "spng/app/job_report.h"
+
+#include "spng/app/version.h"
+#include "spng/core/sha256.h"
+
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+namespace spng::app {
+namespace {
+
+nlohmann::json given_bindings(const CommandLine& line) {
+    nlohmann::json given = nlohmann::json::object();
+    for (const auto& binding : line.bindings) {
+        given[binding.name] = binding.value;
+    }
+    return given;
+}
+
+/// Paths and checksums of the configuration and of the data files. The checksum of a configuration is that of
+/// the JSON to which it evaluates, so that it covers imports and arguments.
+nlohmann::json provenance(const Configuration& configuration, const Job& job) {
+    using json = nlohmann::json;
+    const std::string evaluated =
+        configuration.components.dump(-1, ' ', false, json::error_handler_t::replace);
+    json files = json::array();
+    for (const DataFile& file : job.data_files()) {
+        files.push_back(json_of(file));
+    }
+    return {
+        {"configuration",
+         {{"path", std::filesystem::absolute(configuration.file).string()}, {"sha256", sha256(evaluated)}}},
+        {"files", std::move(files)}};
+}
+
+/// 64 bits of FNV-1a as hexadecimal digits. Tells configurations apart; not cryptographic.
+std::string hash_of(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const unsigned char byte : text) {
+        hash = (hash ^ byte) * 0x100000001b3;
+    }
+    std::ostringstream digits;
+    digits << std::hex << std::setw(16) << std::setfill('0') << hash;
+    return digits.str();
+}
+
+} // namespace
+
+instrument::RunReport run_report(const CommandLine& line, const Configuration& configuration, const Job& job,
+                                 const RunOptions& options, const JobReservations& reservations,
+                                 double wall_seconds) {
+    const BuildInfo& build = build_info();
+    nlohmann::json settings = job.settings(options);
+    instrument::RunDescription description;
+    description.version = build.version;
+    description.commit = build.commit;
+    description.build = build.build;
+    description.torch_version = build.torch_version;
+    description.devices = job.devices();
+    description.engine = settings.at("engine");
+    description.precision =
+        settings.at("precision").get<std::string>() + " " + settings.at("dtype").get<std::string>();
+    description.graph_threads = settings.at("graph_threads");
+    description.intra_op_threads = settings.at("threads");
+    description.mode = options.meter_mode;
+    description.wall_seconds = wall_seconds;
+    settings["arguments"] = given_bindings(line);
+    settings["reservations"] = json_of(reservations);
+    description.input = job.input_report();
+    description.settings = std::move(settings);
+    if (!line.timing_file.empty()) {
+        description.provenance = provenance(configuration, job);
+    }
+    return {std::move(description), job.meters()};
+}
+
+void describe_job(instrument::Recording& recording, const CommandLine& line,
+                  const Configuration& configuration, const Job& job, const RunOptions& options) {
+    if (!recording.active()) {
+        return;
+    }
+    const BuildInfo& build = build_info();
+    const std::string text = configuration.components.dump();
+    nlohmann::json settings = job.settings(options);
+    settings["arguments"] = given_bindings(line);
+    recording.note("version", build.version);
+    recording.note("commit", build.commit);
+    recording.note("build", build.build);
+    recording.note("torch_version", build.torch_version);
+    recording.note("configuration_file", configuration.file.string());
+    recording.note("configuration", text);
+    recording.note("configuration_hash", hash_of(text));
+    recording.note("settings", settings.dump());
+    for (const char* const key : {"engine", "device", "precision", "dtype", "threads", "graph_threads"}) {
+        const auto& value = settings.at(key);
+        recording.note(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    recording.note("synchronised_timing", options.meter_mode.synchronise ? "1" : "0");
+}
+
+} // namespace spng::app

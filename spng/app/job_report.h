@@ -1,0 +1,22 @@
+#pragma once
+// Descriptions of a run: the report behind the timing table, and the manifest of a recording.
+
+#include "spng/app/command_line.h"
+#include "spng/app/configuration.h"
+#include "spng/app/job_reservations.h"
+#include "spng/engine/job.h"
+#include "spng/instrument/recording.h"
+#include "spng/instrument/report/run_report.h"
+
+namespace spng::app {
+
+/// Make the report of a finished run. With --timing it includes checksums of the configuration and data files.
+instrument::RunReport run_report(const CommandLine& line, const Configuration& configuration, const Job& job,
+                                 const RunOptions& options, const JobReservations& reservations,
+                                 double wall_seconds);
+
+/// Write program, configuration and settings to the manifest of a recording that is active.
+void describe_job(instrument::Recording& recording, const CommandLine& line,
+                  const Configuration& configuration, const Job& job, const RunOptions& options);
+
+} // namespace spng::app

@@ -1,0 +1,57 @@
+#include "spng/instrument/meter/operator_counter.h"
+
+#include <ATen/record_function.h>
+
+#include <memory>
+#include <mutex>
+
+namespace spng::instrument {
+namespace {
+
+thread_local OperatorCounter* t_counter = nullptr;
+
+} // namespace
+
+struct OperatorCounter::Callbacks {
+    static std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& function) {
+        if (t_counter != nullptr) {
+            t_counter->m_leaves.enter(traits_of(function));
+        }
+        return nullptr;
+    }
+
+    static void ends(const at::RecordFunction&, at::ObserverContext*) {
+        if (t_counter != nullptr) {
+            for (const auto& leaf : t_counter->m_leaves.leave()) {
+                t_counter->add(*leaf.traits);
+            }
+        }
+    }
+};
+
+OperatorCounter::OperatorCounter() : m_outer(std::exchange(t_counter, this)) {}
+
+OperatorCounter::~OperatorCounter() {
+    t_counter = m_outer;
+}
+
+void OperatorCounter::follow_operators() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        at::addGlobalCallback(at::RecordFunctionCallback(&Callbacks::begins, &Callbacks::ends)
+                                  .scopes({at::RecordScope::FUNCTION}));
+    });
+}
+
+void OperatorCounter::add(const OperatorTraits& traits) {
+    ++m_total;
+    for (auto& [known, times] : m_counts) {
+        if (known == &traits) {
+            ++times;
+            return;
+        }
+    }
+    m_counts.emplace_back(&traits, 1);
+}
+
+} // namespace spng::instrument

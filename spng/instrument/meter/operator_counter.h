@@ -1,0 +1,39 @@
+#pragma once
+// Counts of the ATen leaf operations (operator_traits.h) of a node call.
+
+#include "spng/instrument/operator_traits.h"
+
+#include <c10/util/SmallVector.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace spng::instrument {
+
+/// Counts the leaf operations of this thread. Of nested counters the innermost counts.
+class OperatorCounter {
+public:
+    OperatorCounter();
+    ~OperatorCounter();
+    OperatorCounter(const OperatorCounter&) = delete;
+    OperatorCounter& operator=(const OperatorCounter&) = delete;
+
+    using Counts = c10::SmallVector<std::pair<const OperatorTraits*, std::uint64_t>, 16>;
+    const Counts& counts() const { return m_counts; }
+    std::uint64_t total() const { return m_total; }
+
+    /// Install the callbacks of ATen, once per process and for its lifetime. Without a counter on the thread a
+    /// callback costs some nanoseconds per operator.
+    static void follow_operators();
+
+private:
+    struct Callbacks;
+    void add(const OperatorTraits& traits);
+
+    OperatorCounter* const m_outer;
+    LeafCounter m_leaves;
+    Counts m_counts;
+    std::uint64_t m_total = 0;
+};
+
+} // namespace spng::instrument
