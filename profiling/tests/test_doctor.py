@@ -25,7 +25,8 @@ class Library:
 def machine(
     root: Path, status: int | None = None, programs: dict[str, str] | None = None, **files: str
 ) -> Machine:
-    """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with these programs."""
+    """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with
+    these programs."""
     for place, content in files.items():
         file = root / place.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -345,7 +345,8 @@ def test_picture_of_the_page(page: Page, tmp_path: Path) -> None:
 
 @needs_chromium
 def test_many_ranges(made, tmp_path: Path) -> None:
-    """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a trace."""
+    """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a
+    trace."""
     with made.writing() as file:
         thread = file.thread(1)
         file.rows(
@@ -362,7 +363,8 @@ def test_many_ranges(made, tmp_path: Path) -> None:
 
 @needs_chromium
 def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
-    """Wheel, keys, search, click, double click and sorting do what they say; driven by a script in a copy of the page."""
+    """Wheel, keys, search, click, double click and sorting do what they say; driven by a script in a copy of
+    the page."""
     script = """
     window.addEventListener("load", () => setTimeout(() => {
       const t = window.timeline, box = t.box, said = {}, near = (a, b) => Math.abs(a - b) < 1e-6 * t.data.length;

@@ -18,7 +18,8 @@ PINNED, DEVICE = 1, 2
 
 @pytest.fixture
 def recorded(made):
-    """Device memory 100, 300, 200, 250, 50 of which 50 stay; pinned memory 7; host samples; node A runs 10-40."""
+    """Device memory 100, 300, 200, 250, 50 of which 50 stay; pinned memory 7; host samples; node A runs
+    10-40."""
     with made.writing() as file:
         file.manifest()
         file.node(1, "A", "x")

@@ -20,7 +20,10 @@ SESSION = "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcT
 def rank(
     path: Path, pid: int, kernel: str, started: int | None, uuid: str, filler: str = "", schema: str = "3.7.2"
 ) -> Path:
-    """One process: a node called for an event, in it a range with one kernel launch. `filler` shifts the numbers of texts."""
+    """One process: a node called for an event, in it a range with one kernel launch.
+
+    `filler` shifts the numbers of texts.
+    """
     with Synthetic(path, pid=pid, schema=schema) as file:
         if filler:
             file.string(filler)

@@ -230,7 +230,8 @@ def test_what_is_no_csv_of_ncu(tmp_path: Path) -> None:
 
 
 def test_the_estimated_roofline(made, capsys: pytest.CaptureFixture[str]) -> None:
-    """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3 GFLOP/s."""
+    """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3
+    GFLOP/s."""
     with made.writing() as file:
         file.manifest()
         file.device(0, "GPU", memoryBandwidth=40_000_000_000)

@@ -78,7 +78,8 @@ def test_ranges_alone_project_nothing(made, name: str) -> None:
 
 
 def test_statistics_of_a_sum(made) -> None:
-    """10, 20, 60: mean 30, median 20, deviation of the sample sqrt((400 + 100 + 900) / 2) = 26.46; 90 of 100 in all."""
+    """10, 20, 60: mean 30, median 20, deviation of the sample sqrt((400 + 100 + 900) / 2) = 26.46; 90 of 100
+    in all."""
     with made.writing() as file:
         for start, duration in ((0, 60), (100, 10), (200, 20)):
             file.call("cudaLaunchKernel_v7000", start, start + duration)
@@ -276,8 +277,9 @@ def test_device_trace_of_instant_copies(made) -> None:
 
 
 def test_launch_wait_and_run(made) -> None:
-    """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150 begins before the call
-    returned: no queue, T 60 = the call. Third: kernel begins with the end of the call: no queue either, T 25."""
+    """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150
+    begins before the call returned: no queue, T 60 = the call. Third: kernel begins with the end of the
+    call: no queue either, T 25."""
     with made.writing() as file:
         file.launch("kernel", (10, 20), (50, 80))
         file.launch("kernel", (100, 160), (140, 150))
@@ -379,7 +381,10 @@ def test_a_style_that_no_range_has_is_missing(made) -> None:
 
 
 def test_push_pop_trace(made) -> None:
-    """The stack is per thread across domains; start/end ranges are not on it. Rows 2-5 of the table are the push/pop ranges."""
+    """The stack is per thread across domains; start/end ranges are not on it.
+
+    Rows 2-5 of the table are the push/pop ranges.
+    """
     with made.writing() as file:
         file.domain("library", 1)
         file.range("run", 0, 100)
@@ -423,7 +428,8 @@ def projection_example(file) -> None:
 
 
 def test_projected_ranges_one_by_one(made) -> None:
-    """Ranges without device operations are omitted, also as children; operations outside come in one row without a name."""
+    """Ranges without device operations are omitted, also as children; operations outside come in one row
+    without a name."""
     with made.writing() as file:
         projection_example(file)
     assert rows(made.scope(), "nvtx_gpu_proj_trace") == [
@@ -454,7 +460,8 @@ def test_projected_graph_launch_counts_once(made) -> None:
 
 
 def test_kernels_by_range(made) -> None:
-    """Every range of the stack gets the kernel; memory operations do not count; kernels outside come under an empty name."""
+    """Every range of the stack gets the kernel; memory operations do not count; kernels outside come under an
+    empty name."""
     with made.writing() as file:
         projection_example(file)
     wanted = ("NVTX Range", "Style", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Kernel Name")

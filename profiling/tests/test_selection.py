@@ -18,7 +18,10 @@ def names(scope: Scope) -> dict[str, list[str]]:
 
 
 def two_events(file) -> None:
-    """Two events with two nodes each; Decon launches in a step, ROI through a helper thread; work of each runs later."""
+    """Two events with two nodes each;
+
+    Decon launches in a step, ROI through a helper thread; work of each runs later.
+    """
     file.domain("spng", 1)
     file.node(1, "SPNGDecon", "induction")
     file.node(2, "SPNGROI", "u")

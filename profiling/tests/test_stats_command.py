@@ -175,8 +175,8 @@ def work(made, ranges: int) -> tuple[int, int]:
 
 
 def test_work_does_not_grow_with_the_number_of_ranges(made) -> None:
-    """Loading and summing are done by SQLite and numpy: no Python function runs once per row, and a million ranges take as many
-    statements as a thousand."""
+    """Loading and summing are done by SQLite and numpy: no Python function runs once per row, and a million
+    ranges take as many statements as a thousand."""
     few, many = work(made, 1_000), work(made, 50_000)
     assert many[1] == few[1] < 60
     assert many[0] < few[0] + 100

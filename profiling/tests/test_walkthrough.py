@@ -1,4 +1,5 @@
-"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what the page says."""
+"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what
+the page says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Measurements from profiles of wire-cell's recorder and from nsys exports.
 
-Rows are node calls. An export of another program has none; there every range name is a node and its instances, in the
-order of their starts on all threads, are its events.
+Rows are node calls. An export of another program has none; there every range name is a node and its
+instances, in the order of their starts on all threads, are its events.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHo
 
 
 def read_profile(path: Path) -> Run:
-    """Read the measurements of a recorded process. Raise MissingData if the file has neither node calls nor ranges."""
+    """Read the measurements of a recorded process.
+
+    Raise MissingData if the file has neither node calls nor ranges.
+    """
     with Profile.open(path) as profile:
         projection = Projection.of(profile)
         try:
@@ -56,7 +59,8 @@ def read_profile(path: Path) -> Run:
 
 
 def _node_rows(profile: Profile, projection: Projection):
-    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of node calls."""
+    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of
+    node calls."""
     calls = read_node_calls(profile)
     nodes = NodeProjection(profile, calls, projection)
     own = nest((calls.start, calls.end, calls.thread)).exclusive

@@ -1,8 +1,9 @@
 """Chrome trace events of a profile, for chrome://tracing and ui.perfetto.dev.
 
-Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's ranges, because
-they may cross edges of ranges. Devices are processes with a track per stream. Flows connect a launching call with its
-operations. Times are microseconds with three digits, converted from integers and thus exact to the nanosecond.
+Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's
+ranges, because they may cross edges of ranges. Devices are processes with a track per stream. Flows connect a
+launching call with its operations. Times are microseconds with three digits, converted from integers and thus
+exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def _names(scope: Scope) -> Iterator[str]:
 
 
 def _ranges(scope: Scope) -> Iterator[str]:
-    """Yield ranges: push/pop ranges as nested events of their thread, start/end ranges as asynchronous events."""
+    """Yield ranges: push/pop ranges as nested events of their thread, start/end ranges as asynchronous
+    events."""
     ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return

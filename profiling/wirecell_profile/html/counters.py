@@ -1,7 +1,7 @@
 """Counters of the profile page: quantities over time.
 
-They are memory and processor time of the process, samples of the devices, and the busy share of each device. Quantities
-that were not recorded have no counter.
+They are memory and processor time of the process, samples of the devices, and the busy share of each device.
+Quantities that were not recorded have no counter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of the timeline: events with colours and lanes. payload.py packs them.
 
-Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs, kernels, calls) have a
-colour of SPARE chosen by name, so that equal names have equal colours on all pages.
+Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs,
+kernels, calls) have a colour of SPARE chosen by name, so that equal names have equal colours on all pages.
 """
 
 from __future__ import annotations
@@ -139,7 +139,10 @@ class Timeline:
 
 
 def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return for each event the first free lane at its level or below. Properly nested events keep their level."""
+    """Return for each event the first free lane at its level or below.
+
+    Properly nested events keep their level.
+    """
     result = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []  # end of the last event in each lane
     order = np.lexsort((level, -end, start))

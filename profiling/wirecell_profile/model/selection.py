@@ -1,8 +1,8 @@
 """Parts of a profile: --range, --node, --event and --time.
 
---time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The other filters
-keep ranges and calls that lie completely within a selected range or node call on the same thread, and the device
-operations launched there. Events must pass all given filters.
+--time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The
+other filters keep ranges and calls that lie completely within a selected range or node call on the same
+thread, and the device operations launched there. Events must pass all given filters.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def matches_node(pattern: str, node: str) -> bool:
 class Scope:
     """The selected part of a profile.
 
-    Row indices refer to the events of the whole profile, and so does the assignment of operations to ranges and nodes. A
-    property raises MissingData if the file has no events of its kind.
+    Row indices refer to the events of the whole profile, and so does the assignment of operations to ranges
+    and nodes. A property raises MissingData if the file has no events of its kind.
     """
 
     def __init__(self, profile: Profile, selection: Selection = Selection()) -> None:

@@ -81,7 +81,10 @@ def memcpy_sync(scope: Scope, _: Limits) -> Found:
 
 
 def memset_sync(scope: Scope, _: Limits) -> Found:
-    """Find sets of pinned or managed memory by calls without Async. Sets of device memory do not block the host."""
+    """Find sets of pinned or managed memory by calls without Async.
+
+    Sets of device memory do not block the host.
+    """
     rows, names = _named(scope, MEMSET)
     return _hits(
         scope,

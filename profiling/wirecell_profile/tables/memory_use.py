@@ -118,7 +118,8 @@ def node_at(scope: Scope, time: int) -> str:
 def sampled(scope: Scope) -> list[Series]:
     """Read the recorder's samples in bytes. Raise MissingData if there are none.
 
-    Quantities: resident memory of the process, memory of devices, allocated and reserved bytes of the caching allocator.
+    Quantities: resident memory of the process, memory of devices, allocated and reserved bytes of the caching
+    allocator.
     """
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
@@ -188,7 +189,8 @@ def timeline(scope: Scope) -> Result:
 def leaks(scope: Scope) -> Result:
     """Return device memory allocated but not freed during the recording, the largest first.
 
-    The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many blocks of one size.
+    The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many
+    blocks of one size.
     """
     found = device_memory(scope)
     rows = [

@@ -114,7 +114,10 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Return host time per node. First: exclusive time in the first event; steady: median over the other events."""
+    """Return host time per node.
+
+    First: exclusive time in the first event; steady: median over the other events.
+    """
     use = NodeUse.of(scope)
     whole = find_window(scope).length
     rows = []
@@ -258,8 +261,8 @@ def memory(scope: Scope) -> Result:
 def events(scope: Scope) -> Result:
     """Return the end-to-end latency per event.
 
-    It is the time from the first call's start to the last call's end, or to the end of the event's last device operation if
-    that is later. The median row covers all events except the first.
+    It is the time from the first call's start to the last call's end, or to the end of the event's last
+    device operation if that is later. The median row covers all events except the first.
     """
     use = NodeUse.of(scope)
     calls = use.calls

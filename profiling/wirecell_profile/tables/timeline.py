@@ -17,7 +17,8 @@ INDENT = "  "
 def timeline(scope: Scope, operations: bool = False) -> Result:
     """Return the timeline; times count from the start of the window.
 
-    `operations`: include device operations. Raise MissingData if the file has neither ranges nor requested operations.
+    `operations`: include device operations. Raise MissingData if the file has neither ranges nor requested
+    operations.
     """
     zero = find_window(scope).start
     rows = _ranges(scope) + _marks(scope)
