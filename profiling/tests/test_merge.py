@@ -59,7 +59,7 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         assert "processes 100, 200" in capsys.readouterr().out
         operations = profile.operations
         assert list(
-            zip(operations.short_name.texts(), operations.start.tolist(), operations.device.tolist())
+            zip(operations.short_name.to_list(), operations.start.tolist(), operations.device.tolist())
         ) == [
             ("beta", 140, 1),
             ("alpha", 1140, 0),
@@ -67,7 +67,7 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         assert profile.device_names == {0: "GPU", 1: "GPU"} and len(profile.table("TARGET_INFO_GPU")) == 2
         calls = read_node_calls(profile)
         assert sorted(zip(calls.start.tolist(), pid_of(calls.thread).tolist())) == [(100, 200), (1100, 100)]
-        assert len(set(calls.id.tolist())) == 2 and calls.node.texts() == ["SPNGDecon:a"] * 2
+        assert len(set(calls.id.tolist())) == 2 and calls.node.to_list() == ["SPNGDecon:a"] * 2
         nodes = NodeProjection(profile, calls, Projection.of(profile))
         assert pid_of(calls.thread[nodes.call_of_operation]).tolist() == [200, 100]
         assert sorted(profile.thread_names.values()) == ["main", "main"]
@@ -117,8 +117,8 @@ def test_a_real_export_with_itself(tmp_path: Path) -> None:
         for part in ("ranges", "calls", "operations"):
             once, twice = getattr(single, part), getattr(profile, part)
             assert len(twice) == 2 * len(once) and twice.duration.sum() == 2 * once.duration.sum()
-        names, counts = np.unique(single.ranges.name.texts(), return_counts=True)
-        merged_names, merged_counts = np.unique(profile.ranges.name.texts(), return_counts=True)
+        names, counts = np.unique(single.ranges.name.to_list(), return_counts=True)
+        merged_names, merged_counts = np.unique(profile.ranges.name.to_list(), return_counts=True)
         assert names.tolist() == merged_names.tolist() and (2 * counts).tolist() == merged_counts.tolist()
         assert (
             Projection.of(profile).project().operations.sum()

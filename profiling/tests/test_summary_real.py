@@ -100,11 +100,11 @@ def test_every_node_and_substep_is_there(recording: Scope) -> None:
     nodes = recording.profile.table("SPNG_NODE")
     expected = {
         f"{kind}:{name}" if name else kind
-        for kind, name in zip(nodes.texts("type").texts(), nodes.texts("name").texts())
+        for kind, name in zip(nodes.text_column("type").to_list(), nodes.text_column("name").to_list())
     }
     shown = {row[0]: row for row in node_use.times(recording).rows}
     assert set(shown) == expected and len(shown) >= 20
-    texts = set(recording.profile.ranges.text.texts())
+    texts = set(recording.profile.ranges.text.to_list())
     assert {
         "Decon::fft",
         "Decon::ifft",

@@ -151,10 +151,10 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
 def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
     """Return the job's words with absolute paths, because each run has its own working folder."""
     words = shlex.split(arguments.job)
-    for place, word in enumerate(words[:-1]):
-        name, equals, value = words[place + 1].partition("=")
+    for index, word in enumerate(words[:-1]):
+        name, equals, value = words[index + 1].partition("=")
         if word == "-A" and equals and value and Path(value).exists():
-            words[place + 1] = f"{name}={Path(value).resolve()}"
+            words[index + 1] = f"{name}={Path(value).resolve()}"
     has_input = any(word.startswith("input=") for word in words)
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:

@@ -166,7 +166,7 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
         "events": events,
         "failed calls": sum(node["failed"] for node in data["nodes"]),
     }
-    return as_texts(values | setting_conditions(data.get("settings") or {}))
+    return to_strings(values | setting_conditions(data.get("settings") or {}))
 
 
 def setting_conditions(settings: dict) -> dict[str, object]:
@@ -182,7 +182,7 @@ def setting_conditions(settings: dict) -> dict[str, object]:
     return values
 
 
-def as_texts(values: dict[str, object]) -> dict[str, str]:
+def to_strings(values: dict[str, object]) -> dict[str, str]:
     """Convert conditions to the compared and shown texts."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 

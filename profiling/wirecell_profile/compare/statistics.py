@@ -120,9 +120,9 @@ def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 def _doubled_midranks(values: np.ndarray) -> np.ndarray:
     """Return twice the midrank of each value, which is an integer."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    _, position, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    return (2 * last - count + 1)[place].astype(np.int64)
+    return (2 * last - count + 1)[position].astype(np.int64)
 
 
 def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:

@@ -184,7 +184,9 @@ def _edges(scope: Scope) -> Iterator[str]:
     title = {
         number: f"{kind}:{name}" if name else kind
         for number, kind, name in zip(
-            nodes.integers("id").tolist(), nodes.texts("type").texts(), nodes.texts("name").texts()
+            nodes.integers("id").tolist(),
+            nodes.text_column("type").to_list(),
+            nodes.text_column("name").to_list(),
         )
     }
     ends = {
@@ -214,8 +216,8 @@ def _counters(scope: Scope) -> Iterator[str]:
         table = profile.table("SPNG_SAMPLE")
         rows = zip(
             table.integers("t").tolist(),
-            table.texts("source").texts(),
-            table.texts("metric").texts(),
+            table.text_column("source").to_list(),
+            table.text_column("metric").to_list(),
             table.reals("value").tolist(),
         )
         for time, source, metric, value in rows:
@@ -248,6 +250,6 @@ def _metric_names(scope: Scope) -> dict[tuple[int, int], str]:
     return dict(
         zip(
             zip(table.integers("typeId").tolist(), table.integers("metricId").tolist()),
-            table.texts("metricName").texts(),
+            table.text_column("metricName").to_list(),
         )
     )

@@ -63,7 +63,7 @@ ONCE = (
     "TARGET_INFO_GPU_METRICS",
 )
 VM_SHIFT = 48
-MOST_VMS = 255
+MAX_VMS = 255
 
 
 @dataclass
@@ -149,7 +149,7 @@ def separate_processes(sources: list[Source]) -> list[str]:
         own = processes(source)
         while {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own} & taken:
             source.vm += 1
-            if source.vm > MOST_VMS:
+            if source.vm > MAX_VMS:
                 raise ProfileError("too many files have processes with equal ids", str(source.path))
         if source.vm:
             notes.append(
@@ -238,8 +238,8 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
                 {}
                 if once
                 else {
-                    place: change
-                    for place, column in enumerate(own)
+                    index: change
+                    for index, column in enumerate(own)
                     if (change := change_of(source, table, column, new_text))
                 }
             )
@@ -261,9 +261,9 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
 def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
     """Return the row with changed values; NULL stays."""
     values = list(row)
-    for place, change in changes.items():
-        if values[place] is not None:
-            values[place] = change(values[place])
+    for index, change in changes.items():
+        if values[index] is not None:
+            values[index] = change(values[index])
     return values
 
 

@@ -304,7 +304,7 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
         calls = scope.profile.node_calls.take(scope.node_call_rows)
     except MissingData:
         return
-    colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.texts()], dtype=np.int64)
+    colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.to_list()], dtype=np.int64)
     timeline.add(
         "node calls",
         "Nodes",
@@ -364,8 +364,8 @@ def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray
 
 def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -> np.ndarray:
     """Return notes: full names of kernels; bytes, memory and throughput of copies."""
-    kinds, names = scope.profile.memory_kinds, operations.name.texts()
-    short = operations.short_name.texts()
+    kinds, names = scope.profile.memory_kinds, operations.name.to_list()
+    short = operations.short_name.to_list()
     notes = []
     for i, (kind, size) in enumerate(zip(operations.kind.tolist(), operations.bytes.tolist())):
         text = names[i][:NOTE_LENGTH] if kind == KERNEL and names[i] != short[i] else ""

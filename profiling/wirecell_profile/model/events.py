@@ -202,7 +202,7 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
 
 def _message(table: Table) -> Labels:
     """Return the messages: `text`, or StringIds[textId] for registered strings."""
-    plain, registered = table.texts("text"), table.strings("textId")
+    plain, registered = table.text_column("text"), table.strings("textId")
     codes = np.where(
         plain.codes >= 0,
         plain.codes,

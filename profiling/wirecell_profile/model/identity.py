@@ -38,6 +38,6 @@ def lookup(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     if len(keys) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = order[place]
+    position = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    found = order[position]
     return np.where(keys[found] == wanted, found, -1)

@@ -111,7 +111,7 @@ def _recorded(profile: TableSource) -> NodeCalls:
     """Read SPNG_CALL and SPNG_NODE."""
     table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
     found = lookup(nodes.integers("id"), table.integers("node"))
-    types, instances = nodes.texts("type").texts(), nodes.texts("name").texts()
+    types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
     names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
     node = Labels(found, names).map(str)
     return NodeCalls(

@@ -241,7 +241,7 @@ class Profile:
         for name, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
             if self.has(name):
                 table = self.table(name)
-                return dict(zip(table.integers(key).tolist(), table.texts("name").texts()))
+                return dict(zip(table.integers(key).tolist(), table.text_column("name").to_list()))
         return {}
 
     @cached_property
@@ -250,7 +250,7 @@ class Profile:
         if not self.has("ThreadNames"):
             return {}
         table = self.table("ThreadNames")
-        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").texts()))
+        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").to_list()))
 
     @cached_property
     def thread_priorities(self) -> dict[int, int]:
@@ -266,7 +266,7 @@ class Profile:
         if not self.has("PROCESSES"):
             return {}
         table = self.table("PROCESSES")
-        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.texts("name").texts()))
+        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.text_column("name").to_list()))
 
     # ---- events (columns: events.py); each raises MissingData if the file has none
 

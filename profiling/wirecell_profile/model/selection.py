@@ -230,7 +230,7 @@ class Scope:
             test = partial(matches, pattern)
             found = ranges.name.matching(test) | ranges.text.matching(test)
             if not found.any():
-                raise unknown("range", pattern, set(ranges.name.texts()))
+                raise unknown("range", pattern, set(ranges.name.to_list()))
             mask |= found
         return ranges.take(mask & ranges.on_one_thread)
 
@@ -244,7 +244,7 @@ class Scope:
             for pattern in self.selection.nodes:
                 found = calls.node.matching(partial(matches_node, pattern))
                 if not found.any():
-                    raise unknown("node", pattern, set(calls.node.texts()))
+                    raise unknown("node", pattern, set(calls.node.to_list()))
                 mask |= found
         if self.selection.events is not None:
             first, last = self.selection.events

@@ -34,7 +34,7 @@ class Labels:
         code = self.codes[row]
         return self.names[code] if code >= 0 else ""
 
-    def texts(self) -> list[str]:
+    def to_list(self) -> list[str]:
         """Return the texts of all rows."""
         return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
 
@@ -128,7 +128,7 @@ class Table:
         values = [np.nan if value is None else value for value in self._values(column)]
         return np.array(values, dtype=np.float64)
 
-    def texts(self, column: str) -> Labels:
+    def text_column(self, column: str) -> Labels:
         """Return a text column."""
         return label(self._values(column))
 

@@ -39,7 +39,7 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
     ranges = scope.projection.ranges.name
     return label(
         f"{ranges.text(around)}: {name}" if around >= 0 else name
-        for around, name in zip(inner.tolist(), names.texts())
+        for around, name in zip(inner.tolist(), names.to_list())
     )
 
 

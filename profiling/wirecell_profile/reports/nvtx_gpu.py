@@ -136,7 +136,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         operations = sum(row[8] for row in members[i])
         count = len(members[i])
         host = (sum(row[4] for row in members[i]),) if style else (None,)
-        place = (
+        position = (
             (sum(row[9] for row in members[i]) / count, sum(row[10] for row in members[i]) / count)
             if style
             else (None, None)
@@ -151,7 +151,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
                 *summary.cells(i),
                 operations,
                 operations / count,
-                *place,
+                *position,
             )
         )
     return Result(

@@ -72,7 +72,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
             "globalPid",
         )
     )
-    names = table.texts("name")  # texts in our recorder, ids of StringIds in nsys
+    names = table.text_column("name")  # texts in our recorder, ids of StringIds in nsys
     first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
@@ -124,7 +124,7 @@ def sampled(scope: Scope) -> list[Series]:
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
     table = profile.table("SPNG_SAMPLE")
-    sources, metrics = table.texts("source").texts(), table.texts("metric").texts()
+    sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
     first, last = scope.selection.time

@@ -164,9 +164,9 @@ def times(scope: Scope) -> Result:
 def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
     """Return the exclusive time in the first event, and the median of its sums per later event."""
     known = calls.event != NULL
-    events, place = np.unique(calls.event[known], return_inverse=True)
+    events, position = np.unique(calls.event[known], return_inverse=True)
     sums = np.zeros(len(events), dtype=np.int64)
-    np.add.at(sums, place, own[known])
+    np.add.at(sums, position, own[known])
     is_first = events == use.first_event if use.first_event is not None else np.zeros(len(events), bool)
     first = int(sums[is_first][0]) if is_first.any() else None
     return first, float(np.median(sums[~is_first])) if (~is_first).any() else None
