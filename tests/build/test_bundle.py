@@ -172,7 +172,8 @@ def test_a_build_that_is_not_there(
 def test_a_debug_build_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h"):
+    headers = ("include/spng/build_info.h", "include/spng/build_commit.h")
+    for name in ("bin/wire-cell", "lib/libWireCellSpng.so", *headers):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('inline constexpr const char* build_mode = "asan";\n')
     monkeypatch.setattr(build_facts, "build_folder", lambda: tmp_path)
