@@ -1,4 +1,4 @@
-"""Small parts by themselves: checks of outputs, decisions after failures, progress, statistics, checksum lines, the lock."""
+"""Unit tests: checks of outputs, decisions after failures, progress, statistics, checksum lines, the lock."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from wirecell_campaign.attempt import error_block
 from wirecell_campaign.errors import CampaignError
 from wirecell_campaign.layout import Layout, read_json, write_whole
 from wirecell_campaign.progress import Progress, duration
-from wirecell_campaign.retries import LOSSES_MOST, WORKER_FAULTS_MOST, History, WorkerWatch
+from wirecell_campaign.retries import MAX_LOSSES, MAX_WORKER_FAULTS, History, WorkerWatch
 from wirecell_campaign.task import Fault, Outcome, Result
 
 from tests.support.wire_cell import read_arrays, write_arrays
 
-# ---- whether an output is whole
+# ---- completeness of outputs
 
 
 def frame_file(path: Path, events: int = 3) -> Path:
-    """An .npz as numpy writes it."""
+    """Return an .npz as numpy writes it."""
     arrays = {}
     for event in range(events):
         arrays |= {
@@ -44,7 +44,7 @@ FORMATS = [("out.npz", ""), ("out.tar", "w"), ("out.tar.gz", "w:gz"), ("out.tar.
 
 
 def output(folder: Path, name: str, mode: str) -> Path:
-    """A whole output in one of the formats."""
+    """Write a complete output in one of the formats."""
     npz = frame_file(folder / "out.npz")
     return write_arrays(folder / name, read_arrays(npz)) if mode else npz
 
@@ -71,7 +71,7 @@ def test_a_tar_cut_between_members_is_found(tmp_path: Path) -> None:
     with tarfile.open(path) as archive:
         third = archive.getmembers()[2].offset
     path.write_bytes(path.read_bytes()[:third])
-    with pytest.raises(output_check.Unreadable, match="without the mark"):
+    with pytest.raises(output_check.Unreadable, match="has no end mark"):
         output_check.count_events(path)
 
 
@@ -82,7 +82,7 @@ def test_an_array_shorter_than_its_header_says_is_found(tmp_path: Path) -> None:
 
     with zipfile.ZipFile(tmp_path / "out.npz", "w") as archive:
         archive.writestr("frame_signal_0.npy", buffer.getvalue()[:-8])
-    with pytest.raises(output_check.Unreadable, match="792 bytes of data and should have 800"):
+    with pytest.raises(output_check.Unreadable, match="792 bytes of data, expected 800"):
         output_check.count_events(tmp_path / "out.npz")
 
 
@@ -95,30 +95,30 @@ def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
         output_check.count_events(path)
 
 
-# ---- what comes after a failure
+# ---- decisions after a failure
 
 
 def failure(fault: Fault, worker: str = "w1") -> Result:
-    """A failed attempt."""
+    """Return a failed attempt."""
     return Result(Outcome.FAILED, "host", worker, 1.0, fault, "block")
 
 
 def test_retries_are_further_attempts() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.FILE), 3) for _ in range(4)] == [True, True, True, False]
-    assert not History().is_tried_again(failure(Fault.FILE), 0)
-    assert not History().is_tried_again(failure(Fault.FINAL), 3)
+    assert [history.is_retried(failure(Fault.FILE), 3) for _ in range(4)] == [True, True, True, False]
+    assert not History().is_retried(failure(Fault.FILE), 0)
+    assert not History().is_retried(failure(Fault.FINAL), 3)
 
 
 def test_faults_of_workers_are_not_retries_of_the_file() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [
+    assert [history.is_retried(failure(Fault.WORKER, f"w{i}"), 0) for i in range(MAX_WORKER_FAULTS)] == [
         True
-    ] * (WORKER_FAULTS_MOST - 1) + [False]
-    assert history.avoided == {f"w{i}" for i in range(WORKER_FAULTS_MOST)}
-    assert [History().is_loss_tried_again() for _ in range(3)] == [True] * 3
+    ] * (MAX_WORKER_FAULTS - 1) + [False]
+    assert history.avoided == {f"w{i}" for i in range(MAX_WORKER_FAULTS)}
+    assert [History().is_loss_retried() for _ in range(3)] == [True] * 3
     lost = History()
-    assert [lost.is_loss_tried_again() for _ in range(LOSSES_MOST)][-2:] == [True, False]
+    assert [lost.is_loss_retried() for _ in range(MAX_LOSSES)][-2:] == [True, False]
 
 
 def test_a_worker_is_faulty_after_two_files_in_a_row() -> None:
@@ -137,7 +137,7 @@ def test_a_worker_is_faulty_after_two_files_in_a_row() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -178,7 +178,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def record(name: str, host: str, walls: list[int], seconds: float) -> dict:
-    """A record as far as summaries use it."""
+    """Return the part of a record that summaries use."""
     nodes = {"Decon": {"wall_ns": walls, "cpu_ns": 2 * sum(walls)}} if walls else {}
     return {
         "name": name,
@@ -268,7 +268,7 @@ def test_verify_names_every_difference(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_manifest(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no manifest"):
+    with pytest.raises(CampaignError, match="no complete manifest"):
         manifest.read(Layout(tmp_path))
 
 

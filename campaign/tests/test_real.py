@@ -1,4 +1,4 @@
-"""The real program: small frames through the pipeline, profiles joined."""
+"""The real program: small frames through the pipeline, merged profiles."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ TICKS = 1000
 
 @needs_program
 def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    """Outputs are the bytes that wire-cell writes by itself; timing and profiles of both are joined."""
+    """Outputs equal those of wire-cell alone; timings and profiles of both files are merged."""
     monkeypatch.chdir(tmp_path)
     event = read_arrays(ADC)
-    for number in range(2):
+    for index in range(2):
         cut = {
-            name: value[:, 500 * number : 500 * number + TICKS] if name.startswith("frame_") else value
+            name: value[:, 500 * index : 500 * index + TICKS] if name.startswith("frame_") else value
             for name, value in event.items()
             if not name.startswith("chanmask")
         }
-        np.savez(tmp_path / f"ev{number}.npz", **cut)
+        np.savez(tmp_path / f"ev{index}.npz", **cut)
     (tmp_path / "list.txt").write_text("ev*.npz\n")
     arguments = [word for each in ("model=none", "device=cpu", "threads=1") for word in ("-A", each)]
     words = ["run", "list.txt", "--output", "out", "--program", str(PROGRAM), *arguments, "--workers", "2"]

@@ -1,4 +1,4 @@
-"""Which changes make other outputs, and which do not."""
+"""Changes of settings that change outputs, and changes that do not."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from wirecell_campaign import settings
-from wirecell_campaign.errors import WrongUse
+from wirecell_campaign.errors import UsageError
 
 PROGRAM = {"version": "1", "commit": "abc"}
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration with imports of imports, one of them in the folder `cfg` above, and a model."""
+    """Write a configuration with nested imports, one of them in the folder `cfg` above, and a model."""
     monkeypatch.chdir(tmp_path)
     for name, text in (
         (
@@ -32,7 +32,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def digest(job: Path, *words: str, program: dict = PROGRAM, suffix: str = ".npz") -> str:
-    """Of the settings made of -A words."""
+    """Return the digest of the settings of -A words."""
     return settings.make(job, settings.parse_arguments(list(words)), program, suffix, []).digest()
 
 
@@ -67,7 +67,7 @@ def test_arguments_program_and_ending_count(job: Path) -> None:
     )
 
 
-def test_a_file_is_its_content_and_not_its_place(job: Path) -> None:
+def test_a_file_is_identified_by_its_content_not_its_path(job: Path) -> None:
     before = digest(job, "model=model.ts")
     Path("elsewhere").mkdir()
     Path("elsewhere/net.ts").write_text("weights")
@@ -84,7 +84,7 @@ def test_files_become_absolute_and_plain_words_stay(job: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("given", ["./turns", "here/../turns"])
 def test_the_folder_where_jobs_meet_is_one_for_all_attempts(job: Path, tmp_path: Path, given: str) -> None:
-    """It need not exist: the first job makes it."""
+    """It need not exist: the first job creates it."""
     assert settings.parse_arguments([f"share={given}"]) == {"share": str(tmp_path / given)}
 
 
@@ -98,13 +98,13 @@ def test_words_and_absolute_folders_of_share_stay(job: Path, given: str) -> None
     [
         (["model"], "no value"),
         (["=x"], "no value"),
-        (["input=x"], "set for each file"),
-        (["output=x"], "set for each file"),
+        (["input=x"], "for each file"),
+        (["output=x"], "for each file"),
         (["a=1", "a=2"], "given twice"),
     ],
 )
 def test_bad_arguments(words: list[str], said: str) -> None:
-    with pytest.raises(WrongUse, match=said):
+    with pytest.raises(UsageError, match=said):
         settings.parse_arguments(words)
 
 
@@ -131,5 +131,5 @@ def test_the_projects_own_configuration_is_found_from_anywhere(
     bundle.mkdir(parents=True)
     (bundle / "pipeline.jsonnet").write_text("{}")
     assert settings.find_config("cfg/pipeline.jsonnet", "bundle") == bundle / "pipeline.jsonnet"
-    with pytest.raises(WrongUse, match="not found"):
+    with pytest.raises(UsageError, match="no such configuration"):
         settings.find_config("nothing.jsonnet", None)

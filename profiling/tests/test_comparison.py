@@ -1,7 +1,9 @@
-"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is refused.
+"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is
+refused.
 
-data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing on a virtual machine
-of two cores while other programs were compiling, so with the noise that a shared machine has.
+data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing
+on a virtual machine of two cores while other programs were compiling, so with the noise that a shared machine
+has.
 """
 
 from __future__ import annotations
@@ -58,8 +60,9 @@ def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
 
 
 def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
-    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found and named in nine of ten, and hardly ever
-    another node. The distance of 3 x noise to the 2 x noise that a verdict demands is one half width of the 95 % band."""
+    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found and named in nine of ten,
+    and hardly ever another node. The distance of 3 x noise to the 2 x noise that a verdict demands is one
+    half width of the 95 % band."""
     nodes = judged_nodes(recorded)
     nodes.remove(WHOLE_EVENT)
     assert len(nodes) >= 15
@@ -176,14 +179,14 @@ def test_a_node_of_one_side_is_listed() -> None:
     "change, told",
     [
         ({"machine": "other"}, "machine: A m, B other"),
-        ({"recorded parts": "cuda"}, "recorded parts: A not said, B cuda"),
-        ({"argument input": "x.npz"}, "argument input: A not said, B x.npz"),
+        ({"recorded parts": "cuda"}, "recorded parts: A unknown, B cuda"),
+        ({"argument input": "x.npz"}, "argument input: A unknown, B x.npz"),
         ({"failed calls": "1"}, "failed calls in r"),
     ],
 )
 def test_unlike_runs_are_refused(change: dict, told: str) -> None:
     a, b = synthetic([1.0, 2.0]), synthetic([1.0, 2.0], None, "", **change)
-    with pytest.raises(UsageError, match="cannot be compared") as caught:
+    with pytest.raises(UsageError, match="cannot compare") as caught:
         compare([a], [b], QUICK)
     assert told in str(caught.value) and "--force" in str(caught.value)
     assert any(told in line for line in compare([a], [b], QUICK, force=True).forced)
@@ -288,8 +291,8 @@ def test_baselines(
     [
         ("not json", "not a JSON file"),
         ('{"schema": "other"}', "not a file of measurements"),
-        ('{"schema": "spng-timing-1"}', "not what its schema says"),
-        ('{"schema": "spng-measurements-1", "runs": [{}]}', "not what its schema says"),
+        ('{"schema": "spng-timing-1"}', "does not follow its schema"),
+        ('{"schema": "spng-measurements-1", "runs": [{}]}', "does not follow its schema"),
         ("[1]", "not a file of measurements"),
     ],
 )

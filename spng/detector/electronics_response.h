@@ -13,8 +13,9 @@ struct ColdElectronics {
     double postgain = 1.0; ///< factor of later stages
 };
 
-/// Return the output [mV/fC] at `time` [ns] after a short pulse of charge; 0 outside 0 < time < 10 us. The default
-/// electronics peaks at 2.58 us with 14.000 mV/fC. Formula: docs/physics-notes.md#electronics-response.
+/// Return the output [mV/fC] at `time` [ns] after a short pulse of charge; 0 outside 0 < time < 10 us. The
+/// default electronics peaks at 2.58 us with 14.000 mV/fC. Formula:
+/// docs/physics-notes.md#electronics-response.
 double electronics_response(const ColdElectronics& electronics, double time);
 
 /// Return the response at the bin centres (i + 1/2) `period` [ns]: (sample) float64 [mV/fC].

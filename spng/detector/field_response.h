@@ -29,11 +29,11 @@ struct FieldResponse {
     const PlaneResponse& plane(int plane_ident) const;
 };
 
-/// Read a field response in the format of the Wire-Cell Toolkit, plain or compressed: {"FieldResponse": {planes: [...],
-/// origin, speed, period, tstart}}. A period within 1 % of an integer [ns] is rounded to it: 99.999 becomes 100, since
-/// the files divide by the count of samples instead of steps.
-/// @throws Error(Configuration) for an unreadable file, a missing key, a plane without paths, paths of different
-/// lengths, or a pitch, period or speed that is not positive
+/// Read a field response in the format of the Wire-Cell Toolkit, plain or compressed: {"FieldResponse":
+/// {planes: [...], origin, speed, period, tstart}}. A period within 1 % of an integer [ns] is rounded to it:
+/// 99.999 becomes 100, since the files divide by the count of samples instead of steps.
+/// @throws Error(Configuration) for an unreadable file, a missing key, a plane without paths, paths of
+/// different lengths, or a pitch, period or speed that is not positive
 FieldResponse load_field_response(const std::string& path);
 
 } // namespace spng

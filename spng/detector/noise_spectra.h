@@ -20,8 +20,9 @@ struct NoiseSpectrum {
 };
 
 /// Read a list of {period, nsamples, gain, shaping, plane, wirelen, const, freqs, amps}, plain or compressed.
-/// @throws Error(Configuration) for an unreadable file, a missing key, an empty list, lists of different lengths,
-/// frequencies that do not increase, a negative amplitude, or a period or sample count that is not positive
+/// @throws Error(Configuration) for an unreadable file, a missing key, an empty list, lists of different
+/// lengths, frequencies that do not increase, a negative amplitude, or a period or sample count that is not
+/// positive
 std::vector<NoiseSpectrum> load_noise_spectra(const std::string& path);
 
 } // namespace spng

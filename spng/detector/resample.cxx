@@ -35,8 +35,8 @@ at::Tensor resample_spectrum(const at::Tensor& spectrum, std::int64_t n_from, st
     const at::Tensor scaled =
         spectrum.narrow(-1, 0, kept).mul(static_cast<double>(n_to) / static_cast<double>(n_from));
     if (n_to <= n_from) {
-        // A kept Nyquist bin holds both signs of its frequency. The inverse real transform uses its real part, the
-        // mean of the two.
+        // A kept Nyquist bin holds both signs of its frequency. The inverse real transform uses its real
+        // part, the mean of the two.
         return scaled;
     }
     if (n_from % 2 == 0) {

@@ -1,7 +1,7 @@
 #pragma once
-// Assignment of channels to the rows of tensors. Views of equal shape form one tensor (view, channel, tick), so that
-// equal work is done at once. ProtoDUNE-HD has an induction group (2, 800) with views U and V, and a collection group
-// (2, 480) with one view per face. A group may have views of several anodes.
+// Assignment of channels to the rows of tensors. Views of equal shape form one tensor (view, channel, tick),
+// so that equal work is done at once. ProtoDUNE-HD has an induction group (2, 800) with views U and V, and a
+// collection group (2, 480) with one view per face. A group may have views of several anodes.
 
 #include "spng/core/tensor_set.h"
 #include "spng/detector/anode.h"
@@ -64,13 +64,14 @@ struct ViewGroup {
 
 class ViewGroups : public ServiceWith<ViewGroupsConfig> {
 public:
-    /// @throws Error(Configuration) if views of one group have different counts of channels, a channel is in two views,
-    /// or a name is used twice
+    /// @throws Error(Configuration) if views of one group have different counts of channels, a channel is in
+    /// two views, or a name is used twice
     void prepare(Environment& environment) override;
 
     /// Return the anodes of all views, each once, in the order in which views name them.
     const std::vector<const AnodePlane*>& anodes() const { return m_anodes; }
-    /// Return all channels of these anodes, ascending, including channels without a view: the rows of output frames.
+    /// Return all channels of these anodes, ascending, including channels without a view: the rows of output
+    /// frames.
     const std::vector<int>& channels() const { return m_channels; }
     const std::vector<ViewGroup>& groups() const { return m_groups; }
     /// Return the group of that name.

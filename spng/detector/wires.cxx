@@ -60,7 +60,8 @@ Wire read_wire(const Store& store, std::size_t index) {
 
 Point2 upward_span(const Wire& wire) {
     const Point2 span{wire.head.y - wire.tail.y, wire.head.z - wire.tail.z};
-    // x cross wire must have a positive z component, or a positive y for wires along z. Files differ in head and tail.
+    // x cross wire must have a positive z component, or a positive y for wires along z. Files differ in head
+    // and tail.
     const bool flip = std::abs(span.y) > 1e-6 * length(span) ? span.y < 0 : span.z > 0;
     return flip ? Point2{-span.y, -span.z} : span;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Positions and channels of all wires (or strips) of a detector, from a wire schema file of the Wire-Cell Toolkit. Drift
-// is along x. Wires are in planes of constant x, so positions are (y, z).
+// Positions and channels of all wires (or strips) of a detector, from a wire schema file of the Wire-Cell
+// Toolkit. Drift is along x. Wires are in planes of constant x, so positions are (y, z).
 
 #include <array>
 #include <string>
@@ -27,9 +27,9 @@ struct Wire {
 
 /// Parallel, equally spaced wires, sorted by increasing pitch coordinate.
 ///
-/// The pitch direction has a positive z component (positive y if the wires run along z). The wire direction fulfils
-/// x cross wire = pitch. The order of indices therefore has the same sense in space on every face of every anode,
-/// independent of the order in the file.
+/// The pitch direction has a positive z component (positive y if the wires run along z). The wire direction
+/// fulfils x cross wire = pitch. The order of indices therefore has the same sense in space on every face of
+/// every anode, independent of the order in the file.
 struct WirePlane {
     int ident = 0; ///< 0 U, 1 V, 2 W
     std::vector<Wire> wires;
@@ -39,8 +39,8 @@ struct WirePlane {
     double first = 0;       ///< pitch coordinate of the CENTRE of wire 0 [mm]
 
     int size() const { return static_cast<int>(wires.size()); }
-    /// Return the pitch coordinate of the edge of wire 0, "ray 0" of the Wire-Cell ray grid: wire i covers [i, i+1)
-    /// pitches from it.
+    /// Return the pitch coordinate of the edge of wire 0, "ray 0" of the Wire-Cell ray grid: wire i covers
+    /// [i, i+1) pitches from it.
     double origin() const { return first - 0.5 * pitch; }
     /// Return the pitch coordinate in units of wires; an integer is the centre of that wire.
     double wire_coordinate(Point2 point) const { return (dot(point, pitch_direction) - first) / pitch; }
@@ -75,9 +75,9 @@ struct WireSchema {
 };
 
 /// Read {"Store": {anodes, faces, planes, wires, points}}, plain or compressed.
-/// @throws Error(Configuration) for an unreadable file, a missing key, an index outside its list, a plane with fewer than
-/// two wires, a wire without length, and wires that are not parallel (1 degree) or not equally spaced (a quarter of the
-/// pitch)
+/// @throws Error(Configuration) for an unreadable file, a missing key, an index outside its list, a plane
+/// with fewer than two wires, a wire without length, and wires that are not parallel (1 degree) or not
+/// equally spaced (a quarter of the pitch)
 WireSchema load_wires(const std::string& path);
 
 } // namespace spng

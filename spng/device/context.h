@@ -1,5 +1,6 @@
 #pragma once
-// Device and precision of a job. Each job has one context, of component type SPNGContext, shared by all nodes.
+// Device and precision of a job. Each job has one context, of component type SPNGContext, shared by all
+// nodes.
 
 #include "spng/core/component.h"
 
@@ -65,8 +66,8 @@ public:
     /// Return the bytes of tensor memory that the job may take on each device; 0 if not configured.
     std::int64_t memory_budget() const;
 
-    /// Return the bytes that a network may take if its own service does not limit them; 0: no limit. The job sets
-    /// this before it prepares the services, from the memory left by the other nodes.
+    /// Return the bytes that a network may take if its own service does not limit them; 0: no limit. The job
+    /// sets this before it prepares the services, from the memory left by the other nodes.
     std::int64_t network_budget() const { return m_network_budget; }
     void set_network_budget(std::int64_t bytes) { m_network_budget = bytes; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Query the CUDA driver without any library of CUDA or LibTorch: whether it exists, whether it starts, and its
-// devices. A driver that does not start returns an error code; this header turns it into text for users.
+// Query the CUDA driver without any library of CUDA or LibTorch: whether it exists, whether it starts, and
+// its devices. A driver that does not start returns an error code; this header turns it into text for users.
 
 #include <cstdint>
 #include <string>
@@ -19,15 +19,15 @@ struct CudaDriver {
     bool has_no_device() const;
 };
 
-/// Open libcuda.so.1 and start the driver. Later calls only return its state again. The library stays open, since
-/// CUDA may have started in it.
+/// Open libcuda.so.1 and start the driver. Later calls only return its state again. The library stays open,
+/// since CUDA may have started in it.
 CudaDriver query_cuda_driver();
 
 /// Return the compute capability of a device, 10 * major + minor; 0 without such a device or a driver.
 int compute_capability(int device);
 
-/// Return the UUID of a device as nvidia-smi writes it: "GPU-" and 8-4-4-4-12 hexadecimal digits. For a divided
-/// GPU, the UUID of the part. "" without such a device or a driver.
+/// Return the UUID of a device as nvidia-smi writes it: "GPU-" and 8-4-4-4-12 hexadecimal digits. For a
+/// divided GPU, the UUID of the part. "" without such a device or a driver.
 std::string uuid_of(int device);
 
 /// Return the bytes of a device; 0 without such a device or a driver.

@@ -14,8 +14,8 @@
 namespace spng {
 namespace {
 
-/// Check the version of the driver. A program for one major version of CUDA runs with every driver of that major
-/// version or a newer one; the minor version does not matter.
+/// Check the version of the driver. A program for one major version of CUDA runs with every driver of that
+/// major version or a newer one; the minor version does not matter.
 void require_driver_for_runtime(const SharedLibrary& torch_cuda) {
     // A function of the CUDA runtime that libtorch_cuda links; it answers without a device.
     const auto runtime_version = torch_cuda.find<int (*)(int*)>("cudaRuntimeGetVersion");

@@ -12,7 +12,8 @@ struct DeviceIdentity {
 };
 
 /// Return the identity of a device.
-/// @param device  as in a job: auto, cpu, cuda, cuda:N, gpuN. N follows CUDA_VISIBLE_DEVICES, the identity does not.
+/// @param device  as in a job: auto, cpu, cuda, cuda:N, gpuN. N follows CUDA_VISIBLE_DEVICES, the identity
+/// does not.
 /// @throws Error(Configuration) for another name
 DeviceIdentity identity_of(const std::string& device);
 

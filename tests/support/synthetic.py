@@ -72,7 +72,7 @@ class Detector:
 
 
 def two_faced_views(anode: int) -> tuple[View, ...]:
-    """Views of a ProtoDUNE-HD or -SP anode (spng.md 4)."""
+    """Views of a ProtoDUNE-HD or -SP anode (docs/physics-notes.md#conventions)."""
     u, v, w = detector.pdhd_channel_order(anode)
     return (
         View("U", 0, u, True),

@@ -1,0 +1,69 @@
+// Memory of a job: plan, budget and choice.
+
+#include "spng/core/log/log.h"
+#include "spng/device/context.h"
+#include "spng/device/device_list.h"
+#include "spng/device/memory/device_memory.h"
+#include "spng/engine/engine.h"
+#include "spng/engine/job.h"
+#include "spng/engine/replicas.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace spng {
+
+void Job::keep_within_budget() {
+    m_free = -1;
+    for (const auto& environment : m_environments) {
+        const std::int64_t free =
+            device_memory(environment->service<Context>(context_name, context_name).device()).free;
+        m_free = m_free < 0 || (free >= 0 && free < m_free) ? free : m_free;
+    }
+    if (context().memory_budget() == 0 && m_free > 0 && !context().device().is_cpu()) {
+        m_budget = m_free / 10 * 9;
+    }
+    const MemoryChoice choice = memory_choice();
+    if (log::enabled("memory", log::Level::info)) {
+        std::istringstream lines(memory_text());
+        for (std::string line; std::getline(lines, line);) {
+            log::info("memory", [&] { return line; });
+        }
+    }
+    m_engine_config->events_in_flight = choice.events_in_flight;
+    for (const auto& environment : m_environments) {
+        context_of(*environment).set_network_budget(choice.network_budget);
+    }
+}
+
+std::int64_t Job::budget() const {
+    return m_budget > 0 ? m_budget : context().memory_budget();
+}
+
+std::int64_t Job::replica_budget() const {
+    const auto names = listed_devices(context().config().device, context_name);
+    std::map<std::string, std::int64_t> replicas;
+    std::int64_t most = 1;
+    for (const auto& name : names) {
+        most = std::max(most, ++replicas[name]);
+    }
+    return budget() / most;
+}
+
+MemoryChoice Job::memory_choice() const {
+    return choose_within(memory_plan(), replica_budget(), events_in_flight());
+}
+
+std::string Job::memory_text() const {
+    // Before the job is prepared no device is asked for, so that "all" counts as one.
+    const std::size_t replica_count =
+        std::max(replicas().size(), listed_devices(context().config().device, context_name).size());
+    return to_string(memory_plan(), m_window_memory_plan, memory_choice(), replica_count, budget(), m_free);
+}
+
+nlohmann::json Job::memory_json() const {
+    return json_of(memory_plan(), m_window_memory_plan, memory_choice(), replicas().size(), budget(), m_free);
+}
+
+} // namespace spng
