@@ -22,7 +22,7 @@ Configure.autoconfig = "clobber"
 def options(opt):
     """declare the options"""
     opt.load("compiler_cxx")
-    opt.load("spng_options spng_install spng_unity spng_pch", tooldir=TOOLS)
+    opt.load("spng_options spng_install", tooldir=TOOLS)
 
 
 def configure(cfg):

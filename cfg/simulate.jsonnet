@@ -6,8 +6,8 @@
 local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
-local make_sim = import 'sim.jsonnet';
 local pipeline = import 'pipeline.jsonnet';
+local make_sim = import 'sim.jsonnet';
 
 /// output     frame file with ADC waveforms
 /// process    frame file with the signals that cfg/pipeline.jsonnet makes of the waveforms, in the same job
@@ -34,7 +34,7 @@ local pipeline = import 'pipeline.jsonnet';
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
 /// dtype      float32 or float64
-/// verbosity  log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace
+/// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
 function(
     output='adc.npz',
     process='',

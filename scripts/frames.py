@@ -68,7 +68,7 @@ class FrameFile:
             else list(self._zip.files)
         )
 
-    def __enter__(self) -> "FrameFile":
+    def __enter__(self) -> FrameFile:
         return self
 
     def __exit__(

@@ -10,9 +10,8 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from waflib import Logs
-
 from spng_options import folders
+from waflib import Logs
 
 
 @dataclass(frozen=True)

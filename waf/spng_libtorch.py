@@ -1,7 +1,7 @@
 """LibTorch, and the CUDA headers that come with it or are given.
 
 Only libtorch_cpu and libc10 are linked. CUDA is a plugin that the program loads when a CUDA device is asked
-for (design.md 3.6), so the same build works with a CPU-only LibTorch and on a machine without a GPU.
+for (docs/decisions/cuda-plugin.md), so the same build works with a CPU-only LibTorch and on a machine without a GPU.
 """
 
 import glob

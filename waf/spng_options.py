@@ -78,6 +78,20 @@ def options(opt):
         dest="with_lineinfo",
         help="line information in the CUDA kernels, for profilers that show the source",
     )
+    group.add_option(
+        "--unity",
+        type=int,
+        default=8,
+        metavar="N",
+        dest="unity",
+        help="compile up to N sources of a folder together (8); 1: each alone",
+    )
+    group.add_option(
+        "--no-pch",
+        action="store_true",
+        dest="no_pch",
+        help="compile without a precompiled header; so does every compiler but g++",
+    )
     for name, text in PARTS.items():
         stem = "with_" + name.replace("-", "_")
         group.add_option(

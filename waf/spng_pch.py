@@ -32,12 +32,6 @@ HEADERS = (
 USE = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
 
 
-def options(opt):
-    opt.add_option_group("Options of the precompiled header").add_option(
-        "--no-pch", action="store_true", dest="no_pch", help="compile without a precompiled header"
-    )
-
-
 def configure(cfg):
     cfg.env.PCH = "yes" if cfg.env.CXX_NAME == "gcc" and not getattr(cfg.options, "no_pch", False) else ""
     # One header serves library, program and tests: their flags must be the same.

@@ -1,8 +1,7 @@
 """What configure found, and the next command."""
 
-from waflib import Logs
-
 from spng_options import ignored_options
+from waflib import Logs
 
 
 def configure(cfg):

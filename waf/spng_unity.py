@@ -8,6 +8,7 @@ the chunk uses the same name, the joined file has it with the suffix of its sour
 which others they are compiled.
 """
 
+import hashlib
 import os
 import re
 
@@ -16,32 +17,31 @@ from waflib.Configure import conf
 # A source that defines a macro is compiled alone: the macro may change the headers of the next one.
 ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)\b", re.MULTILINE)
 
-UNNAMED_NAMESPACE = re.compile(r"^namespace \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+# clang-format leaves the comment at the end out where the namespace has one line.
+UNNAMED_NAMESPACE = re.compile(
+    r"^namespace \{\n(\S[^\n]*\n(?=\})|.*?^\} // namespace$)", re.MULTILINE | re.DOTALL
+)
 TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?) (\w+)|using (\w+) =")
-HEAD = re.compile(r"[^(={;\[]*?(\w+)\s*(?:[(={;\[]|$)")
+HEAD = re.compile(r"[^(={;\[]*?(\w+)\s*[(={;\[]")
+# Macros of GoogleTest make the names of tests of it.
+FIXTURE = re.compile(r"\bTEST_[FP]\((\w+)")
 NO_DECLARATION = re.compile(r"[\s}/#)]|using |template|static_assert|extern|namespace|[A-Z0-9_]+\(")
 
 TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*|R"(?P<end>\w*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"'
+    r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*|R"(?P<end>\w*)\(.*?\)(?P=end)"|\b\d[\w\'.]*|"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])+'|(?P<member>(?:\.|->|::)\s*\w+)|(?P<name>\b[A-Za-z_]\w*)",
     re.MULTILINE | re.DOTALL,
 )
 LOCAL_INCLUDE = re.compile(r'^#include "([^"/]+)"', re.MULTILINE)
 
 
-def options(opt):
-    opt.add_option_group("Options of unity chunks").add_option(
-        "--unity",
-        type=int,
-        default=8,
-        dest="unity",
-        metavar="N",
-        help="compile up to N sources of a folder as one (8); 1 compiles each alone",
-    )
-
-
 def configure(cfg):
-    cfg.env.UNITY = max(1, getattr(cfg.options, "unity", None) or 8)
+    cfg.env.UNITY = max(1, getattr(cfg.options, "unity", 8))
+    if cfg.env.UNITY > 1 and cfg.env.CXX_NAME == "gcc":
+        # It takes the types of a joined source for those of a header.
+        cfg.env.append_unique("CXXFLAGS", ["-Wno-subobject-linkage"])
+    with open(__file__, "rb") as stream:
+        cfg.env.UNITY_TOOL = hashlib.sha256(stream.read()).hexdigest()
 
 
 @conf
@@ -61,24 +61,31 @@ def chunks_of(bld, sources, name):
                 result += part
                 continue
             target = bld.path.find_or_declare(f"unity/{name}/{folder}/{index + 1}_of_{count}.cxx")
-            bld(rule=join, source=part, target=target, cls_keyword=lambda task: "Joining")
+            bld(
+                rule=join, source=part, target=target, vars=["UNITY_TOOL"], cls_keyword=lambda task: "Joining"
+            )
             result.append(target)
     return result
 
 
 def join(task):
     """Write the chunk."""
-    texts = [node.read(encoding="utf-8") for node in task.inputs]
-    words = [set(re.findall(r"\w+", text)) for text in texts]
-    folder = task.generator.bld.bldnode
+    build = task.generator.bld
+    task.outputs[0].write(joined(task.inputs, build.path, build.bldnode), encoding="utf-8")
+
+
+def joined(sources, root, folder):
+    """Return the text of a chunk that is compiled in the folder."""
+    texts = [source.read(encoding="utf-8") for source in sources]
+    words = [{token["name"] for token in TOKEN.finditer(text)} for text in texts]
     parts = []
-    for index, (node, text) in enumerate(zip(task.inputs, texts)):
+    for index, (source, text) in enumerate(zip(sources, texts)):
         used_elsewhere = set().union(*(words[:index] + words[index + 1 :]))
-        suffix = "_in_" + re.sub(r"\W", "_", os.path.splitext(node.name)[0])
+        suffix = "_in_" + re.sub(r"\W", "_", os.path.splitext(source.name)[0])
         text = with_suffix(text, local_names(text) & used_elsewhere, suffix)
-        text = with_whole_includes(text, node, task.generator.bld.path)
-        parts.append(f'#line 1 "{node.path_from(folder)}"\n{text}')
-    task.outputs[0].write("\n".join(parts), encoding="utf-8")
+        text = with_whole_includes(text, source, root)
+        parts.append(f'#line 1 "{source.path_from(folder)}"\n{text}')
+    return "\n".join(parts)
 
 
 def local_names(text):
@@ -95,7 +102,7 @@ def local_names(text):
                 found = HEAD.match(without_arguments(line))
                 if found and found[1] != "operator":
                     names.add(found[1])
-    return names
+    return names - set(FIXTURE.findall(text))
 
 
 def without_arguments(line):

@@ -35,8 +35,8 @@ def environment() -> dict[str, str]:
 def start_afresh() -> None:
     """Between fork and exec: die with the test, and undo what a shell in the background or nohup ignores."""
     die_with_parent()
-    for number in STOP_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
+    for code in STOP_SIGNALS:
+        signal.signal(code, signal.SIG_DFL)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ class Bench:
 
     def make(self, count: int, instructions: str = "", **special: str) -> list[str]:
         """Write inputs f000.npz ... and the list; `special` gives some other instructions. Returns the outputs' names."""
-        names = [f"f{number:03d}.npz" for number in range(count)]
+        names = [f"f{index:03d}.npz" for index in range(count)]
         for name in names:
             told = special.get(name.removesuffix(".npz"), instructions)
             (self.inputs / name).write_text(f"{told}\n# {name}\n", encoding="utf-8")

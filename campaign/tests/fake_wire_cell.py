@@ -34,7 +34,7 @@ NODES = {"FrameFileSource": (3_000_000, 1_000_000), "SPNGDecon:induction": (2_00
 
 def array(values: bytes) -> bytes:
     """An .npy file of unsigned bytes."""
-    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(values)
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(values)},), }}"
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values
 

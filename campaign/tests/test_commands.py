@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from campaign_support import COMMAND, Bench, children, environment
 from wirecell_campaign import cli
 
@@ -20,15 +19,15 @@ from wirecell_campaign import cli
     [
         (["--cluster", "pbs"], "--cluster is not understood"),
         (["--cluster", "tcp://127.0.0.1:1", "--workers", "2"], "has its own workers"),
-        (["--queue", "gpu"], "options of batch systems do not go"),
+        (["--queue", "gpu"], "this cluster has no options of batch systems"),
         (["--cluster", "htcondor", "--directive", "x", "--dry-run"], "has no value"),
         (["--cluster", "htcondor", "--queue", "x", "--dry-run"], "HTCondor has no queues"),
         (["-A", "typo=1"], "the job has no argument 'typo'"),
-        (["-A", "input=x"], "set for each file by the campaign"),
-        (["--bundle", "nowhere"], "both say which program"),
-        (["--config", "nowhere.jsonnet"], "the configuration was not found"),
+        (["-A", "input=x"], "the campaign sets -A input for each file"),
+        (["--bundle", "nowhere"], "both select the program"),
+        (["--config", "nowhere.jsonnet"], "no such configuration"),
         (["--tls-ca", "x"], "TLS needs three files"),
-        (["--scratch", "rel/x"], "--scratch says no place on a worker"),
+        (["--scratch", "rel/x"], "--scratch is no path on a worker"),
         (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
         (["--output", "run%d"], "the path of the output folder contains %d"),
         (["--output", "run\udcff"], "the path of the output folder is not UTF-8"),
@@ -48,7 +47,7 @@ def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
         ["--retries", "-1"],
         ["--timeout", "0"],
         ["--on-error", "pray"],
-        ["--patience", "nan"],
+        ["--cluster-timeout", "nan"],
     ],
 )
 def test_bad_values(bench: Bench, words: list[str]) -> None:
@@ -61,7 +60,7 @@ def test_bad_values(bench: Bench, words: list[str]) -> None:
 def test_a_program_that_is_none(bench: Bench, capsys) -> None:
     bench.make(1)
     bench.program.chmod(0o644)
-    assert bench.run() == 2 and "the program cannot be run" in capsys.readouterr().err
+    assert bench.run() == 2 and "cannot run the program" in capsys.readouterr().err
     bench.program.write_text("#!/bin/sh\necho something else\n")
     bench.program.chmod(0o755)
     assert bench.run() == 1 and "the program does not run on this machine" in capsys.readouterr().err
@@ -90,7 +89,7 @@ def test_without_the_engine(bench: Bench) -> None:
         text=True,
         check=False,
     )
-    assert "the folder holds no campaign" in done.stderr
+    assert "the folder has no campaign" in done.stderr
 
 
 def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
@@ -205,14 +204,14 @@ def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsy
     bench.make(4)
     assert bench.run("--cluster", cluster_address) == 0
     assert cli.main(["verify", str(bench.output)]) == 0
-    assert "4 of 4 files are as the manifest says" in capsys.readouterr().out
+    assert "4 of 4 files agree with the manifest" in capsys.readouterr().out
     (bench.output / "f000.npz").unlink()
     (bench.output / "f001.npz").write_bytes(b"x")
     (bench.output / "stray.npz").write_bytes(b"x")
     assert cli.main(["verify", str(bench.output)]) == 1
     assert capsys.readouterr().out == (
-        "missing: f000.npz\nnot what the manifest says: f001.npz\nnot in the manifest: stray.npz\n"
-        "2 of 4 files are as the manifest says\n"
+        "missing: f000.npz\ndiffers from the manifest: f001.npz\nnot in the manifest: stray.npz\n"
+        "2 of 4 files agree with the manifest\n"
     )
 
 
@@ -240,7 +239,7 @@ def test_files_of_the_campaign_that_are_not_whole(
     (bench.output / path).write_text(content)
     capsys.readouterr()
     assert cli.main(["verify", str(bench.output)]) == (2 if path == "manifest.json" else 0)
-    assert ("error: the folder has no manifest, or none that is whole" in capsys.readouterr().err) == (
+    assert ("error: the folder has no complete manifest" in capsys.readouterr().err) == (
         path == "manifest.json"
     )
     assert cli.main(["status", str(bench.output)]) == 0 == cli.main(["summary", str(bench.output)])
@@ -262,13 +261,13 @@ def test_summary_is_made_again_from_the_records(bench: Bench, cluster_address: s
     node = json.loads(before)["nodes"]["FrameFileSource"]
     assert node == {"calls": 10, "mean": 2e6, "p50": 2e6, "p95": 3e6, "total": 2e7, "cpu_ns": 20_000_000}
     assert cli.main(["summary", "--profiles", str(bench.output)]) == 1
-    assert "there are no profiles to join" in capsys.readouterr().err
+    assert "there are no profiles to merge" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["status", "verify", "summary"])
 def test_a_folder_that_is_no_campaign(tmp_path: Path, capsys, command: str) -> None:
     assert cli.main([command, str(tmp_path)]) == 2
-    assert "the folder holds no campaign" in capsys.readouterr().err
+    assert "the folder has no campaign" in capsys.readouterr().err
 
 
 def listening(pid: int) -> set[str]:

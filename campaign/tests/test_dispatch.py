@@ -8,9 +8,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import fake_wire_cell
+import pytest
 from campaign_support import Bench
 from test_publish import task_of
 from wirecell_campaign import attempt
@@ -33,14 +32,14 @@ class ScriptedEngine:
         self.changed = threading.Event()
         self.submitted: list[tuple[str, int, set[str]]] = []
         self.retired: list[str] = []
-        self.most_at_once = 0
+        self.max_at_once = 0
         self._ended: list[Ended] = []
         self._running: list[Task] = []
 
     def submit(self, task: Task, avoided: set[str]) -> None:
-        self.submitted.append((task.name, task.number, set(avoided)))
+        self.submitted.append((task.name, task.attempt_index, set(avoided)))
         self._running.append(task)
-        self.most_at_once = max(self.most_at_once, len(self._running))
+        self.max_at_once = max(self.max_at_once, len(self._running))
         script = self.scripts.get(task.name, [])
         self._ended.append(script.pop(0)(task) if script else Ended(task, attempt.run_attempt(task, "w1")))
         self.changed.set()
@@ -64,7 +63,7 @@ class ScriptedEngine:
 
     def refill(self, retired: int) -> None:
         if self.replaces:
-            self.workers.update({f"w{3 + number}": 1 for number in range(retired)})
+            self.workers.update({f"w{3 + index}": 1 for index in range(retired)})
 
     def is_connected(self) -> bool:
         return True
@@ -99,8 +98,8 @@ def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
         stop: bool = False,
         interrupts: Callable[[], int] = lambda: 0,
     ) -> Dispatcher:
-        def prepare(name: str, identity: str, number: int) -> Task:
-            return Task(**(vars(task_of(bench, name, identity)) | {"number": number}))
+        def prepare(name: str, identity: str, index: int) -> Task:
+            return Task(**(vars(task_of(bench, name, identity)) | {"attempt_index": index}))
 
         return Dispatcher(
             Layout(bench.output),
@@ -135,7 +134,7 @@ def test_lost_workers_are_counted(bench: Bench, dispatcher) -> None:
     outcomes = dispatcher(ScriptedEngine({"f002.npz": [lost_worker] * 10})).run(["f002.npz"], {})
     assert list(outcomes.failed) == ["f002.npz"]
     assert (
-        "10 workers ended while they worked on this file"
+        "10 workers ended while they processed this file"
         in json.loads(Layout(bench.output).failure("f002.npz").read_text())["block"]
     )
 
@@ -161,7 +160,7 @@ def test_the_last_worker_is_not_retired_but_ends_the_run(bench: Bench, dispatche
     outcomes = dispatcher(engine).run(names, {})
     assert (
         not engine.retired
-        and "no worker is left" in outcomes.stopped_by
+        and "no working worker is left" in outcomes.stopped_by
         and "told to fail" in outcomes.stopped_by
     )
     assert not outcomes.failed, "it was no fault of the files"
@@ -173,7 +172,7 @@ def test_replacements_that_are_no_better_end_the_run(
     """A farm on which all machines lack something: not every file is failed five times over."""
     monkeypatch.setattr("wirecell_campaign.dispatch.LOOK", 0.0)
     names = bench.make(30)
-    workers = [f"w{number}" for number in range(1, 30)]
+    workers = [f"w{index}" for index in range(1, 30)]
 
     def failing(task: Task) -> Ended:
         bad = next(worker for worker in workers if worker not in engine.retired)
@@ -182,7 +181,7 @@ def test_replacements_that_are_no_better_end_the_run(
     engine = ScriptedEngine({name: [failing] * 9 for name in names})
     engine.replaces = True
     outcomes = dispatcher(engine).run(names, {})
-    assert "no worker is left that can work" in outcomes.stopped_by and not outcomes.failed
+    assert "no working worker is left" in outcomes.stopped_by and not outcomes.failed
     assert len(engine.retired) <= 2
 
 
@@ -200,7 +199,7 @@ def test_few_tasks_wait_at_the_engine(bench: Bench, dispatcher) -> None:
     """What waits there cannot be kept from a bad worker."""
     engine = ScriptedEngine({})
     dispatcher(engine).run(bench.make(12), {})
-    assert engine.most_at_once == 4
+    assert engine.max_at_once == 4
 
 
 def test_a_forgotten_attempt_with_other_settings_does_not_count(bench: Bench, dispatcher) -> None:
@@ -217,7 +216,7 @@ def test_a_forgotten_attempt_with_other_settings_does_not_count(bench: Bench, di
     engine = ScriptedEngine({names[0]: [overtaken]})
     outcomes = dispatcher(engine).run(names, {})
     assert outcomes.done[names[0]]["settings"] == "s"
-    assert [number for _, number, _ in engine.submitted] == [1, 2]
+    assert [index for _, index, _ in engine.submitted] == [1, 2]
     assert (bench.output / names[0]).read_bytes() == fake_wire_cell.output_of(
         (bench.inputs / names[0]).read_bytes()
     )
@@ -259,7 +258,7 @@ def test_an_interrupt_starts_nothing_more(bench: Bench, dispatcher) -> None:
 
 def test_no_workers_for_too_long(bench: Bench, dispatcher) -> None:
     made = dispatcher(ScriptedEngine({}, workers=()))
-    made._patience = 0.5
+    made._worker_timeout = 0.5
     with pytest.raises(CampaignError, match="no worker for 0.5 s"):
         made.run(bench.make(1), {})
     assert Path(bench.output).is_dir()

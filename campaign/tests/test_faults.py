@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from campaign_support import (
     COMMAND,
     Bench,
@@ -46,8 +45,8 @@ def test_workers_killed_at_random(bench: Bench) -> None:
         if bench.done() and workers:
             os.kill(chance.choice(workers), signal.SIGKILL)
             killed += 1
-    said, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 0, complained
+    said, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 0, errors
     assert killed >= 3
     bench.check(names)
 
@@ -64,8 +63,8 @@ def test_workers_killed_while_they_start(bench: Bench, monkeypatch: pytest.Monke
     while not (second := set(children(process.pid, WORKER)) - set(first)):
         assert time.monotonic() < deadline
     os.kill(second.pop(), signal.SIGKILL)
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 0, complained
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 0, errors
     bench.check(names)
 
 
@@ -73,10 +72,10 @@ def test_a_file_that_kills_its_workers_is_given_up(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     # A file that waits on the same worker is lost with it each time, so that few losses say little about a file.
-    monkeypatch.setattr("wirecell_campaign.retries.LOSSES_MOST", 5)
+    monkeypatch.setattr("wirecell_campaign.retries.MAX_LOSSES", 5)
     names = bench.make(4, f001="killworker")
     assert bench.run("--workers", "2", "--on-error", "skip") == 1
-    assert "the worker was lost each time" in capsys.readouterr().err
+    assert "the worker was lost at each attempt" in capsys.readouterr().err
     bench.check([name for name in names if name != "f001.npz"])
 
 
@@ -106,7 +105,7 @@ def test_two_clients_on_one_folder(bench: Bench, capsys) -> None:
     bench.wait_for_outputs(1, process)
     assert bench.run("--workers", "1") == 1
     said = capsys.readouterr().err
-    assert "another client works on this output folder" in said and f"process {process.pid} on" in said
+    assert "another client uses this output folder" in said and f"process {process.pid} on" in said
     assert cli.main(["status", str(bench.output)]) == 0
     assert f"running: process {process.pid}" in capsys.readouterr().out
     process.communicate(timeout=LONG)
@@ -120,13 +119,10 @@ def test_ctrl_c_lets_running_files_end(bench: Bench) -> None:
     process = bench.start("--workers", "2")
     bench.wait_for_outputs(2, process)
     os.killpg(process.pid, signal.SIGINT)
-    said, complained = process.communicate(timeout=LONG)
+    said, errors = process.communicate(timeout=LONG)
     assert process.returncode == 130
-    assert (
-        "files that are running are finished first" in complained
-        and "the same command goes on from here" in complained
-    )
-    assert "Traceback" not in complained
+    assert "running files are finished first" in errors and "the same command continues from here" in errors
+    assert "Traceback" not in errors
     done = bench.done()
     assert 2 <= len(done) < 40
     bench.check(done)
@@ -151,28 +147,28 @@ def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None
     bench.wait_for_outputs(5, process)
     programs = [pid for worker in children(process.pid, WORKER) for pid in children(worker, "wire-cell")]
     assert programs
-    for number in signals:
-        process.send_signal(number)
+    for code in signals:
+        process.send_signal(code)
         time.sleep(0.2)
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == status, complained
-    assert "stopping" in complained and "the same command goes on from here" in complained
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == status, errors
+    assert "stopping" in errors and "the same command continues from here" in errors
     assert not any(map(is_alive, programs))
-    bench.check([f"f00{number}.npz" for number in (0, 2, 3, 4, 5)])
+    bench.check([f"f00{index}.npz" for index in (0, 2, 3, 4, 5)])
 
 
 # Imported by every Python that is started with its folder in PYTHONPATH. Attempts run in a thread of a worker, the client does not.
 SLOW_PLACING = """
 import threading, time
 from wirecell_campaign import publish
-at_once = publish.place_products
+at_once = publish.link_products
 
-def place_products(*words):
+def link_products(*words):
     if threading.current_thread() is not threading.main_thread():
         time.sleep(300)
     at_once(*words)
 
-publish.place_products = place_products
+publish.link_products = link_products
 """
 
 
@@ -188,8 +184,8 @@ def test_stopped_between_a_record_and_its_output(bench: Bench) -> None:
         time.sleep(0.05)
     assert not bench.done()
     process.terminate()
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 143, complained
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 143, errors
     bench.check(names)
 
 
@@ -199,15 +195,15 @@ def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Server
     address = servers.scheduler(port)
     for _ in range(2):
         servers.worker(address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="3s")
-    process = bench.start("--cluster", address, "--patience", "60")
+    process = bench.start("--cluster", address, "--cluster-timeout", "60")
     bench.wait_for_outputs(5, process)
     servers.kill_scheduler()
     time.sleep(0.5)
     servers.scheduler(port)
     for _ in range(2):  # workers end with their scheduler; a farm starts new ones
         servers.worker(address)
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 0, complained
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 0, errors
     bench.check(names)
 
 
@@ -215,15 +211,13 @@ def test_scheduler_that_stays_away(bench: Bench, servers: Servers, capsys) -> No
     names = bench.make(20, "sleep 0.1")
     address = servers.scheduler()
     servers.worker(address)
-    process = bench.start("--cluster", address, "--patience", "1.5")
+    process = bench.start("--cluster", address, "--cluster-timeout", "1.5")
     bench.wait_for_outputs(3, process)
     servers.kill_scheduler()
-    _, complained = process.communicate(timeout=LONG)
+    _, errors = process.communicate(timeout=LONG)
     assert process.returncode == 1
-    assert (
-        "error: the scheduler is gone and did not come back" in complained and "Traceback" not in complained
-    )
-    assert bench.run("--cluster", address, "--patience", "0.5") == 1
+    assert "error: the scheduler is lost and did not come back" in errors and "Traceback" not in errors
+    assert bench.run("--cluster", address, "--cluster-timeout", "0.5") == 1
     assert "no scheduler answers" in capsys.readouterr().err
     assert bench.run("--workers", "2") == 0
     bench.check(names)
@@ -231,7 +225,7 @@ def test_scheduler_that_stays_away(bench: Bench, servers: Servers, capsys) -> No
 
 def test_no_workers(bench: Bench, servers: Servers, capsys) -> None:
     bench.make(2)
-    assert bench.run("--cluster", servers.scheduler(), "--patience", "1") == 1
+    assert bench.run("--cluster", servers.scheduler(), "--cluster-timeout", "1") == 1
     assert "error: no worker for 1 s" in capsys.readouterr().err
 
 
@@ -242,15 +236,15 @@ def test_a_worker_that_was_believed_dead(bench: Bench, servers: Servers) -> None
     stopped = servers.worker(address)
     servers.wait_for_workers(address, 1)
     bench.list.write_text("inputs/f000.npz\ninputs/f001.npz\ninputs/f002.npz\n")
-    process = bench.start("--cluster", address, "--patience", "30")
+    process = bench.start("--cluster", address, "--cluster-timeout", "30")
     deadline = time.monotonic() + LONG
     while not list(bench.output.glob(".campaign/scratch/f000.npz.*/out")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     stopped.send_signal(signal.SIGSTOP)
     servers.worker(address)
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 0, complained
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 0, errors
     record = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
     before = (bench.output / "f000.npz").stat().st_ino
     stopped.send_signal(signal.SIGCONT)
@@ -273,9 +267,9 @@ def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
         servers.worker(address, OWN_DISK=str(large))
         servers.wait_for_workers(address, 2)
         process = bench.start("--cluster", address, "--scratch", "$OWN_DISK")
-        _, complained = process.communicate(timeout=LONG)
-        assert process.returncode == 0, complained
-        assert "gets no more files" in complained and "No space left on device" in complained
+        _, errors = process.communicate(timeout=LONG)
+        assert process.returncode == 0, errors
+        assert "gets no more files" in errors and "No space left on device" in errors
         full.wait(LONG)  # retired
     bench.check(names)
     assert not list(large.iterdir())
@@ -289,7 +283,7 @@ def test_disk_full_everywhere_stops_readably(bench: Bench, capsys) -> None:
         assert bench.run("--workers", "2") == 1
         said = capsys.readouterr().err
         assert (
-            "no worker is left that can work" in said
+            "no working worker is left" in said
             and "No space left on device" in said
             and "Traceback" not in said
         )
@@ -318,11 +312,11 @@ def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
     servers.worker(address)
     servers.wait_for_workers(address, 4)
     process = bench.start("--cluster", address, "-A", f"model={model}")
-    _, complained = process.communicate(timeout=LONG)
-    assert process.returncode == 0, complained
-    assert complained.count(f"on {os.uname().nodename} gets no more files") == 3
+    _, errors = process.communicate(timeout=LONG)
+    assert process.returncode == 0, errors
+    assert errors.count(f"on {os.uname().nodename} gets no more files") == 3
     for lacking in (str(bench.program), str(model), f"{bench.inputs}/f0"):
-        assert lacking in complained
+        assert lacking in errors
     for worker in blind:
         worker.wait(LONG)  # retired
     bench.check(names)
@@ -352,14 +346,14 @@ def test_a_folder_without_the_right_to_write(bench: Bench) -> None:
         [*COMMAND, *bench.words()], env=environment(), capture_output=True, text=True, user=65534, check=False
     )
     assert done.returncode == 1, done.stderr
-    assert "error: the output folder cannot be written" in done.stderr and "Permission denied" in done.stderr
+    assert "error: cannot write the output folder" in done.stderr and "Permission denied" in done.stderr
 
 
 def test_an_output_that_is_a_file(bench: Bench, capsys) -> None:
     bench.make(1)
     bench.output.write_text("a file")
     assert bench.run() == 1
-    assert "the output folder cannot be written" in capsys.readouterr().err
+    assert "cannot write the output folder" in capsys.readouterr().err
 
 
 def test_hung_jobs_are_stopped_and_tried_again(bench: Bench, cluster_address: str) -> None:
@@ -412,7 +406,9 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     process = subprocess.Popen(
         [
             *COMMAND,
-            *bench.words("--cluster", "slurm", "--workers", "1", "--interface", "lo", "--patience", "60"),
+            *bench.words(
+                "--cluster", "slurm", "--workers", "1", "--interface", "lo", "--cluster-timeout", "60"
+            ),
         ],
         env=variables,
         stdout=subprocess.PIPE,
@@ -427,8 +423,8 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
             pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_job(pid, script)
         )
         os.killpg(victim, signal.SIGKILL)
-        _, complained = process.communicate(timeout=LONG)
-        assert process.returncode == 0, complained
+        _, errors = process.communicate(timeout=LONG)
+        assert process.returncode == 0, errors
         assert len(submitted.read_text().splitlines()) >= 2
         bench.check(names)
     finally:

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-
-from wirecell_campaign.errors import WrongUse
+from wirecell_campaign.errors import UsageError
 from wirecell_campaign.input_list import output_name, read_entries, unreadable
 
 
@@ -63,7 +62,7 @@ def test_standard_input_starts_at_the_working_folder(folder: Path, monkeypatch: 
         ("a/one.npz\na/two.tar.bz2\na/one.npz\n", "lines 1 and 3"),
         ("a/one.npz\nb/../a/one.npz\n", "given twice"),
         ("a/one.npz\na/*.npz\n", "given twice"),
-        ("c/*.npz\n", "no file fits the pattern"),
+        ("c/*.npz\n", "no file matches the pattern"),
         ("a/one.npz\nb/one.tar\n", "outputs of the same name"),
         ("a/manifest.json\n", None),
     ],
@@ -72,7 +71,7 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
     if said is None:
         assert entries(folder, text) == [("a/manifest.json", "manifest.npz")]
         return
-    with pytest.raises(WrongUse, match=said):
+    with pytest.raises(UsageError, match=said):
         entries(folder, text)
 
 
@@ -80,22 +79,22 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
     "text, said",
     [
         ("a/one.npz\n\0\0abc\n", "the list is no text\n  where:    .*list.txt, line 2"),
-        ("a/one.npz\nloop/one.npz\n", "links of a path go in a circle\n  where:    .*list.txt, line 2"),
-        ("a/one.npz\nloop/*.npz\n", "links of a path go in a circle\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\nloop/one.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\nloop/*.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),
         ("b/four\nrun%d/one.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 2"),
         (
             "bad/*.tar\n",
             r"the path of an input is not UTF-8\n  where:    .*list.txt, line 1\n  seen:     .*/bad/a\\xff.tar",
         ),
-        ("y" * 300 + "[1].npz\n", "no file fits the pattern"),
+        ("y" * 300 + "[1].npz\n", "no file matches the pattern"),
     ],
 )
 def test_paths_that_no_run_can_use(folder: Path, text: str, said: str) -> None:
     (folder / "loop").symlink_to("loop")
     (folder / "bad").mkdir()
     (folder / "bad" / os.fsdecode(b"a\xff.tar")).write_text("x")
-    with pytest.raises(WrongUse, match=said):
+    with pytest.raises(UsageError, match=said):
         entries(folder, text)
 
 
@@ -120,22 +119,22 @@ def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
     (folder / "list.txt").write_text("é" * 8 + ".npz\n")
     assert len(read_entries(str(folder / "list.txt"), ".npz", longest=20)) == 1
     with pytest.raises(
-        WrongUse, match="too long a name\n  where:    .*list.txt, line 1\n  seen:     é{8}.npz, 20 bytes"
+        UsageError, match="too long a name\n  where:    .*list.txt, line 1\n  seen:     é{8}.npz, 20 bytes"
     ):
         read_entries(str(folder / "list.txt"), ".npz", longest=19)
 
 
 def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff.tar\n"), encoding="utf-8"))
-    with pytest.raises(WrongUse, match="no text"):
+    with pytest.raises(UsageError, match="no text"):
         read_entries("-", ".npz")
 
 
 def test_lists_that_cannot_be_read(folder: Path) -> None:
-    with pytest.raises(WrongUse, match="cannot be read"):
+    with pytest.raises(UsageError, match="cannot read"):
         read_entries(str(folder / "none.txt"), ".npz")
     (folder / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WrongUse, match="no text"):
+    with pytest.raises(UsageError, match="no text"):
         read_entries(str(folder / "bytes"), ".npz")
 
 
@@ -154,8 +153,8 @@ def test_names_of_outputs(given: str, expected: str) -> None:
 
 
 def test_a_thousand_inputs_with_one_that_is_missing(tmp_path: Path) -> None:
-    for number in range(1000):
-        (tmp_path / f"f{number:04d}.npz").write_text("x")
+    for index in range(1000):
+        (tmp_path / f"f{index:04d}.npz").write_text("x")
     (tmp_path / "list.txt").write_text("f*.npz\n")
     found = read_entries(str(tmp_path / "list.txt"), ".npz")
     assert len(found) == 1000

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-
 from campaign_support import Bench
 from wirecell_campaign.interrupts import STOP_SIGNALS, Interrupts
 
@@ -14,31 +13,31 @@ from wirecell_campaign.interrupts import STOP_SIGNALS, Interrupts
 def interrupted_by(*signals: int) -> Interrupts:
     """After these signals, each handled before the next one."""
     with Interrupts(lambda text: None) as interrupts:
-        for number in signals:
-            signal.raise_signal(number)
+        for code in signals:
+            signal.raise_signal(code)
     return interrupts
 
 
 @pytest.fixture(name="default_signals")
 def fixture_default_signals() -> Iterator[None]:
     """Stop signals with their default action, which the tests' own shell may have set to be ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in STOP_SIGNALS}
+    before = {code: signal.signal(code, signal.SIG_DFL) for code in STOP_SIGNALS}
     yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    for code, handler in before.items():
+        signal.signal(code, handler)
 
 
 @pytest.mark.usefixtures("default_signals")
 def test_every_stop_signal_is_handled_while_files_run() -> None:
     assert (interrupted_by(signal.SIGINT).level, interrupted_by(signal.SIGINT).exit_status) == (1, 130)
-    for number, status in (
+    for code, status in (
         (signal.SIGTERM, 143),
         (signal.SIGQUIT, 131),
         (signal.SIGHUP, 129),
         (signal.SIGUSR1, 138),
         (signal.SIGXCPU, 152),
     ):
-        seen = interrupted_by(number)
+        seen = interrupted_by(code)
         assert (seen.level, seen.exit_status) == (2, status)
     assert interrupted_by(signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU).exit_status == 143
 
@@ -53,12 +52,12 @@ def test_ignored_signals_stay_ignored() -> None:
 
 @pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize(
-    "number, status",
+    "code, status",
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGUSR1, 138)],
 )
-def test_a_signal_outside_of_a_run(bench: Bench, monkeypatch, capsys, number: int, status: int) -> None:
+def test_a_signal_outside_of_a_run(bench: Bench, monkeypatch, capsys, code: int, status: int) -> None:
     """While the list is read, for example."""
     bench.make(1)
-    monkeypatch.setattr("wirecell_campaign.campaign.Progress", lambda *_: signal.raise_signal(number))
+    monkeypatch.setattr("wirecell_campaign.campaign.Progress", lambda *_: signal.raise_signal(code))
     assert bench.run() == status
-    assert "stopped; the same command goes on from here" in capsys.readouterr().err
+    assert "stopped; the same command continues from here" in capsys.readouterr().err

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from wirecell_campaign.layout import write_json, write_whole
 
 from tests.support.special_files import make_null_device
-from wirecell_campaign.layout import write_json, write_whole
 
 
 def make(path: Path, kind: str) -> None:

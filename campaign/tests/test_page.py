@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-
 from wirecell_campaign import cli, retries
 from wirecell_campaign.commands.run import options
 
@@ -41,6 +40,6 @@ def test_commands_were_found() -> None:
 def test_numbers_are_those_of_the_program() -> None:
     defaults = cli.make_parser().parse_args(["run", "list"])
     assert f"`--retries` times ({defaults.retries})" in PAGE
-    assert f"`--patience` seconds ({options(defaults).cluster.patience:g})" in PAGE
-    assert f"under which {retries.LOSSES_MOST} workers were lost" in PAGE
+    assert f"`--cluster-timeout` seconds ({options(defaults).cluster.scheduler_timeout:g})" in PAGE
+    assert f"under which {retries.MAX_LOSSES} workers were lost" in PAGE
     assert retries.FAULTY_AFTER == 2 and "fails two files in a row" in PAGE

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from campaign_support import environment
-from tests.support.wire_cell import read_arrays, write_arrays
 from wirecell_campaign import lock, manifest, output_check, process, summary, timing
 from wirecell_campaign.attempt import error_block
 from wirecell_campaign.errors import CampaignError
 from wirecell_campaign.layout import Layout, read_json, write_whole
 from wirecell_campaign.progress import Progress, duration
-from wirecell_campaign.retries import LOSSES_MOST, WORKER_FAULTS_MOST, History, WorkerWatch
+from wirecell_campaign.retries import MAX_LOSSES, MAX_WORKER_FAULTS, History, WorkerWatch
 from wirecell_campaign.task import Fault, Outcome, Result
+
+from tests.support.wire_cell import read_arrays, write_arrays
 
 # ---- whether an output is whole
 
@@ -71,7 +71,7 @@ def test_a_tar_cut_between_members_is_found(tmp_path: Path) -> None:
     with tarfile.open(path) as archive:
         third = archive.getmembers()[2].offset
     path.write_bytes(path.read_bytes()[:third])
-    with pytest.raises(output_check.Unreadable, match="without the mark"):
+    with pytest.raises(output_check.Unreadable, match="has no end mark"):
         output_check.count_events(path)
 
 
@@ -82,7 +82,7 @@ def test_an_array_shorter_than_its_header_says_is_found(tmp_path: Path) -> None:
 
     with zipfile.ZipFile(tmp_path / "out.npz", "w") as archive:
         archive.writestr("frame_signal_0.npy", buffer.getvalue()[:-8])
-    with pytest.raises(output_check.Unreadable, match="792 bytes of data and should have 800"):
+    with pytest.raises(output_check.Unreadable, match="792 bytes of data, expected 800"):
         output_check.count_events(tmp_path / "out.npz")
 
 
@@ -105,20 +105,20 @@ def failure(fault: Fault, worker: str = "w1") -> Result:
 
 def test_retries_are_further_attempts() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.FILE), 3) for _ in range(4)] == [True, True, True, False]
-    assert not History().is_tried_again(failure(Fault.FILE), 0)
-    assert not History().is_tried_again(failure(Fault.FINAL), 3)
+    assert [history.is_retried(failure(Fault.FILE), 3) for _ in range(4)] == [True, True, True, False]
+    assert not History().is_retried(failure(Fault.FILE), 0)
+    assert not History().is_retried(failure(Fault.FINAL), 3)
 
 
 def test_faults_of_workers_are_not_retries_of_the_file() -> None:
     history = History()
-    assert [history.is_tried_again(failure(Fault.WORKER, f"w{i}"), 0) for i in range(WORKER_FAULTS_MOST)] == [
+    assert [history.is_retried(failure(Fault.WORKER, f"w{i}"), 0) for i in range(MAX_WORKER_FAULTS)] == [
         True
-    ] * (WORKER_FAULTS_MOST - 1) + [False]
-    assert history.avoided == {f"w{i}" for i in range(WORKER_FAULTS_MOST)}
-    assert [History().is_loss_tried_again() for _ in range(3)] == [True] * 3
+    ] * (MAX_WORKER_FAULTS - 1) + [False]
+    assert history.avoided == {f"w{i}" for i in range(MAX_WORKER_FAULTS)}
+    assert [History().is_loss_retried() for _ in range(3)] == [True] * 3
     lost = History()
-    assert [lost.is_loss_tried_again() for _ in range(LOSSES_MOST)][-2:] == [True, False]
+    assert [lost.is_loss_retried() for _ in range(MAX_LOSSES)][-2:] == [True, False]
 
 
 def test_a_worker_is_faulty_after_two_files_in_a_row() -> None:
@@ -156,8 +156,7 @@ def test_progress_says_rate_and_time_left() -> None:
 
 def test_progress_is_quiet_where_there_is_no_terminal() -> None:
     for stream, expected in ((io.StringIO(), ""), (Terminal(), "\r3 of 9 done, 1 running on 1 workers")):
-        now = [0.0]
-        progress = Progress(9, 3, stream, lambda: now[0])
+        progress = Progress(9, 3, stream, lambda: 0.0)
         progress.show(3, 0, 1, 1)
         assert stream.getvalue() == expected
         progress.say("a line")
@@ -269,7 +268,7 @@ def test_verify_names_every_difference(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_manifest(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no manifest"):
+    with pytest.raises(CampaignError, match="no complete manifest"):
         manifest.read(Layout(tmp_path))
 
 

@@ -11,9 +11,8 @@ import socket
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import pytest
-
 import fake_wire_cell
+import pytest
 from campaign_support import Bench, small_file_system
 from wirecell_campaign import attempt, publish, record, resume
 from wirecell_campaign.checksum import described
@@ -35,7 +34,7 @@ def task_of(bench: Bench, name: str, identity: str, **more: object) -> Task:
         name=name,
         input=str(bench.inputs / name),
         attempt=identity,
-        number=1,
+        attempt_index=1,
         program=str(bench.program),
         config=str(bench.config),
         arguments={},
@@ -65,10 +64,10 @@ def test_of_attempts_at_the_same_time_just_one_is_published(bench: Bench) -> Non
     layout.make()
     for name in names:
         barrier = FORK.Barrier(RACERS)
-        said = [bench.folder / f"{name}.{number}" for number in range(RACERS)]
+        said = [bench.folder / f"{name}.{index}" for index in range(RACERS)]
         racers = [
-            FORK.Process(target=race, args=(task_of(bench, name, str(number)), barrier, str(said[number])))
-            for number in range(RACERS)
+            FORK.Process(target=race, args=(task_of(bench, name, str(index)), barrier, str(said[index])))
+            for index in range(RACERS)
         ]
         for racer in racers:
             racer.start()
@@ -219,7 +218,7 @@ def test_settling_waits_for_a_slow_file_system(bench: Bench) -> None:
         if len(calls) == 3:
             hidden.rename(product)
 
-    assert publish.settle(layout, known, patience=30, sleep=sleep) and len(calls) == 3
+    assert publish.settle(layout, known, timeout=30, sleep=sleep) and len(calls) == 3
 
 
 def test_a_lost_answer_of_nfs_counts_as_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,8 +305,8 @@ def test_a_worker_with_another_program(bench: Bench, monkeypatch: pytest.MonkeyP
         ("fail 2 wrong key", "final", "exit status 2"),
         ("fail 1 cannot write: No space left on device", "worker", "No space left"),
         ("fail 127 error while loading shared libraries: libx.so", "worker", "libx.so"),
-        ("die", "file", "ended by signal 9"),
-        ("half", "file", "no whole output"),
+        ("die", "file", "signal 9 ended the program"),
+        ("half", "file", "no complete output"),
         ("nothing", "file", "no such file after exit status 0"),
         ("touch", "file", "the input changed while it was read"),
     ],
@@ -345,7 +344,7 @@ def test_scratch_on_the_workers_own_disk(bench: Bench, monkeypatch: pytest.Monke
     )
     assert list((bench.folder / "disk" / "x").iterdir()) == []
     shutil.rmtree(bench.output)
-    assert "no place" in failing(bench, local_scratch="$NOT_SET/x").block
+    assert "is not absolute" in failing(bench, local_scratch="$NOT_SET/x").block
 
 
 def test_a_full_disk_of_the_output_folder(bench: Bench) -> None:

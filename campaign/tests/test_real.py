@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wirecell_campaign import cli
 
 from tests.support.wire_cell import ADC, PROGRAM, ROOT, needs_program, read_arrays
-from wirecell_campaign import cli
 
 TICKS = 1000
 
@@ -22,13 +22,13 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     """Outputs are the bytes that wire-cell writes by itself; timing and profiles of both are joined."""
     monkeypatch.chdir(tmp_path)
     event = read_arrays(ADC)
-    for number in range(2):
+    for index in range(2):
         cut = {
-            name: value[:, 500 * number : 500 * number + TICKS] if name.startswith("frame_") else value
+            name: value[:, 500 * index : 500 * index + TICKS] if name.startswith("frame_") else value
             for name, value in event.items()
             if not name.startswith("chanmask")
         }
-        np.savez(tmp_path / f"ev{number}.npz", **cut)
+        np.savez(tmp_path / f"ev{index}.npz", **cut)
     (tmp_path / "list.txt").write_text("ev*.npz\n")
     arguments = [word for each in ("model=none", "device=cpu", "threads=1") for word in ("-A", each)]
     words = ["run", "list.txt", "--output", "out", "--program", str(PROGRAM), *arguments, "--workers", "2"]

@@ -7,7 +7,6 @@ import os
 import time
 
 import pytest
-
 from campaign_support import Bench
 from test_publish import leave_unplaced
 from wirecell_campaign import cli
@@ -111,11 +110,11 @@ def test_an_unreadable_file_among_many(bench: Bench, cluster_address: str, capsy
     (bench.inputs / "f012.npz").unlink()
     (bench.inputs / "f012.npz").mkdir()
     assert bench.run("--cluster", cluster_address) == 1, "stop: nothing is started"
-    assert "2 inputs cannot be read" in capsys.readouterr().err and bench.done() == []
+    assert "cannot read 2 inputs" in capsys.readouterr().err and bench.done() == []
     assert bench.run("--cluster", cluster_address, "--on-error", "skip") == 1
     said = capsys.readouterr().err
     assert (
-        f"f011.npz failed, attempts: 1\nerror: the input cannot be read\n  where:    {bench.inputs}/f011.npz"
+        f"f011.npz failed, attempts: 1\nerror: cannot read the input\n  where:    {bench.inputs}/f011.npz"
         in said
     )
     assert "Is a directory" in said
@@ -252,7 +251,7 @@ def test_a_dump_with_the_name_of_a_foreign_file_fails_and_takes_everything_back(
     bench.output.mkdir()
     (bench.output / "f000-decon-induction.npz").write_text("mine")
     assert bench.run("--cluster", cluster_address, "--on-error", "skip") == 1
-    assert "the output cannot get its name" in capsys.readouterr().err
+    assert "cannot give the output its name" in capsys.readouterr().err
     assert bench.done() == ["f000-decon-induction.npz", "f001.npz"]
     assert (bench.output / "f000-decon-induction.npz").read_text() == "mine"
     assert not (bench.output / ".campaign/records/f000.npz.json").exists()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from wirecell_campaign import settings
-from wirecell_campaign.errors import WrongUse
+from wirecell_campaign.errors import UsageError
 
 PROGRAM = {"version": "1", "commit": "abc"}
 
@@ -99,13 +98,13 @@ def test_words_and_absolute_folders_of_share_stay(job: Path, given: str) -> None
     [
         (["model"], "no value"),
         (["=x"], "no value"),
-        (["input=x"], "set for each file"),
-        (["output=x"], "set for each file"),
+        (["input=x"], "for each file"),
+        (["output=x"], "for each file"),
         (["a=1", "a=2"], "given twice"),
     ],
 )
 def test_bad_arguments(words: list[str], said: str) -> None:
-    with pytest.raises(WrongUse, match=said):
+    with pytest.raises(UsageError, match=said):
         settings.parse_arguments(words)
 
 
@@ -132,5 +131,5 @@ def test_the_projects_own_configuration_is_found_from_anywhere(
     bundle.mkdir(parents=True)
     (bundle / "pipeline.jsonnet").write_text("{}")
     assert settings.find_config("cfg/pipeline.jsonnet", "bundle") == bundle / "pipeline.jsonnet"
-    with pytest.raises(WrongUse, match="not found"):
+    with pytest.raises(UsageError, match="no such configuration"):
         settings.find_config("nothing.jsonnet", None)

@@ -1,4 +1,4 @@
-"""Campaigns: wire-cell over a list of files, on one machine or many, with every output made exactly once."""
+"""Campaigns: run wire-cell over a list of files on one machine or many, and make every output exactly once."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""An attempt at one file, on a worker: run the program in a scratch folder, check what it wrote, publish it.
+"""An attempt at one file, on a worker: run the program in a scratch folder, check its output, publish it.
 
-Nothing here knows the engine, so that it can be run by hand and in tests. All failures are results, never exceptions, but for
+This module does not use the engine, so that it can run by hand and in tests. All failures are results, not exceptions, except
 those that end the process.
 """
 
@@ -14,7 +14,7 @@ import shutil
 import socket
 import time
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from . import output_check, process, timing
@@ -29,15 +29,17 @@ LONGEST_BLOCK = 8000  # characters of the program's messages that are kept
 FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 NOT_STARTED = re.compile(r"error while loading shared libraries|cannot open shared object file")
 MISSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ESTALE)
-WRONG_USE = 2  # exit status of the program for a configuration that no other try makes right
-SHELL_CANNOT = (126, 127)  # of a program that is a script whose own program is missing
+USAGE_ERROR = (
+    2  # exit status of the program for a wrong configuration, which another attempt would not change
+)
+SHELL_CANNOT = (126, 127)  # exit status of a script whose interpreter or program is missing
 
 
 def run_attempt(task: Task, worker: str = "") -> Result:
-    """Make and publish the output of a task, or say what failed."""
+    """Make and publish the output of a task, or return the failure."""
     host = socket.gethostname()
     start = time.monotonic()
-    # The engine runs a task again by itself when it takes its worker for dead, so the task's name of the attempt is not enough.
+    # The engine repeats a task if it considers its worker dead, so the attempt needs a name of its own.
     task = replace(task, attempt=f"{task.attempt}.{secrets.token_hex(4)}")
     shared = Layout(Path(task.root)).scratch / task.scratch
     local = None
@@ -53,7 +55,7 @@ def run_attempt(task: Task, worker: str = "") -> Result:
         outcome, fault = Outcome.FAILED, Fault.FINAL
         block = str(
             CampaignError(
-                "the output cannot get its name", str(error.filename2 or error.filename), error.strerror
+                "cannot give the output its name", str(error.filename2 or error.filename), error.strerror
             )
         )
     except OSError as error:
@@ -63,7 +65,7 @@ def run_attempt(task: Task, worker: str = "") -> Result:
                 "a worker cannot write",
                 f"worker {host}, {error.filename or shared}",
                 error.strerror or str(error),
-                hint="make room or give the right, or leave the machine out",
+                hint="free space, give permission, or exclude the machine",
             )
         )
     finally:
@@ -75,14 +77,14 @@ def run_attempt(task: Task, worker: str = "") -> Result:
 
 
 def make_local(task: Task) -> Path:
-    """The folder on the worker's own disk, when there is to be one. A variable that is not set stays as written."""
+    """Create the folder on the worker's own disk. A variable that is not set is not expanded."""
     folder = Path(os.path.expandvars(task.local_scratch))
     if not folder.is_absolute():
         raise AttemptFailed(
             Fault.WORKER,
             str(
                 CampaignError(
-                    "the worker's scratch folder has no place", str(folder), expected="an absolute path"
+                    "the worker's scratch folder is not absolute", str(folder), expected="an absolute path"
                 )
             ),
         )
@@ -92,18 +94,18 @@ def make_local(task: Task) -> Path:
 
 
 def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) -> bool:
-    """Run, check and publish. Returns whether this attempt was the first. AttemptFailed, OSError."""
+    """Run, check and publish; return whether this attempt was the first. Raise AttemptFailed or OSError."""
     check_worker(task, host)
     source = read_input(task)
     out = work / "out"
     out.mkdir()
-    start, begin = datetime.now(timezone.utc), time.monotonic()
+    start, begin = datetime.now(UTC), time.monotonic()
     run_program(task, work, out, host)
-    seconds, stop = time.monotonic() - begin, datetime.now(timezone.utc)
+    seconds, stop = time.monotonic() - begin, datetime.now(UTC)
     if not is_unchanged(task, source):
         raise AttemptFailed(
             Fault.FILE,
-            str(CampaignError("the input changed while it was read", task.input, hint="it is tried again")),
+            str(CampaignError("the input changed while it was read", task.input, hint="it is retried")),
         )
     events = check_output(out / task.name)
     measured = timing.read(work / "timing.json")
@@ -118,7 +120,7 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
         "settings": task.settings,
         "program": task.commit,
         "attempt": task.attempt,
-        "number": task.number,
+        "number": task.attempt_index,
         "host": host,
         "worker": worker,
         "start": start.isoformat(timespec="milliseconds"),
@@ -131,7 +133,7 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
 
 
 def check_worker(task: Task, host: str) -> None:
-    """The program and the files that arguments name are on this machine."""
+    """Check that this machine has the program and the files that arguments name."""
     if not os.access(task.program, os.X_OK):
         raise AttemptFailed(
             Fault.WORKER, str(CampaignError("the worker has no program", f"worker {host}", task.program))
@@ -142,18 +144,18 @@ def check_worker(task: Task, host: str) -> None:
                 Fault.WORKER,
                 str(
                     CampaignError(
-                        "the worker does not have a file of the job",
+                        "the worker lacks a file of the job",
                         f"worker {host}",
                         path,
                         "the same files on all workers",
-                        "put it on a file system that the workers see",
+                        "put it on a file system of all workers",
                     )
                 ),
             )
 
 
 def read_input(task: Task) -> dict:
-    """What the input is, read to its end."""
+    """Return size, time and checksum of the input."""
     try:
         return described(Path(task.input))
     except OSError as error:
@@ -161,12 +163,12 @@ def read_input(task: Task) -> dict:
         if error.errno in MISSING or error.errno == errno.EISDIR:
             fault = Fault.WORKER if task.input_seen else Fault.FINAL
         raise AttemptFailed(
-            fault, str(CampaignError("the input cannot be read", task.input, error.strerror))
+            fault, str(CampaignError("cannot read the input", task.input, error.strerror))
         ) from None
 
 
 def is_unchanged(task: Task, source: dict) -> bool:
-    """Whether size and time of the input are still those from before the run."""
+    """Tell whether size and time of the input are the same as before the run."""
     try:
         return identity(Path(task.input)).items() <= source.items()
     except OSError:
@@ -174,7 +176,7 @@ def is_unchanged(task: Task, source: dict) -> bool:
 
 
 def command(task: Task, work: Path, out: Path) -> list[str]:
-    """The words by which the program is run."""
+    """Return the command of the program."""
     words = [task.program, "-c", task.config]
     for folder in task.search_path:
         words += ["-P", folder]
@@ -185,13 +187,13 @@ def command(task: Task, work: Path, out: Path) -> list[str]:
 
 
 def run_program(task: Task, work: Path, out: Path, host: str) -> None:
-    """Run it to its end. AttemptFailed with its own error block when that is not a success."""
+    """Run the program. Raise AttemptFailed with the program's error block if it fails."""
     try:
         status, timed_out = process.run(command(task, work, out), work, task.timeout)
     except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
         raise AttemptFailed(
             Fault.WORKER,
-            str(CampaignError("the program cannot be started", f"worker {host}, {task.program}", str(error))),
+            str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
         ) from None
     if status == 0 and not timed_out:
         return
@@ -199,37 +201,39 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> None:
     if timed_out:
         what, fault = f"the program did not end in {task.timeout:g} s and was stopped", Fault.FILE
     elif FULL_DISK.search(said) or NOT_STARTED.search(said) or status in SHELL_CANNOT:
-        what, fault = f"the program could not work on {host} (exit status {status})", Fault.WORKER
+        what, fault = f"the program cannot run on {host} (exit status {status})", Fault.WORKER
     elif status < 0:
-        what, fault = f"the program was ended by signal {-status}", Fault.FILE
+        what, fault = f"signal {-status} ended the program", Fault.FILE
         said = said or "nothing; signal 9 often means that the machine ran out of memory"
     else:
         what, fault = (
             f"the program failed with exit status {status}",
-            Fault.FINAL if status == WRONG_USE else Fault.FILE,
+            Fault.FINAL if status == USAGE_ERROR else Fault.FILE,
         )
     raise AttemptFailed(fault, str(CampaignError(what, seen=indented(said))))
 
 
 def error_block(text: str) -> str:
-    """The program's last error block, else the end of what it said."""
+    """Return the program's last error block, else the end of its messages."""
     start = max(text.rfind("\nerror:") + 1, 0 if text.startswith("error:") else -1)
     return text[max(start, 0) :].strip()[-LONGEST_BLOCK:]
 
 
 def check_output(path: Path) -> int:
-    """The number of events of the output. AttemptFailed when it is absent or not whole."""
+    """Return the number of events of the output. Raise AttemptFailed if it is absent or incomplete."""
     try:
         return output_check.count_events(path)
     except FileNotFoundError:
         said = "no such file after exit status 0"
     except output_check.Unreadable as error:
         said = str(error)
-    raise AttemptFailed(Fault.FILE, str(CampaignError("the program wrote no whole output", path.name, said)))
+    raise AttemptFailed(
+        Fault.FILE, str(CampaignError("the program wrote no complete output", path.name, said))
+    )
 
 
 def check_commit(task: Task, commit: str, host: str) -> None:
-    """The program of this machine is that of the campaign."""
+    """Check that the program of this machine is that of the campaign."""
     if commit != task.commit:
         raise AttemptFailed(
             Fault.WORKER,
@@ -242,8 +246,9 @@ def check_commit(task: Task, commit: str, host: str) -> None:
 
 
 def collect_products(task: Task, shared: Path, work: Path) -> list[dict]:
-    """All files that the program wrote, the output first, in the scratch folder of the output folder and with the checksums that
-    they have there."""
+    """Return all files that the program wrote, the output first. Copy them to the scratch folder of the output folder; the
+    checksums are of the copies.
+    """
     found = [
         (path, path.name)
         for path in sorted((work / "out").iterdir())

@@ -1,4 +1,4 @@
-"""A run from its options to its end."""
+"""A run of a campaign, from its options to its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import input_list, lock, program, report, resume, settings
 from .cluster import connected, job_script, security
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
-from .errors import CampaignError, WrongUse, disk_error
+from .errors import CampaignError, UsageError, disk_error
 from .input_list import Entry
 from .interrupts import Interrupts
 from .layout import Layout, longest_name, write_json
@@ -22,25 +22,23 @@ from .resume import Found, State
 from .settings import Settings
 from .task import Task
 
-THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # the job takes the argument
+THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # in a configuration that has the argument
 SHOWN = 5  # names in a line
 
 
 @dataclass
 class Plan:
-    """What is to be run, and by what."""
+    """The files to process, and how."""
 
     entries: dict[str, Entry]
     settings: Settings
     program: Path
-    threads: dict[
-        str, str
-    ]  # the argument `threads`, which does not decide what outputs hold; empty: not given
+    threads: dict[str, str]  # the argument `threads`, which does not change outputs; empty: not given
     unreadable: dict[str, str]
 
 
 def make_plan(options: RunOptions) -> Plan:
-    """Read the list and settle the settings. WrongUse and CampaignError before anything is written."""
+    """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
     security(options.cluster)
     entries = input_list.read_entries(options.list, options.suffix, longest_name(bool(options.scratch)))
     config = settings.find_config(options.config, options.bundle)
@@ -63,7 +61,7 @@ def make_plan(options: RunOptions) -> Plan:
 
 
 def run_campaign(options: RunOptions) -> int:
-    """Returns the exit status."""
+    """Run a campaign; return the exit status."""
     plan = make_plan(options)
     layout = Layout(options.output)
     if options.dry_run:
@@ -73,16 +71,16 @@ def run_campaign(options: RunOptions) -> int:
         require_links(layout)
     except OSError as error:
         raise disk_error(
-            "the output folder cannot be written",
+            "cannot write the output folder",
             error,
-            "choose another with --output, or give the right to write",
+            "choose another by --output, or give write permission",
         ) from None
     with lock.held(layout.lock):
         return run_locked(options, plan, layout)
 
 
 def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
-    """--dry-run."""
+    """Print the plan (--dry-run)."""
     if layout.records.is_dir():
         found = resume.look(layout, list(plan.entries.values()), plan.settings.digest(), options.quick)
         for state in State:
@@ -91,7 +89,7 @@ def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
     else:
         print(f"{len(plan.entries)} {State.TO_DO.value}")
     if plan.unreadable:
-        print(f"{len(plan.unreadable)} inputs cannot be read here: {shortened(list(plan.unreadable))}")
+        print(f"{len(plan.unreadable)} inputs are not readable here: {shortened(list(plan.unreadable))}")
     shown = [f"{name}={value}" for name, value in (plan.settings.arguments | plan.threads).items()]
     print(
         f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip()
@@ -105,12 +103,12 @@ def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
 
 
 def shortened(names: list[str]) -> str:
-    """The first few."""
+    """Return the first few names as text."""
     return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
-    """The run, by the only client of the folder."""
+    """Run the campaign as the only client of the folder."""
     resume.clean_partials(layout)
     found = prepare_folder(options, plan, layout)
     resume.clean_scratch(layout)
@@ -120,11 +118,11 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
         and any(found.states[name] is not State.DONE for name in plan.unreadable)
     ):
         raise CampaignError(
-            f"{len(plan.unreadable)} inputs cannot be read",
+            f"cannot read {len(plan.unreadable)} inputs",
             seen="; ".join(
                 f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]
             ),
-            hint="correct the list, or go on without them by --on-error skip",
+            hint="correct the list, or skip them by --on-error skip",
         )
     names = [name for name in plan.entries if found.states[name] is not State.DONE]
     for name in names:
@@ -146,24 +144,24 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
 
 
 def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
-    """Bring what earlier runs left in order. WrongUse when it does not go with this run."""
+    """Finish or remove the remains of earlier runs. Raise UsageError if earlier outputs have other settings."""
     digest = plan.settings.digest()
     before = settings.read(layout)
     if before and before["digest"] != digest and any(layout.records.iterdir()) and not options.redo:
         raise settings.changed(before["settings"], plan.settings, layout.root)
     found = resume.look(layout, list(plan.entries.values()), digest, options.quick)
-    resume.refuse_foreign(found, layout)
+    resume.reject_foreign(found, layout)
     other = found.names(State.OTHER_SETTINGS) + found.names(State.OTHER_INPUT)
     if other and not options.redo:
-        raise WrongUse(
+        raise UsageError(
             f"{len(other)} files were done with other settings, or their inputs have changed since",
             str(layout.root),
             shortened([f"{name}: {found.states[name].value}" for name in other]),
-            hint="--redo makes them again; or take another folder with --output",
+            hint="make them again by --redo, or choose another folder by --output",
         )
     for name in found.names(State.DAMAGED):
         print(
-            f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)}, done again",
+            f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)} and made again",
             file=sys.stderr,
         )
     for name in other:
@@ -182,15 +180,15 @@ def dispatch(
     progress: Progress,
     interrupts: Interrupts,
 ) -> Outcomes:
-    """Run the files on the workers."""
+    """Process the files on the workers."""
 
-    def prepare(name: str, attempt: str, number: int) -> Task:
+    def prepare(name: str, attempt: str, attempt_index: int) -> Task:
         return Task(
             root=str(layout.root),
             name=name,
             input=str(plan.entries[name].input),
             attempt=attempt,
-            number=number,
+            attempt_index=attempt_index,
             program=str(plan.program),
             config=plan.settings.config,
             arguments=plan.settings.arguments | plan.threads,
@@ -218,7 +216,7 @@ def dispatch(
             plan.settings.digest(),
             options.retries,
             options.stop_at_failure,
-            options.worker_patience,
+            options.worker_timeout,
             progress,
             interrupts.poll,
             readable,
@@ -230,7 +228,7 @@ def dispatch(
 
 
 def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int, total: int) -> int:
-    """Write the manifest and the summaries, and say what came out."""
+    """Write the manifest and the summaries, and print the result; return the exit status."""
     now = report.write(layout)
     for failure in now.failures:
         print(
@@ -244,7 +242,7 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
     if outcomes.stopped_by and left:
         print(f"not all files were tried: {outcomes.stopped_by}", file=sys.stderr)
     if left or outcomes.failed:
-        print("the same command goes on from here", file=sys.stderr)
+        print("the same command continues from here", file=sys.stderr)
     if options.record_profiles and not status and outcomes.done:
         print(f"profile of all files: {report.join_profiles(layout)}")
     return status or (1 if left or outcomes.failed else 0)

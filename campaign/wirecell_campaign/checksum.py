@@ -1,4 +1,4 @@
-"""What a file is: size, time of modification and SHA-256 of its content."""
+"""Identity of a file: size, modification time and SHA-256 of its content."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from pathlib import Path
 
 
 def sha256(path: Path) -> str:
-    """Of the whole content, as hexadecimal digits. OSError when it cannot be read to its end."""
+    """Return the SHA-256 of a file as hexadecimal digits. Raise OSError if it cannot be read to its end."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def identity(path: Path) -> dict:
-    """Size and modification time. Times are compared for equality only, so clocks need not agree."""
+    """Return size and modification time. Compare times only for equality: clocks of machines may differ."""
     state = os.stat(path)
     return {"size": state.st_size, "mtime_ns": state.st_mtime_ns}
 
 
 def described(path: Path) -> dict:
-    """identity() and the checksum."""
+    """Return identity() and the checksum."""
     return identity(path) | {"sha256": sha256(path)}
 
 
 def is_same(path: Path, expected: dict, quick: bool = False) -> bool:
-    """Whether the file is what `expected` (as of described()) says. quick: by size and time, when both agree.
-    False for an absent file; other OSErrors are raised."""
+    """Tell whether the file equals `expected`, a result of described(). quick: equal size and time are enough.
+
+    Return False for an absent file; raise other OSErrors.
+    """
     try:
         seen = identity(path)
         if seen["size"] != expected["size"]:

@@ -10,18 +10,18 @@ from wirecell_profile.stop_signals import Stopped, stop_signals_raise
 
 from . import __version__
 from .commands import run, status, summary, verify
-from .errors import CampaignError, WrongUse, disk_error
+from .errors import CampaignError, UsageError, disk_error
 from .interrupts import STOP_SIGNALS
 
-ABOUT = """Runs wire-cell over the files of a list, on this machine or on a batch farm. Every file is done once; after any
-interruption the same command goes on where it stopped.
+ABOUT = """Run wire-cell over the files of a list, on this machine or on a batch farm. Every file is processed once; after an
+interruption the same command continues.
 
-Exit status: 0 done; 1 files failed, or the campaign could not go on; 2 wrong use; 128 + N stopped by signal
+Exit status: 0 done; 1 files failed, or the campaign could not continue; 2 usage error; 128 + N stopped by signal
 N: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU."""
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="wirecell-campaign",
         description=ABOUT,
@@ -44,20 +44,20 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command. Returns the exit status; what the user can correct is told in one block."""
+    """Run a command; return the exit status. Print errors that the user can correct as one block."""
     arguments = make_parser().parse_args(words)
     try:
         with stop_signals_raise(STOP_SIGNALS):
             return arguments.run(arguments)
     except CampaignError as error:
         print(error, file=sys.stderr)
-        return 2 if isinstance(error, WrongUse) else 1
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+        return 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         print(disk_error("a file operation failed", error), file=sys.stderr)
         return 1
     except KeyboardInterrupt as stop:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; the same command continues from here", file=sys.stderr)
         return stop.exit_status if isinstance(stop, Stopped) else 130

@@ -1,4 +1,4 @@
-"""Where the work is done: workers on this machine, jobs of a batch system, or a scheduler that runs already."""
+"""Workers of a campaign: on this machine, as jobs of a batch system, or of a running scheduler."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 import dask
 from distributed import Client, LocalCluster, Security
 
-from .errors import CampaignError, WrongUse
+from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
 
 LOOPBACK = "127.0.0.1"
 
-# Of distributed. A worker's loss is reported at once, for the campaign itself decides how often a file is tried; the memory of
-# workers is not limited, for it is the program that uses memory; nothing is served over HTTP.
+# Settings of distributed. The loss of a worker is reported at once, because the campaign decides on retries. Workers have no
+# memory limit, because the program uses the memory, not the worker. Nothing is served over HTTP.
 CONFIGURATION = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.http.routes": [],
@@ -33,18 +33,18 @@ CONFIGURATION = {
 
 
 def security(options: ClusterOptions) -> Security | None:
-    """TLS for all connections, when asked for. WrongUse when a part is missing."""
+    """Return the settings of TLS for all connections, if requested. Raise UsageError if a part is missing."""
     if not options.tls:
         return None
     if set(options.tls) != {"ca", "certificate", "key"}:
-        raise WrongUse(
+        raise UsageError(
             "TLS needs three files",
             seen=", ".join(options.tls),
             expected="--tls-ca, --tls-cert and --tls-key",
         )
     for path in options.tls.values():
         if not os.access(path, os.R_OK):
-            raise WrongUse("a file for TLS cannot be read", path)
+            raise UsageError("cannot read a file for TLS", path)
     roles = {
         f"tls_{role}_{part}": options.tls[name]
         for role in ("client", "scheduler", "worker")
@@ -54,7 +54,7 @@ def security(options: ClusterOptions) -> Security | None:
 
 
 def batch_cluster(options: ClusterOptions, layout: Layout) -> object:
-    """A cluster of dask-jobqueue, without jobs yet. WrongUse for options that the batch system needs or does not know."""
+    """Return a cluster of dask-jobqueue without jobs. Raise UsageError for missing options and options that the batch system lacks."""
     common = {
         "cores": options.cores,
         "processes": 1,
@@ -66,7 +66,7 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> object:
         "death_timeout": 120,
         "interface": options.interface or None,
         "job_script_prologue": options.prologue,
-        # One run of the program per job, with all cores of it; the later word wins over the one that dask-jobqueue writes.
+        # One run of the program per job, with all its cores. These words override earlier ones by dask-jobqueue.
         "worker_extra_args": ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"],
         "scheduler_options": {"dashboard": False, "dashboard_address": ":0"},
         "security": security(options),
@@ -89,55 +89,64 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> object:
         if value:
             directives[name] = value
     if options.queue:
-        raise WrongUse(
+        raise UsageError(
             "HTCondor has no queues", seen=f"--queue {options.queue}", hint="--directive 'requirements=...'"
         )
     return HTCondorCluster(disk=options.disk or "4GB", job_extra_directives=directives, **common)
 
 
 def split_directive(word: str) -> tuple[str, str]:
-    """'name=value' of HTCondor."""
+    """Split a directive 'name=value' of HTCondor."""
     name, sign, value = word.partition("=")
     if not sign:
-        raise WrongUse("a directive of HTCondor has no value", seen=word, expected="name=value")
+        raise UsageError("a directive of HTCondor has no value", seen=word, expected="name=value")
     return name.strip(), value.strip()
 
 
 def job_script(options: ClusterOptions, layout: Layout) -> str:
-    """What would be submitted for each worker. WrongUse as of batch_cluster()."""
+    """Return the job script of a worker. Raise UsageError like batch_cluster()."""
     absent = [folder for folder in (layout.logs, layout.internal, layout.root) if not folder.exists()]
     try:
-        with dask.config.set(CONFIGURATION), made(lambda: batch_cluster(options, layout)) as cluster:
+        with (
+            dask.config.set(CONFIGURATION),
+            closing_cluster(lambda: batch_cluster(options, layout)) as cluster,
+        ):
             return cluster.job_script()
     finally:
-        for folder in absent:  # dask-jobqueue makes the folder of its logs at once
+        for folder in absent:  # dask-jobqueue creates the folder of its logs immediately
             if folder.exists():
                 folder.rmdir()
 
 
 class Supply:
-    """Keeps a cluster's number of workers. Jobs end, by their walltime or because others are more important, and the nanny of a
-    local worker gives up when that is killed while it starts; nothing in the engine replaces these."""
+    """Keeps the number of workers of a cluster constant.
+
+    Jobs end by their walltime or by preemption, and the nanny of a local worker gives up if the worker is killed while it
+    starts. The engine does not replace these workers.
+    """
 
     def __init__(self, cluster: object, wanted: int, on_one_machine: bool) -> None:
         self._cluster, self._wanted, self._on_one_machine = cluster, wanted, on_one_machine
 
     def refill(self, retired: int) -> None:
-        """Have as many workers as wanted. Of workers that were retired, those of other machines get a successor."""
+        """Start missing workers. A retired worker gets a successor unless it is on this machine."""
         self._cluster.scale(self._wanted - retired if self._on_one_machine else self._wanted)
 
 
 @contextmanager
 def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client, Supply | None]]:
-    """A client, with its cluster and the supply of workers where these belong to the campaign; all end with the context."""
+    """Yield a client, and the supply of workers if the campaign owns them. All end with the context."""
     log_to_file(layout.logs / "engine.log")
     with dask.config.set(CONFIGURATION):
         if options.where == "local":
-            with made(lambda: local_cluster(options)) as cluster, client(cluster, options) as connection:
+            with (
+                closing_cluster(lambda: local_cluster(options)) as cluster,
+                client(cluster, options) as connection,
+            ):
                 yield connection, Supply(cluster, options.workers, on_one_machine=True)
         elif options.where in BATCH:
             with (
-                made(lambda: batch_cluster(options, layout)) as cluster,
+                closing_cluster(lambda: batch_cluster(options, layout)) as cluster,
                 client(cluster, options) as connection,
             ):
                 yield connection, Supply(cluster, options.workers, on_one_machine=False)
@@ -147,7 +156,7 @@ def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client,
 
 
 def local_cluster(options: ClusterOptions) -> LocalCluster:
-    """Workers on this machine, for this machine only."""
+    """Return a cluster of workers on this machine that accepts connections from this machine only."""
     return LocalCluster(
         n_workers=options.workers,
         threads_per_worker=1,
@@ -163,14 +172,14 @@ def local_cluster(options: ClusterOptions) -> LocalCluster:
 
 
 @contextmanager
-def made(make: Callable[[], object]) -> Iterator[object]:
-    """A cluster that is closed at the end. CampaignError when it cannot be made."""
+def closing_cluster(make: Callable[[], object]) -> Iterator[object]:
+    """Yield a cluster and close it at the end. Raise CampaignError if it cannot be made."""
     try:
         cluster = make()
     except CampaignError:
         raise
     except (OSError, RuntimeError, ValueError, TypeError) as error:
-        raise CampaignError("the workers cannot be started", seen=str(error)) from None
+        raise CampaignError("cannot start the workers", seen=str(error)) from None
     try:
         yield cluster
     finally:
@@ -179,13 +188,13 @@ def made(make: Callable[[], object]) -> Iterator[object]:
 
 @contextmanager
 def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
-    """A client of a cluster or an address. CampaignError when no scheduler answers."""
+    """Yield a client of a cluster or an address. Raise CampaignError if no scheduler answers."""
     try:
         connection = Client(
-            cluster, timeout=options.patience, security=security(options), set_as_default=False
+            cluster, timeout=options.scheduler_timeout, security=security(options), set_as_default=False
         )
     except ValueError as error:
-        raise WrongUse(
+        raise UsageError(
             "--cluster is no address",
             seen=str(cluster),
             expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})",
@@ -196,7 +205,7 @@ def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
             str(cluster),
             str(error),
             "a dask scheduler",
-            "dask scheduler starts one; with TLS the address begins with tls://",
+            "start one by: dask scheduler; with TLS the address begins with tls://",
         ) from None
     try:
         yield connection
@@ -205,7 +214,7 @@ def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
 
 
 def log_to_file(path: Path) -> None:
-    """Messages of the engine go to a file, not between the lines for the user. Distributed gives several loggers a handler."""
+    """Send messages of the engine to a file instead of the terminal. Distributed has several loggers with handlers."""
     handler = logging.FileHandler(path, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):

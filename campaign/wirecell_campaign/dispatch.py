@@ -1,4 +1,4 @@
-"""The run itself: hands files to the engine, takes results, tries again, and knows when to give up."""
+"""The dispatcher: submit files to the engine, collect results, retry, and decide when to stop."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ from .publish import VISIBLE_AFTER, settle
 from .retries import History, WorkerWatch
 from .task import Fault, Outcome, Result, Task
 
-WAKE = 0.25  # s between two looks when nothing happens
-LOOK = 1.0  # s between two questions for the workers
-AHEAD = 2  # tasks that wait at the engine beyond one for each worker
+WAKE = 0.25  # s between two checks without an event
+LOOK = 1.0  # s between two queries of the workers
+AHEAD = 2  # tasks queued at the engine in addition to one for each worker
 
 
 @dataclass
 class Outcomes:
-    """What a run came to."""
+    """Result of a run."""
 
     done: dict[str, dict] = field(default_factory=dict)  # output name -> record
     failed: dict[str, History] = field(default_factory=dict)
-    stopped_by: str = ""  # why files were not tried; empty: all were
+    stopped_by: str = ""  # reason why some files were not tried; empty if all were
 
 
 class Dispatcher:
-    """Works off the tasks. `prepare(name, attempt, number)` makes the task of an attempt; `interrupts()` is 0, 1 (start nothing
-    more) or more (stop now)."""
+    """Runs the tasks.
+
+    prepare(name, attempt, index)  makes the task of an attempt
+    interrupts()                   returns 0, 1 (start nothing more) or more (stop now)
+    worker_timeout                 [s] without any worker after which the run fails; None: without limit
+    """
 
     def __init__(
         self,
@@ -43,18 +47,18 @@ class Dispatcher:
         settings: str,
         retries: int,
         stop_at_failure: bool,
-        patience: float | None,
+        worker_timeout: float | None,
         progress: Progress,
         interrupts: Callable[[], int],
         readable: Callable[[str], bool],
     ) -> None:
         self._layout, self._engine, self._prepare, self._settings = layout, engine, prepare, settings
-        self._retries, self._stop_at_failure, self._patience = retries, stop_at_failure, patience
+        self._retries, self._stop_at_failure, self._worker_timeout = retries, stop_at_failure, worker_timeout
         self._progress, self._interrupts, self._readable = progress, interrupts, readable
         self._watch = WorkerWatch()
         self._retired: set[str] = set()
-        self._retired_in_vain = 0  # since a file was last done
-        self._most_workers = 0
+        self._retired_since_done = 0  # workers retired since a file was last done
+        self._max_workers = 0
         self._histories: dict[str, History] = {}
         self._waiting: deque[str] = deque()
         self._workers: dict[str, int] = {}
@@ -63,7 +67,7 @@ class Dispatcher:
         self.outcomes = Outcomes()
 
     def run(self, names: list[str], done: dict[str, dict]) -> Outcomes:
-        """All files of `names`; `done` are those of earlier runs, by their records. CampaignError when the scheduler stays away."""
+        """Process the files `names`; `done` are the records of earlier runs. Raise CampaignError if the scheduler is lost."""
         self._waiting.extend(names)
         self._histories = {name: History() for name in names}
         self.outcomes.done.update(done)
@@ -88,36 +92,36 @@ class Dispatcher:
         self._progress.show(len(self.outcomes.done), len(self.outcomes.failed), running, len(self._workers))
 
     def _look(self) -> None:
-        """Know the workers; give up when there is none for too long, or no scheduler."""
+        """Query the workers. Raise CampaignError without any worker for too long, or without scheduler."""
         now = time.monotonic()
         if now - self._last_look < LOOK:
             return
         self._last_look = now
         if self._engine.is_closed():
             raise CampaignError(
-                "the scheduler is gone and did not come back",
-                hint="the same command goes on once there is a scheduler",
+                "the scheduler is lost and did not come back",
+                hint="start a scheduler and run the same command again",
             )
         self._workers = {
             worker: n for worker, n in self._engine.look_at_workers().items() if worker not in self._retired
         }
-        self._most_workers = max(self._most_workers, len(self._workers))
+        self._max_workers = max(self._max_workers, len(self._workers))
         self._engine.refill(len(self._retired))
-        if self._workers or not self._engine.is_connected():  # the wait for a scheduler has its own end
+        if self._workers or not self._engine.is_connected():  # the wait for a scheduler has its own timeout
             self._last_worker = now
-        elif self._patience is not None and now - self._last_worker > self._patience:
+        elif self._worker_timeout is not None and now - self._last_worker > self._worker_timeout:
             raise CampaignError(
-                f"no worker for {self._patience:g} s",
+                f"no worker for {self._worker_timeout:g} s",
                 expected="workers at the scheduler",
-                hint="start workers and run the same command again; --patience S waits longer",
+                hint="start workers and run the same command again; --cluster-timeout S waits longer",
             )
 
     def _submit(self) -> None:
-        """Keep a task for each worker and a few more at the engine: what is there already cannot avoid a bad worker."""
+        """Keep a task for each worker and a few more at the engine. Not more: a submitted task cannot avoid a faulty worker."""
         if not self._workers or self.outcomes.stopped_by:
             return
-        most = sum(self._workers.values()) + AHEAD
-        while self._waiting and len(self._engine.running()) < most:
+        max_running = sum(self._workers.values()) + AHEAD
+        while self._waiting and len(self._engine.running()) < max_running:
             name = self._waiting.popleft()
             history = self._histories[name]
             history.attempts += 1
@@ -125,7 +129,7 @@ class Dispatcher:
             self._engine.submit(task, history.avoided | self._retired)
 
     def _take(self, ended: Ended) -> None:
-        """A task ended: note it, try again, or give the file up."""
+        """Handle the end of a task: note the result, retry, or give the file up."""
         name = ended.task.name
         if ended.result is None:
             self._take_loss(ended)
@@ -136,7 +140,7 @@ class Dispatcher:
             self._take_publication(name)
 
     def _take_publication(self, name: str) -> None:
-        """An attempt says that there is a record, its own or that of another attempt; trust only what lies in the folder."""
+        """Check the record that an attempt reports, its own or another attempt's, against the files in the folder."""
         path = self._layout.record(name)
         deadline = time.monotonic() + VISIBLE_AFTER
         found = record.read(path)
@@ -149,16 +153,16 @@ class Dispatcher:
             and not record.wrong_products(self._layout, found, quick=True)
         )
         if whole and found["settings"] == self._settings:
-            self._retired_in_vain = 0
+            self._retired_since_done = 0
             self.outcomes.done[name] = found
             self._layout.failure(name).unlink(missing_ok=True)
             return
-        # Published by a forgotten attempt of an earlier run, with other settings or without its products.
+        # An attempt of an earlier run published it, with other settings or without its products.
         if found is not None:
             for product in found["products"]:
                 (self._layout.root / product["path"]).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
-        self._again(name, self._histories[name].is_loss_tried_again())
+        self._retry(name, self._histories[name].is_loss_retried())
 
     def _take_loss(self, ended: Ended) -> None:
         history = self._histories[ended.task.name]
@@ -171,38 +175,40 @@ class Dispatcher:
                 Fault.WORKER,
                 str(CampaignError("the engine failed", seen=ended.error)),
             )
-            self._again(ended.task.name, history.is_tried_again(result, self._retries))
+            self._retry(ended.task.name, history.is_retried(result, self._retries))
         elif ended.lost_worker:
-            self._again(ended.task.name, history.is_loss_tried_again())
-        else:  # with the scheduler, which is nothing of the file
-            self._again(ended.task.name, True)
+            self._retry(ended.task.name, history.is_loss_retried())
+        else:  # lost with the scheduler, not the file's fault
+            self._retry(ended.task.name, True)
 
     def _take_failure(self, name: str, result: Result) -> None:
         if result.fault is Fault.WORKER and not self._readable(name):
             result = Result(
                 result.outcome, result.host, result.worker, result.seconds, Fault.FINAL, result.block
             )
-        again = self._histories[name].is_tried_again(result, self._retries)
+        is_retried = self._histories[name].is_retried(result, self._retries)
         if self._watch.note(result.worker, name, result.fault):
             self._retire(result)
-        self._again(name, again)
+        self._retry(name, is_retried)
 
     def _retire(self, result: Result) -> None:
-        """Take a worker out that fails every file. When it is the last one, or all that were there went this way and nothing was done
-        meanwhile, the campaign cannot go on."""
+        """Retire a worker that fails every file. Stop the campaign if it was the last worker, or if as many workers as there
+        ever were had to be retired without any file done.
+        """
         self._retired.add(result.worker)
-        self._retired_in_vain += 1
+        self._retired_since_done += 1
         self._workers.pop(result.worker, None)
-        if not self._workers or self._retired_in_vain >= max(2, self._most_workers):
-            self._stop(f"no worker is left that can work; the last one said:\n{result.block}")
+        if not self._workers or self._retired_since_done >= max(2, self._max_workers):
+            self._stop(f"no working worker is left; error of the last one:\n{result.block}")
             return
         self._progress.say(
-            f"worker {result.worker} on {result.host} gets no more files, for it failed several:\n{result.block}"
+            f"worker {result.worker} on {result.host} gets no more files because it failed several:\n{result.block}"
         )
         self._engine.retire(result.worker)
 
-    def _again(self, name: str, again: bool) -> None:
-        if again:
+    def _retry(self, name: str, is_retried: bool) -> None:
+        """Queue a file again, or give it up."""
+        if is_retried:
             self._waiting.append(name)
             return
         history = self._histories[name]
@@ -212,7 +218,7 @@ class Dispatcher:
             self._stop("a file failed (--on-error stop)")
 
     def _stop(self, why: str) -> None:
-        """Start nothing more, and take back what no worker has begun."""
+        """Start nothing more, and cancel tasks that no worker has begun."""
         if self.outcomes.stopped_by:
             return
         self.outcomes.stopped_by = why
@@ -223,14 +229,14 @@ class Dispatcher:
 
 
 def described(name: str, history: History) -> dict:
-    """A failure as it is kept in the folder: why, and every attempt."""
+    """Return the content of a failure's file: the last error and every attempt."""
     last = history.failures[-1].block if history.failures else ""
     if history.losses and not last:
         last = str(
             CampaignError(
-                "the worker was lost each time",
-                seen=f"{history.losses} workers ended while they worked on this file",
-                hint="look at the file, and at the memory that workers have",
+                "the worker was lost at each attempt",
+                seen=f"{history.losses} workers ended while they processed this file",
+                hint="check the file, and the memory of the workers",
             )
         )
     return {

@@ -1,11 +1,12 @@
-"""The engine, Dask distributed, as far as a campaign uses it: submit, see what ended, know the workers, retire one.
+"""Interface to the engine, Dask distributed: submit tasks, collect ended ones, query and retire workers.
 
-Calls that need the scheduler do nothing while it is away. The client of distributed connects again by itself when a scheduler
-comes back at its address within the patience; what had been submitted is then reported as lost, and submitted again.
+Calls that need the scheduler do nothing while it is away. The client of distributed reconnects if a scheduler comes back at its
+address within the timeout; tasks submitted before are then reported as lost, and the dispatcher submits them again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -19,13 +20,13 @@ from .cluster import Supply
 from .errors import CampaignError
 from .task import Result, Task
 
-REFILL = 3.0  # s between two looks whether workers are missing
+REFILL = 3.0  # s between two checks for missing workers
 AWAY = (OSError, CommClosedError, TimeoutError)
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A task that needs attention: its result, or that it was lost, with its worker or with the scheduler."""
+    """An ended task: with a result, or lost with its worker or with the scheduler."""
 
     task: Task
     result: Result | None
@@ -34,7 +35,7 @@ class Ended:
 
 
 def on_worker(task: Task) -> Result:
-    """What runs on a worker."""
+    """Run a task on a worker."""
     return run_attempt(task, get_worker().address)
 
 
@@ -50,7 +51,7 @@ class Engine:
         self.changed = threading.Event()  # set whenever a task ends
 
     def submit(self, task: Task, avoided: set[str]) -> None:
-        """Start a task, not on workers that are to be avoided if there is another."""
+        """Submit a task; prefer workers that are not in `avoided`."""
         good = sorted(set(self._threads) - avoided)
         restriction = (
             {"workers": good, "allow_other_workers": True} if good and len(good) < len(self._threads) else {}
@@ -62,7 +63,7 @@ class Engine:
         future.add_done_callback(lambda _: self.changed.set())
 
     def ended(self) -> list[Ended]:
-        """The tasks that ended since the last call, in no order."""
+        """Return the tasks that ended since the last call, in any order."""
         found = [(future, task) for future, task in self._running.items() if future.status != "pending"]
         for future, _ in found:
             del self._running[future]
@@ -83,11 +84,11 @@ class Engine:
             )
 
     def running(self) -> list[Task]:
-        """What was submitted and has not ended."""
+        """Return the tasks that were submitted and have not ended."""
         return list(self._running.values())
 
     def cancel(self, task: Task) -> None:
-        """Take a task back. One that has started on a worker runs to its end there."""
+        """Cancel a task. A task that a worker has started runs to its end."""
         for future, one in list(self._running.items()):
             if one is task:
                 del self._running[future]
@@ -95,53 +96,49 @@ class Engine:
                     future.cancel()
 
     def look_at_workers(self) -> dict[str, int]:
-        """Address -> threads of the workers of now; empty while the scheduler is away."""
+        """Return address -> threads of the present workers, empty while the scheduler is away."""
         self._threads = {}
         if self.is_connected():
-            try:
+            with contextlib.suppress(AWAY):
                 self._threads = dict(self._client.nthreads())
-            except AWAY:
-                pass
         return self._threads
 
     def retire(self, worker: str) -> None:
-        """Have a worker end, without another in its place on this machine."""
-        try:
+        """End a worker; on this machine it gets no successor."""
+        with contextlib.suppress(AWAY):
             self._client.retire_workers([worker])
-        except AWAY:
-            pass
 
     def refill(self, retired: int) -> None:
-        """Have workers replaced that are gone, where they belong to the campaign; so many were retired."""
+        """Replace lost workers, if the campaign owns them. retired: number of retired workers."""
         now = time.monotonic()
         if self._supply and now - self._last_refill >= REFILL:
             self._last_refill = now
             self._supply.refill(retired)
 
     def is_connected(self) -> bool:
-        """Whether the scheduler answers."""
+        """Tell whether the scheduler answers."""
         return self._client.status == "running"
 
     def is_closed(self) -> bool:
-        """Whether the client gave up to wait for the scheduler."""
+        """Tell whether the client stopped waiting for the scheduler."""
         return self._client.status in ("closing", "closed")
 
     def require_package(self) -> None:
-        """CampaignError when workers cannot import this package: they would fail every task."""
+        """Raise CampaignError if a worker cannot import this package: it would fail every task."""
         try:
-            answers = self._client.run(import_package, on_error="return")
+            replies = self._client.run(import_package, on_error="return")
         except AWAY as error:
             raise CampaignError("the workers do not answer", seen=str(error)) from None
-        bad = {worker: answer for worker, answer in answers.items() if isinstance(answer, BaseException)}
+        bad = {worker: reply for worker, reply in replies.items() if isinstance(reply, BaseException)}
         if bad:
             raise CampaignError(
                 "workers cannot run tasks of this campaign",
                 ", ".join(sorted(bad)),
-                "; ".join(sorted({f"{type(answer).__name__}: {answer}" for answer in bad.values()})),
+                "; ".join(sorted({f"{type(reply).__name__}: {reply}" for reply in bad.values()})),
                 "the Python environment of this command on every worker",
                 "start the workers with the same Python, for example by its path on a shared file system",
             )
 
 
 def import_package() -> None:
-    """On a worker: does nothing. To find this function there the worker imported the package and all that a task needs."""
+    """Do nothing. To find this function, a worker imports the package and everything that a task needs."""

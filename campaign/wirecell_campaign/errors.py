@@ -1,4 +1,4 @@
-"""Errors that the user can correct, shown as one readable block: the form is that of wirecell-profile."""
+"""Errors that the user can correct, shown as one block in the form of wirecell-profile's errors."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from wirecell_profile.errors import ProfileError
 
 
 class CampaignError(ProfileError):
-    """The campaign cannot go on, or could not do all of its work. Exit status 1."""
+    """The campaign cannot continue, or not all of its work is done. Exit status 1."""
 
 
-class WrongUse(CampaignError):
-    """An argument or a list that cannot be understood or does not fit. Exit status 2."""
+class UsageError(CampaignError):
+    """An argument or a list is wrong. Exit status 2."""
 
 
 def indented(text: str) -> str:
-    """A block inside of a block: lines after the first are moved under it."""
+    """Indent a block inside a block: align its lines with the first one."""
     return text.replace("\n", "\n" + " " * 12)
 
 
 def disk_error(what: str, error: OSError, hint: str = "") -> CampaignError:
-    """The error of a file operation, with the path it was about."""
+    """Return the error of a file operation, with its path."""
     return CampaignError(what, where=str(error.filename or ""), seen=error.strerror or str(error), hint=hint)

@@ -1,14 +1,14 @@
-"""Where everything of a campaign is: one folder with the outputs, and its bookkeeping in `.campaign` inside of it.
+"""Layout of a campaign: one folder with the outputs, and its bookkeeping in `.campaign` inside it.
 
 NAME.npz ...           outputs
 profiles/NAME.sqlite   with --record
-manifest.json          every output with its checksum, input and circumstances
+manifest.json          every output with its checksum, input, host and attempt
 SHA256SUMS             the same checksums, for sha256sum -c
-summary.json, .txt     where the time went
-.campaign/records/     one file per done output, written once: what makes an output done
-.campaign/failures/    one file per input that failed, until it is done
-.campaign/scratch/     one folder per attempt; nothing in it is a result
-.campaign/aside/       damaged outputs and records that were found, moved here and done again
+summary.json, .txt     time spent per node and machine
+.campaign/records/     one file per output, written once; an output with a record is done
+.campaign/failures/    one file per failed input, until it is done
+.campaign/scratch/     one folder per attempt, without results
+.campaign/aside/       damaged outputs and records, moved here before the output is made again
 """
 
 from __future__ import annotations
@@ -28,24 +28,27 @@ SUMMARY = "summary.json"
 SUMMARY_TEXT = "summary.txt"
 JOINED_PROFILE = "profile.sqlite"
 OWN_NAMES = (INTERNAL, PROFILES, MANIFEST, CHECKSUMS, SUMMARY, SUMMARY_TEXT, JOINED_PROFILE)
-OWN_DISK = "wirecell-campaign."  # begins the name of an attempt's folder on a worker's own disk
+OWN_DISK = "wirecell-campaign."  # prefix of an attempt's folder on a worker's own disk
 
-NAME_MOST = 255  # bytes of a file's name
-# The longest names that are made of an output's: .NAME.4194304-01234567.partial, which wire-cell writes; without a file of its
-# own .NAME.json.4194304.partial for a moment among the failures, NAME.20260728-120000.123456 in aside, and
-# NAME.1234-01234567.01234567 in scratch, on a worker's own disk with OWN_DISK in front.
+MAX_NAME = 255  # bytes of a file's name
+# The longest names derived from an output's: .NAME.4194304-01234567.partial of wire-cell; .NAME.json.4194304.partial among the
+# failures, NAME.20260728-120000.123456 in aside, and NAME.1234-01234567.01234567 in scratch, with the prefix OWN_DISK on a
+# worker's own disk.
 PARTIAL_MORE = 26
 SCRATCH_MORE = 23
 
 
 def longest_name(on_own_disk: bool) -> int:
-    """Bytes of an output's name with which all names that are made of it can be given; `on_own_disk`: also those on workers."""
-    return NAME_MOST - max(PARTIAL_MORE, SCRATCH_MORE + (len(OWN_DISK) if on_own_disk else 0))
+    """Return the largest length [bytes] of an output's name for which all derived names are possible.
+
+    on_own_disk: also those on workers' own disks.
+    """
+    return MAX_NAME - max(PARTIAL_MORE, SCRATCH_MORE + (len(OWN_DISK) if on_own_disk else 0))
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one campaign's folder."""
+    """Paths in a campaign's folder."""
 
     root: Path
 
@@ -83,7 +86,7 @@ class Layout:
 
     @property
     def names(self) -> Path:
-        """Names of the outputs that the last run was to make."""
+        """Names of all outputs of the last run's list."""
         return self.internal / "names.json"
 
     def record(self, name: str) -> Path:
@@ -93,18 +96,20 @@ class Layout:
         return self.failures / f"{name}.json"
 
     def make(self) -> None:
-        """All folders. OSError when that is not possible."""
+        """Create all folders. Raise OSError if that fails."""
         for folder in (self.records, self.failures, self.scratch, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
 
 def replaceable(path: Path) -> Path:
-    """The regular file, there or not, that a file of the client replaces: symbolic links are followed. OSError for anything else
-    that has the name (a folder, a device, a pipe): it is never replaced."""
+    """Return the regular file, existing or not, that a file of the client may replace. Follow symbolic links.
+
+    Raise OSError if something else has the name (a folder, a device, a pipe).
+    """
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        mode = stat.S_IFREG  # a link may lead to a file that is not there yet
+        mode = stat.S_IFREG  # a link may lead to a file that does not exist yet
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
@@ -115,7 +120,7 @@ def replaceable(path: Path) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file of the client: complete or not at all, on the disk before it gets its name. OSError."""
+    """Write a file of the client completely or not at all; sync it to disk before it gets its name. Raise OSError."""
     target = replaceable(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
@@ -129,12 +134,12 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: object) -> None:
-    """write_whole of JSON with sorted keys, so that equal content is equal bytes."""
+    """Write JSON by write_whole, with sorted keys, so that equal content has equal bytes."""
     write_whole(path, json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> object | None:
-    """The content; None for a file that is absent or is no JSON, such as one that a crash left torn."""
+    """Return the content, or None for an absent or incomplete file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""One client per output folder. The lock is the kernel's, so it is gone with the process that held it, even after kill -9."""
+"""Lock of an output folder against a second client. It is a lock of the kernel, which ends with its process, even by kill -9."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUSY = (errno.EAGAIN, errno.EACCES)
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Hold the lock. CampaignError that names the holder when another process has it."""
+    """Hold the lock. Raise CampaignError with the holder if another process has it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         try:
@@ -25,17 +25,17 @@ def held(path: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno not in BUSY:
                 raise CampaignError(
-                    "the output folder cannot be locked",
+                    "cannot lock the output folder",
                     where=str(path),
                     seen=error.strerror,
                     hint="choose a folder on a file system with locks (flock)",
                 ) from None
             raise CampaignError(
-                "another client works on this output folder",
+                "another client uses this output folder",
                 where=str(path.parent.parent),
                 seen=os.read(descriptor, 200).decode(errors="replace").strip(),
                 expected="one client per folder",
-                hint="wait for it or stop it; wirecell-campaign status shows how far it is",
+                hint="wait for it or stop it; wirecell-campaign status shows its progress",
             ) from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
@@ -45,7 +45,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def holder(path: Path) -> str:
-    """Who holds the lock; empty when nobody does."""
+    """Return the holder of the lock, empty if it is free."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The manifest: what the campaign has made, with checksums; and whether the folder still holds just that."""
+"""The manifest: outputs of the campaign with checksums, and their verification."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .checksum import is_same
-from .errors import WrongUse
+from .errors import UsageError
 from .layout import CHECKSUMS, MANIFEST, OWN_NAMES, PROFILES, Layout, read_json, write_json, write_whole
 
 SCHEMA = "spng-campaign-manifest-1"
-FILE_KEYS = {"path", "size", "sha256"}  # that verify() needs
+FILE_KEYS = {"path", "size", "sha256"}  # needed by verify()
 CHECKERS = 4
 
 
 @dataclass
 class Verdict:
-    """How the folder differs from its manifest; empty lists: not at all."""
+    """Differences between the folder and its manifest; all lists are empty if there are none."""
 
     checked: int = 0
     missing: list[str] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Verdict:
 
 
 def make(settings: dict, records: dict[str, dict], failed: list[str], left: list[str]) -> dict:
-    """The manifest of records; `failed` and `left` are outputs that are not there."""
+    """Return the manifest of records; `failed` and `left` are missing outputs."""
     files = [
         {
             "path": product["path"],
@@ -57,32 +57,33 @@ def make(settings: dict, records: dict[str, dict], failed: list[str], left: list
 
 
 def write(layout: Layout, manifest: dict) -> None:
-    """manifest.json and SHA256SUMS. OSError."""
+    """Write manifest.json and SHA256SUMS. Raise OSError."""
     lines = [checksum_line(entry["sha256"], entry["path"]) for entry in manifest["files"]]
     write_whole(layout.root / CHECKSUMS, "".join(lines))
     write_json(layout.root / MANIFEST, manifest)
 
 
 def checksum_line(digest: str, path: str) -> str:
-    """As sha256sum writes it: backslash, line feed and carriage return in a name are escaped, and the line then begins with a
-    backslash."""
+    """Return a line as sha256sum writes it: with backslash, line feed and carriage return escaped in the name, and then a
+    backslash at the start of the line.
+    """
     escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     mark = "\\" if escaped != path else ""
     return f"{mark}{digest}  {escaped}\n"
 
 
 def read(layout: Layout) -> dict:
-    """The manifest of a folder. WrongUse when there is none, or none that is whole."""
+    """Return the manifest of a folder. Raise UsageError if it is absent or incomplete."""
     found = read_json(layout.root / MANIFEST)
     files = found.get("files") if isinstance(found, dict) and found.get("schema") == SCHEMA else None
     if not isinstance(files, list) or not all(
-        isinstance(entry, dict) and FILE_KEYS <= set(entry) for entry in files
+        isinstance(entry, dict) and set(entry) >= FILE_KEYS for entry in files
     ):
-        raise WrongUse(
-            "the folder has no manifest, or none that is whole",
+        raise UsageError(
+            "the folder has no complete manifest",
             str(layout.root),
             expected=MANIFEST,
-            hint="it is written when wirecell-campaign run ends; run the same command again",
+            hint="wirecell-campaign run writes it at its end; run the same command again",
         )
     return found
 
@@ -108,7 +109,7 @@ def verify(layout: Layout) -> Verdict:
 
 
 def present(root: Path) -> list[str]:
-    """Files of the folder that are outputs or stand among them, relative to it."""
+    """Return the files of the folder that are outputs or lie among them, relative to it."""
     own = [path for path in root.iterdir() if path.name not in OWN_NAMES]
     profiles = root / PROFILES
     return [

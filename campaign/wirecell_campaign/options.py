@@ -1,4 +1,4 @@
-"""What the user asked for, with defaults filled in."""
+"""The user's options, with defaults filled in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BATCH = ("slurm", "htcondor")
 
 @dataclass
 class ClusterOptions:
-    """What the user asked for. Empty strings and None: the engine's or the site's default."""
+    """Options of the cluster. Empty strings and None: the engine's or the site's default."""
 
     where: str = "local"  # local, one of BATCH, or the address of a scheduler
     workers: int = 1
@@ -24,17 +24,17 @@ class ClusterOptions:
     directives: list[str] = field(default_factory=list)
     prologue: list[str] = field(default_factory=list)
     tls: dict[str, str] = field(default_factory=dict)  # ca, certificate, key
-    patience: float = 60.0  # s to wait for a scheduler
+    scheduler_timeout: float = 60.0  # s
 
     @property
     def is_own(self) -> bool:
-        """Whether scheduler and workers end with the campaign."""
+        """Whether the campaign owns scheduler and workers, which then end with it."""
         return self.where == "local" or self.where in BATCH
 
 
 @dataclass
 class RunOptions:
-    """Of a run."""
+    """Options of a run."""
 
     list: str
     output: Path
@@ -49,7 +49,7 @@ class RunOptions:
     stop_at_failure: bool
     redo: bool
     quick: bool
-    worker_patience: float | None  # s; None: for ever
+    worker_timeout: float | None  # s without any worker; None: without limit
     program: str | None
     bundle: str | None
     scratch: str

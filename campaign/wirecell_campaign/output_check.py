@@ -21,12 +21,14 @@ BLOCK = 1 << 20
 
 
 class Unreadable(Exception):
-    """The file is not whole; says why."""
+    """The file is incomplete; the text gives the reason."""
 
 
 def count_events(path: Path) -> int:
-    """Events (distinct numbers of `frame_<tag>_<number>.npy`) of a whole frame file. Unreadable when it is not whole, or when it
-    is no .npz or .tar; OSError when the disk fails."""
+    """Return the number of events (distinct ids of `frame_<tag>_<id>.npy`) of a complete frame file.
+
+    Raise Unreadable if the file is incomplete or no .npz or .tar, OSError if the disk fails.
+    """
     events = set()
     try:
         for name, stream in members(path):
@@ -49,7 +51,7 @@ def count_events(path: Path) -> int:
 
 
 def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Names and contents. Reading a content to its end also checks it."""
+    """Yield names and streams of the members. Reading a stream to its end checks its checksum."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for item in archive.infolist():
@@ -65,25 +67,26 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def check_tar_end(archive: tarfile.TarFile, path: Path) -> None:
-    """A tar without its end mark was cut between two members, which the reader of tarfile takes for the end. What follows is read
-    too, for compression has its checksum last."""
+    """Check the end mark of a tar: tarfile does not notice if the file is cut between two members. Read the rest too, since
+    the checksum of the compression is at the end.
+    """
     archive.fileobj.seek(archive.offset)
     if drain(archive.fileobj) < tarfile.BLOCKSIZE:
-        raise Unreadable(f"{path.name} ends without the mark of its end")
+        raise Unreadable(f"{path.name} has no end mark")
 
 
 def check_array(name: str, stream: IO[bytes]) -> None:
-    """The content has as many bytes as the header of the array says."""
+    """Check that the content has as many bytes as the header of the array states."""
     version = np.lib.format.read_magic(stream)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = header(stream)
     expected, seen = math.prod(shape) * dtype.itemsize, drain(stream)
     if seen != expected:
-        raise Unreadable(f"{name} has {seen} bytes of data and should have {expected}")
+        raise Unreadable(f"{name} has {seen} bytes of data, expected {expected}")
 
 
 def drain(stream: IO[bytes]) -> int:
-    """Read to the end; returns the number of bytes."""
+    """Read to the end; return the number of bytes."""
     total = 0
     while block := stream.read(BLOCK):
         total += len(block)

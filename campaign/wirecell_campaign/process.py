@@ -1,7 +1,8 @@
-"""One run of the program: with a time limit, and never left behind."""
+"""Run the program with a time limit, and end it together with its parent."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -12,19 +13,22 @@ GRACE = 3.0  # seconds between SIGTERM and SIGKILL
 PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(
     None, use_errno=True
-).prctl  # looked up here: nothing may be loaded between fork and exec
+).prctl  # looked up here because nothing may be loaded between fork and exec
 
 
 def die_with_parent() -> None:
-    """Between fork and exec: SIGKILL for the program when the thread that started it ends, for example with a killed worker."""
+    """Let the kernel kill the program when the thread that started it ends, for example with a killed worker.
+
+    Call it between fork and exec.
+    """
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, bool]:
-    """Run a command in a folder with a session of its own; its output goes to the files stdout and stderr there.
+    """Run a command in a folder and in a session of its own; write its output to the files stdout and stderr there.
 
-    Returns its exit status, negative for a signal, and whether `limit` [s] was over; then its whole process group is ended.
-    OSError when it cannot be started.
+    Return its exit status, negative for a signal, and whether it exceeded `limit` [s], which ends its process group.
+    Raise OSError if it cannot be started.
     """
     with open(folder / "stdout", "wb") as output, open(folder / "stderr", "wb") as errors:
         process = subprocess.Popen(
@@ -46,19 +50,15 @@ def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, boo
 
 
 def end_group(process: subprocess.Popen) -> int:
-    """SIGTERM, then SIGKILL, for the process and all that it started. Returns its exit status."""
+    """Send SIGTERM, then SIGKILL, to the process and its children; return its exit status."""
     signal_group(process.pid, signal.SIGTERM)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        pass
     signal_group(process.pid, signal.SIGKILL)
     return process.wait()
 
 
-def signal_group(group: int, number: int) -> None:
-    """A group that is gone is fine."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        pass
+def signal_group(group: int, code: int) -> None:
+    """Send a signal to a process group, if it still exists."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, code)

@@ -1,4 +1,4 @@
-"""The program that a campaign runs: where it is, what it is, and whether it takes the job."""
+"""The program of a campaign: its path, its version, and its check of the job."""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .errors import CampaignError, WrongUse, indented
+from .errors import CampaignError, UsageError, indented
 
 HOME = Path(__file__).resolve().parents[2]  # the checkout, or the bundle, that this package is part of
-PLACES = ("build/bin", "bin")  # of the program in there
+FOLDERS = ("build/bin", "bin")  # of the program in HOME
 PROGRAM = "wire-cell"
-PATIENCE = 300  # seconds for --version and --check; the first start over a slow file system takes its time
+TIMEOUT = 300  # s for --version and --check; the first start from a slow file system takes long
 
 
 def find(given: str | None, bundle: str | None) -> Path:
-    """The program: as given, of a bundle, of the checkout or bundle of this package, or of PATH, in this order. WrongUse when there
-    is none."""
+    """Return the program: the given one, that of a bundle, of the checkout or bundle of this package, or of PATH, in this order.
+
+    Raise UsageError if there is none.
+    """
     if given and bundle:
-        raise WrongUse("--program and --bundle both say which program", expected="one of them")
+        raise UsageError("--program and --bundle both select the program", expected="one of them")
     if given or bundle:
         path = Path(given or Path(bundle) / "bin" / PROGRAM).absolute()
         if not (path.is_file() and os.access(path, os.X_OK)):
-            raise WrongUse("the program cannot be run", str(path), "no executable file")
+            raise UsageError("cannot run the program", str(path), "no executable file")
         return path
-    found = shutil.which(PROGRAM, path=":".join(str(HOME / place) for place in PLACES)) or shutil.which(
+    found = shutil.which(PROGRAM, path=":".join(str(HOME / folder) for folder in FOLDERS)) or shutil.which(
         PROGRAM
     )
     if not found:
-        raise WrongUse(
+        raise UsageError(
             f"no {PROGRAM} was found",
             expected=f"in {HOME} or in PATH",
-            hint="build it (./wcb), or --program FILE or --bundle DIR",
+            hint="build it (./wcb), or give --program FILE or --bundle DIR",
         )
     return Path(found).absolute()
 
 
 def identity(program: Path) -> dict[str, str]:
-    """Version and commit, as --version says them. CampaignError when the program does not run here."""
+    """Return version and commit from --version. Raise CampaignError if the program does not run here."""
     done = ask([str(program), "--version"])
     version = re.search(r"^wire-cell (.+)$", done.stdout, re.MULTILINE)
     commit = re.search(r"^  commit +(\S+)", done.stdout, re.MULTILINE)
@@ -53,11 +55,11 @@ def identity(program: Path) -> dict[str, str]:
 
 
 def check_job(program: Path, words: list[str]) -> None:
-    """`wire-cell --check` with the campaign's arguments. WrongUse with the program's own block when it refuses them."""
+    """Run `wire-cell --check` with the campaign's arguments. Raise UsageError with the program's error block if it rejects them."""
     done = ask([str(program), "--check", *words])
     if done.returncode:
-        raise WrongUse(
-            "the program refuses the job; nothing was started",
+        raise UsageError(
+            "the program rejects the job; nothing was started",
             seen=indented(done.stderr.strip()) or f"exit status {done.returncode}",
         )
 
@@ -66,11 +68,11 @@ def ask(command: list[str]) -> subprocess.CompletedProcess:
     """Run a short command."""
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
         )
     except OSError as error:
-        raise CampaignError("the program cannot be run", command[0], error.strerror or str(error)) from None
+        raise CampaignError("cannot run the program", command[0], error.strerror or str(error)) from None
     except subprocess.TimeoutExpired:
         raise CampaignError(
-            "the program does not answer", " ".join(command), f"nothing in {PATIENCE} s"
+            "the program does not answer", " ".join(command), f"nothing in {TIMEOUT} s"
         ) from None

@@ -1,4 +1,4 @@
-"""The line that shows how far a campaign is."""
+"""The progress line of a campaign."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ INTERVAL = 0.5  # s between two lines
 
 
 class Progress:
-    """A line that is written over on a terminal; nothing where the output is no terminal. Times are of this machine's monotonic
-    clock, so that clocks of other machines, or their changes, have no effect."""
+    """A line that is overwritten on a terminal; nothing if the output is no terminal.
+
+    Times are of this machine's monotonic clock: clocks of other machines and clock changes have no effect.
+    """
 
     def __init__(
         self,
@@ -30,14 +32,14 @@ class Progress:
         self._shown = self._stream.isatty()
 
     def show(self, done: int, failed: int, running: int, workers: int) -> None:
-        """done: all done files, those of earlier runs too."""
+        """Show the line. done: all finished files, also of earlier runs."""
         now = self._clock()
         if self._shown and now - self._last >= INTERVAL:
             self._last = now
             self._write(self.text(done, failed, running, workers))
 
     def text(self, done: int, failed: int, running: int, workers: int) -> str:
-        """'120 of 1000 done, 1 failed, 8 running on 8 workers, 41.2 files/min, 22 min left'."""
+        """Return, for example, '120 of 1000 done, 1 failed, 8 running on 8 workers, 41.2 files/min, 22 min left'."""
         parts = [f"{done} of {self._total} done"]
         if failed:
             parts.append(f"{failed} failed")
@@ -50,12 +52,12 @@ class Progress:
         return ", ".join(parts)
 
     def say(self, text: str) -> None:
-        """A line that stays, also where there is no terminal."""
+        """Print a permanent line, also if the output is no terminal."""
         self.clear()
         print(text, file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
@@ -68,7 +70,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """'50 s', '22 min', '3.5 h', '2.1 days'."""
+    """Format a time: '50 s', '22 min', '3.5 h', '2.1 days'."""
     for limit, unit, size, digits in ((90, "s", 1, 0), (5400, "min", 60, 0), (172800, "h", 3600, 1)):
         if seconds < limit:
             return f"{seconds / size:.{digits}f} {unit}"

@@ -1,14 +1,14 @@
-"""Publication: from an attempt's scratch folder to the final names, once, whoever else tries the same.
+"""Publication: move products from an attempt's scratch folder to their final names, exactly once.
 
-Two attempts of one file may run at the same time, for a worker that is believed dead may be alive. The record decides:
+Two attempts at one file may run at the same time, since a worker that seems dead may be alive. The record decides:
 
-1. All products lie complete in the scratch folder, are on the disk, and the record with their checksums is beside them.
-2. The record gets its final name by link(2), which never replaces and is atomic on shared file systems too. Who succeeds has
-   won; who finds the name taken has lost and throws its work away.
-3. The products of the winner get their final names, by link(2) again, so that nothing else is ever overwritten.
+1. All products are complete in the scratch folder and synced to disk, and the record with their checksums is beside them.
+2. The record gets its final name by link(2), which never replaces a file and is atomic on shared file systems too. The
+   attempt that succeeds has won; an attempt that finds the name taken has lost and discards its work.
+3. The products of the winner get their final names, again by link(2), so that no other file is overwritten.
 
-A crash between 2 and 3 leaves a record whose products are in the scratch folder under names that the record knows. settle()
-finishes such a publication; it may run at the same time as the attempt itself or another settle().
+A crash between 2 and 3 leaves a record whose products are in the scratch folder, under names that the record contains. settle()
+finishes such a publication; it may run at the same time as the attempt or another settle().
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .errors import CampaignError
 from .layout import Layout
 
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-VISIBLE_AFTER = 4.0  # seconds until a change of another machine is seen on a network file system
+VISIBLE_AFTER = 4.0  # s until a change by another machine is visible on a network file system
 
 
 def link_first(source: Path, target: Path) -> bool:
-    """Give a file a second name unless that is taken. True: this call did it. Other failures are OSErrors.
+    """Give a file a second name unless it is taken; return whether this call did it. Other failures are OSErrors.
 
-    NFS may answer that the name is taken although this very call took it, when the first answer was lost on its way.
+    If its first answer was lost, NFS may answer that the name is taken although this call took it.
     """
     try:
         os.link(source, target)
@@ -40,22 +40,24 @@ def link_first(source: Path, target: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
+    """Sync a file, or the names in a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
         if (
             error.errno != errno.EINVAL or not path.is_dir()
-        ):  # some network file systems know no fsync of folders
+        ):  # some network file systems lack fsync of folders
             raise
     finally:
         os.close(descriptor)
 
 
 def publish(layout: Layout, record: dict, attempt_folder: Path) -> bool:
-    """Publish an attempt's products. False when another attempt was first. OSError; FileExistsError when a product's name is
-    taken by a file that is not of this campaign."""
+    """Publish an attempt's products; return False if another attempt was first.
+
+    Raise OSError; FileExistsError if a foreign file has a product's name.
+    """
     draft = attempt_folder / "record.json"
     draft.write_text(json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
     for path in [draft, *(layout.root / product["scratch"] for product in record["products"])]:
@@ -66,7 +68,7 @@ def publish(layout: Layout, record: dict, attempt_folder: Path) -> bool:
         return False
     sync(target.parent)
     try:
-        place_products(layout, record)
+        link_products(layout, record)
     except FileExistsError:
         withdraw(layout, record)
         raise
@@ -74,8 +76,9 @@ def publish(layout: Layout, record: dict, attempt_folder: Path) -> bool:
 
 
 def withdraw(layout: Layout, record: dict) -> None:
-    """Take back a publication of which a product could not get its name. The record goes last, as long as it is there nothing that
-    it names is taken for a foreign file."""
+    """Undo a publication after a product could not get its name. Remove the record last: without it, its products would be
+    foreign files.
+    """
     for product in record["products"]:
         source, target = layout.root / product["scratch"], layout.root / product["path"]
         if target.exists() and source.exists() and os.path.samefile(source, target):
@@ -83,8 +86,8 @@ def withdraw(layout: Layout, record: dict) -> None:
     layout.record(record["name"]).unlink(missing_ok=True)
 
 
-def place_products(layout: Layout, record: dict) -> None:
-    """Give the products of a published record their names. FileNotFoundError when neither name of a product exists."""
+def link_products(layout: Layout, record: dict) -> None:
+    """Give the products of a published record their names. Raise FileNotFoundError if neither name of a product exists."""
     for product in record["products"]:
         source, target = layout.root / product["scratch"], layout.root / product["path"]
         target.parent.mkdir(exist_ok=True)
@@ -95,20 +98,20 @@ def place_products(layout: Layout, record: dict) -> None:
                 raise
             continue  # placed by another process that has already removed the name in the scratch folder
         if not placed:
-            raise FileExistsError(errno.EEXIST, "a file of this name is there already", str(target))
+            raise FileExistsError(errno.EEXIST, "a file of this name exists already", str(target))
         sync(target.parent)
     for product in record["products"]:
         (layout.root / product["scratch"]).unlink(missing_ok=True)
 
 
 def settle(
-    layout: Layout, record: dict, patience: float = VISIBLE_AFTER, sleep: Callable[[float], None] = time.sleep
+    layout: Layout, record: dict, timeout: float = VISIBLE_AFTER, sleep: Callable[[float], None] = time.sleep
 ) -> bool:
-    """Finish the publication of a record. False when a product exists nowhere, also not after `patience` seconds."""
-    deadline = time.monotonic() + patience
+    """Finish the publication of a record; return False if a product is missing for `timeout` [s]."""
+    deadline = time.monotonic() + timeout
     while True:
         try:
-            place_products(layout, record)
+            link_products(layout, record)
             return True
         except FileNotFoundError:
             if time.monotonic() >= deadline:
@@ -119,7 +122,7 @@ def settle(
 
 
 def require_links(layout: Layout) -> None:
-    """CampaignError unless the output folder can be written and has hard links."""
+    """Raise CampaignError unless the output folder is writable and has hard links."""
     probe = layout.scratch / f".probe.{os.getpid()}"
     second = layout.records / f".probe.{os.getpid()}"
     try:
@@ -131,7 +134,7 @@ def require_links(layout: Layout) -> None:
                 "the file system of the output folder has no hard links",
                 str(layout.root),
                 error.strerror,
-                "a file system with link(2), by which an output is published once",
+                "a file system with link(2), which makes publication atomic",
                 "choose an output folder on another file system",
             ) from None
         raise

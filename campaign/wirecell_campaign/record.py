@@ -1,4 +1,4 @@
-"""The record of a done file. It is written once, by the attempt that made the output; with it the file is done."""
+"""The record of a finished file, written once by the attempt that made the output. A file with a record is done."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .checksum import is_same
 from .layout import Layout, read_json
 
 SCHEMA = "spng-campaign-record-1"
-# What a record holds, beside: events, program, number, host, worker, start, stop, seconds, status, timing.
+# A record also has: events, program, `number` (of the attempt, from 1), host, worker, start, stop, seconds, status, timing.
 PRODUCT_KEYS = {"path", "scratch", "size", "sha256", "mtime_ns"}
 INPUT_KEYS = {"path", "size", "mtime_ns", "sha256"}
 
 
 def read(path: Path) -> dict | None:
-    """A record; None when it is absent or is not whole, as after a crash of the file system."""
+    """Return a record, or None if it is absent or incomplete, as after a crash of the file system."""
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         return None
@@ -22,22 +22,22 @@ def read(path: Path) -> dict | None:
     whole = (
         isinstance(products, list)
         and products
-        and all(isinstance(product, dict) and PRODUCT_KEYS <= set(product) for product in products)
+        and all(isinstance(product, dict) and set(product) >= PRODUCT_KEYS for product in products)
         and isinstance(source, dict)
-        and INPUT_KEYS <= set(source)
+        and set(source) >= INPUT_KEYS
         and {"name", "settings", "attempt", "host", "events", "seconds", "timing"} <= set(found)
     )
     return found if whole else None
 
 
 def read_all(layout: Layout) -> dict[str, dict]:
-    """All whole records by the name of their output, in order of the names."""
+    """Return all complete records by the name of their output, in order of the names."""
     found = {path.name.removesuffix(".json"): read(path) for path in sorted(layout.records.glob("*.json"))}
     return {name: record for name, record in found.items() if record}
 
 
 def wrong_products(layout: Layout, record: dict, quick: bool) -> list[str]:
-    """Paths of products that are absent or are not what the record says."""
+    """Return the paths of products that are absent or differ from the record."""
     return [
         product["path"]
         for product in record["products"]
@@ -46,5 +46,5 @@ def wrong_products(layout: Layout, record: dict, quick: bool) -> list[str]:
 
 
 def is_input_same(record: dict, path: Path) -> bool:
-    """Whether the input has the content that the output was made of. An input that is gone counts as the same: the output is done."""
+    """Tell whether the input still has the content from which the output was made. An absent input counts as the same."""
     return is_same(path, record["input"], quick=True) or not path.exists()

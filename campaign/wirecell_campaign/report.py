@@ -1,4 +1,4 @@
-"""What a folder says about its campaign, read from the folder alone: for the end of a run and for the other commands."""
+"""Status of a campaign, read from its folder alone: for the end of a run and for the other commands."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import manifest, record, settings, summary
-from .errors import CampaignError, WrongUse
+from .errors import CampaignError, UsageError
 from .layout import INTERNAL, JOINED_PROFILE, PROFILES, Layout, read_json
 
 FAILURE_KEYS = {"name", "attempts", "block"}
 
 
 @dataclass
-class Standing:
-    """Names of outputs that a campaign is to make, its records and its failures."""
+class Status:
+    """Names of all outputs of a campaign, its records and its failures."""
 
     names: list[str]
     records: dict[str, dict]
@@ -25,23 +25,23 @@ class Standing:
 
     @property
     def left(self) -> list[str]:
-        """Neither done nor failed."""
+        """Return the outputs that are neither done nor failed."""
         failed = {failure["name"] for failure in self.failures}
         return [name for name in self.names if name not in self.records and name not in failed]
 
 
 def open_folder(given: str) -> Layout:
-    """The layout of an existing campaign. WrongUse for a folder that is none."""
+    """Return the layout of an existing campaign. Raise UsageError for any other folder."""
     layout = Layout(Path(given).absolute())
     if not layout.records.is_dir():
-        raise WrongUse(
-            "the folder holds no campaign", str(layout.root), f"no {INTERNAL} in it", "the --output of a run"
+        raise UsageError(
+            "the folder has no campaign", str(layout.root), f"no {INTERNAL} in it", "the --output of a run"
         )
     return layout
 
 
-def standing(layout: Layout) -> Standing:
-    """How things are. Failures of files that are done by now, or no longer in the list, are left out."""
+def read_status(layout: Layout) -> Status:
+    """Return the status, without failures of files that are done by now or no longer in the list."""
     records = record.read_all(layout)
     failures = [
         found for path in sorted(layout.failures.glob("*.json")) if is_failure(found := read_json(path))
@@ -50,7 +50,7 @@ def standing(layout: Layout) -> Standing:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         names = sorted({*records, *(failure["name"] for failure in failures)})
     wanted = set(names) - set(records)
-    return Standing(
+    return Status(
         names,
         records,
         [failure for failure in failures if failure["name"] in wanted],
@@ -59,13 +59,13 @@ def standing(layout: Layout) -> Standing:
 
 
 def is_failure(found: object) -> bool:
-    """Whether the content of a file is a failure as the dispatcher keeps it."""
-    return isinstance(found, dict) and FAILURE_KEYS <= set(found)
+    """Tell whether the content of a file is a failure as the dispatcher writes it."""
+    return isinstance(found, dict) and set(found) >= FAILURE_KEYS
 
 
-def write(layout: Layout) -> Standing:
-    """Write manifest, checksums and summary of what is in the folder."""
-    now = standing(layout)
+def write(layout: Layout) -> Status:
+    """Write manifest, checksums and summary of the folder; return the status."""
+    now = read_status(layout)
     manifest.write(
         layout, manifest.make(now.settings, now.records, [one["name"] for one in now.failures], now.left)
     )
@@ -74,17 +74,17 @@ def write(layout: Layout) -> Standing:
 
 
 def join_profiles(layout: Layout) -> Path:
-    """One profile of those of all files, through wirecell-profile merge. CampaignError when there is none or it fails."""
+    """Merge the profiles of all files by wirecell-profile merge. Raise CampaignError if there is none or it fails."""
     found = sorted((layout.root / PROFILES).glob("*.sqlite"))
     if not found:
         raise CampaignError(
-            "there are no profiles to join",
+            "there are no profiles to merge",
             str(layout.root / PROFILES),
-            hint="wirecell-campaign run --record makes them",
+            hint="wirecell-campaign run --record makes profiles",
         )
     target = layout.root / JOINED_PROFILE
     command = [sys.executable, "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise CampaignError("the profiles cannot be joined", seen=done.stderr.strip())
+        raise CampaignError("cannot merge the profiles", seen=done.stderr.strip())
     return target

@@ -1,7 +1,7 @@
-"""What an earlier run left, found at the start of the next one: done files, unfinished publications, damage, scratch.
+"""Remains of earlier runs: finished files, unfinished publications, damaged files, scratch folders.
 
-Runs under the lock, so that there is no other client. An attempt of an earlier run may still be at work on a machine that nobody
-reached; whatever is decided here stays right when it publishes afterwards (publish.py).
+This module runs under the lock, so there is no other client. An attempt of an earlier run may still run on an unreachable
+machine; the decisions made here remain correct if it publishes afterwards (publish.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHECKERS = 4  # files whose checksums are computed at the same time
 
 
 class State(Enum):
-    """Of a file of the list."""
+    """State of a file of the list."""
 
     TO_DO = "to do"
     DONE = "done"
@@ -35,19 +35,21 @@ class State(Enum):
 
 @dataclass
 class Found:
-    """The files of the list by what they are."""
+    """States of the files of the list."""
 
     states: dict[str, State]
     records: dict[str, dict] = field(default_factory=dict)
 
     def names(self, state: State) -> list[str]:
-        """Those in one state, in the order of the list."""
+        """Return the files in one state, in the order of the list."""
         return [name for name, one in self.states.items() if one is state]
 
 
 def look(layout: Layout, entries: list[Entry], digest: str, quick: bool) -> Found:
-    """Find the state of every entry; unfinished publications are finished. quick: outputs of the recorded size and time are taken
-    for whole, else their checksums are computed."""
+    """Find the state of every entry, and finish unfinished publications.
+
+    quick: accept outputs of the recorded size and time; otherwise compute their checksums.
+    """
 
     def one(entry: Entry) -> tuple[State, dict | None]:
         known = record.read(layout.record(entry.name))
@@ -63,12 +65,12 @@ def look(layout: Layout, entries: list[Entry], digest: str, quick: bool) -> Foun
 
 
 def state_of(layout: Layout, entry: Entry, known: dict | None, digest: str, quick: bool) -> State:
-    """Of one file."""
+    """Return the state of one file."""
     if known is None:
         if layout.record(entry.name).exists():
             return State.DAMAGED
         return State.FOREIGN if (layout.root / entry.name).exists() else State.TO_DO
-    if not settle(layout, known, patience=0.0) or record.wrong_products(layout, known, quick):
+    if not settle(layout, known, timeout=0.0) or record.wrong_products(layout, known, quick):
         return State.DAMAGED
     if known["settings"] != digest:
         return State.OTHER_SETTINGS
@@ -76,7 +78,7 @@ def state_of(layout: Layout, entry: Entry, known: dict | None, digest: str, quic
 
 
 def set_aside(layout: Layout, name: str) -> Path:
-    """Move a damaged output with its record out of the way; returns where to. Nothing is deleted."""
+    """Move a damaged output and its record to a folder aside; return the folder. Delete nothing."""
     folder = layout.aside / f"{name}.{time.strftime('%Y%m%d-%H%M%S')}.{time.monotonic_ns() % 10**6}"
     folder.mkdir(parents=True)
     for path in (*product_paths(layout, name), layout.record(name)):  # the record last, as in forget()
@@ -86,29 +88,30 @@ def set_aside(layout: Layout, name: str) -> Path:
 
 
 def forget(layout: Layout, name: str) -> None:
-    """Delete an output that is to be made again. The record goes last: until then a stop here leaves a damaged file, which is
-    done again."""
+    """Delete an output before it is made again. Delete the record last: an interruption before then leaves a damaged file,
+    which is made again.
+    """
     for path in product_paths(layout, name):
         path.unlink(missing_ok=True)
     layout.record(name).unlink(missing_ok=True)
 
 
 def product_paths(layout: Layout, name: str) -> list[Path]:
-    """The output, and the other products as far as a whole record names them."""
+    """Return the products of a complete record, else the output alone."""
     known = record.read(layout.record(name))
     return [layout.root / product["path"] for product in known["products"]] if known else [layout.root / name]
 
 
 def clean_scratch(layout: Layout) -> None:
-    """Remove what attempts left behind. OSError, before anything is removed, when a publication cannot be finished.
+    """Remove the scratch folders of attempts. Raise OSError before removing anything if a publication cannot be finished.
 
-    An attempt that was killed between its record and its products has left the only copy of a finished output in there. So all
-    publications are finished first, those of files outside of the list too.
+    An attempt that was killed after publishing its record may have left the only copy of an output there. So finish all
+    publications first, also of files outside the list.
     """
     left = sorted(layout.scratch.iterdir()) if layout.scratch.is_dir() else []
     if left:
         for known in record.read_all(layout).values():
-            settle(layout, known, patience=0.0)
+            settle(layout, known, timeout=0.0)
     for path in left:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -117,19 +120,19 @@ def clean_scratch(layout: Layout) -> None:
 
 
 def clean_partials(layout: Layout) -> None:
-    """Remove what a killed client left of its own files."""
+    """Remove partial files of a killed client."""
     for folder in (layout.root, layout.internal, layout.failures):
         for path in folder.glob(".*.partial"):
             path.unlink(missing_ok=True)
 
 
-def refuse_foreign(found: Found, layout: Layout) -> None:
-    """CampaignError when outputs would meet files that the campaign did not write."""
+def reject_foreign(found: Found, layout: Layout) -> None:
+    """Raise CampaignError if outputs have the names of files that the campaign did not write."""
     foreign = found.names(State.FOREIGN)
     if foreign:
         raise CampaignError(
-            f"{len(foreign)} outputs have names of files that are there and not of this campaign",
+            f"{len(foreign)} outputs have the names of existing files that are not of this campaign",
             str(layout.root),
             ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else ""),
-            hint="move them away, or take another folder with --output",
+            hint="move them away, or choose another folder by --output",
         )

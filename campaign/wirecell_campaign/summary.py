@@ -1,9 +1,8 @@
-"""Where the time of a campaign went: per node over all files, and per machine."""
+"""Time spent in a campaign: per node over all files, and per machine."""
 
 from __future__ import annotations
 
 import numpy as np
-
 from wirecell_profile.output import Result, as_table, columns
 
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
@@ -14,8 +13,9 @@ MS = 1e6  # ns
 
 
 def make(records: dict[str, dict], failures: list[dict]) -> dict:
-    """Statistics over the timings in records. Durations were measured on the machines themselves by clocks that only go on; start
-    and stop times of different machines are never subtracted."""
+    """Return statistics over the timings in records. Each machine measured its durations by a monotonic clock; times of
+    different machines are never subtracted.
+    """
     walls: dict[str, list[int]] = {}
     cpu: dict[str, int] = {}
     hosts: dict[str, dict] = {}
@@ -51,7 +51,7 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
 
 
 def statistics(values: list[float]) -> dict[str, float]:
-    """Calls, mean, p50, p95 (linear between samples), total, in the unit of the values."""
+    """Return calls, mean, p50, p95 (interpolated) and total, in the unit of the values."""
     array = np.asarray(values, dtype=np.float64)
     p50, p95 = np.percentile(array, (50, 95))
     return {
@@ -64,7 +64,7 @@ def statistics(values: list[float]) -> dict[str, float]:
 
 
 def as_text(summary: dict) -> str:
-    """The summary for a reader."""
+    """Return the summary as text."""
     lines = [
         f"{summary['files']} files done, {summary['events']} events, {duration(summary['busy_seconds'])} of work, "
         f"{summary['input_bytes'] / 1e6:.1f} MB in, {summary['output_bytes'] / 1e6:.1f} MB out"
@@ -75,7 +75,7 @@ def as_text(summary: dict) -> str:
             f"a file takes {spent['mean']:.2f} s on average, p50 {spent['p50']:.2f} s, p95 {spent['p95']:.2f} s"
         )
     if summary["later_attempts"]:
-        lines.append(f"{summary['later_attempts']} files were not done at the first attempt")
+        lines.append(f"{summary['later_attempts']} files needed more than one attempt")
     if summary["nodes"]:
         whole = sum(node["total"] for node in summary["nodes"].values())
         rows = [
@@ -92,7 +92,7 @@ def as_text(summary: dict) -> str:
             "node", "calls", "mean (ms):2", "p50 (ms):2", "p95 (ms):2", "total (s):2", "share (%):1"
         )
         lines += ["", as_table(Result(head, rows)).rstrip()]
-        lines.append("share: of the sum over nodes; a node that calls another one counts that time too")
+        lines.append("share: of the sum over nodes; the time of a node includes that of nodes it calls")
     if summary["hosts"]:
         rows = [
             (
@@ -114,6 +114,6 @@ def as_text(summary: dict) -> str:
 
 
 def write(layout: Layout, summary: dict) -> None:
-    """summary.json and summary.txt. OSError."""
+    """Write summary.json and summary.txt. Raise OSError."""
     write_json(layout.root / SUMMARY, summary)
     write_whole(layout.root / SUMMARY_TEXT, as_text(summary))

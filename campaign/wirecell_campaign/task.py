@@ -1,4 +1,4 @@
-"""What is sent to a worker, and what comes back. Plain values only: a worker needs this package and no state of the client."""
+"""Task for a worker, and its result. Plain values only: a worker needs this package, but no state of the client."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 
 class Fault(Enum):
-    """Whose fault a failure is, which decides what comes next."""
+    """Cause of a failure, which decides the next step."""
 
-    FILE = "file"  # may succeed another time: tried again, elsewhere when there is another worker
-    FINAL = "final"  # will fail everywhere: not tried again
-    WORKER = "worker"  # says nothing about the file: tried elsewhere, and the worker is watched
+    FILE = "file"  # may succeed at another time: retried, on another worker if there is one
+    FINAL = "final"  # would fail everywhere: not retried
+    WORKER = "worker"  # not caused by the file: retried on another worker, and the worker is watched
 
 
 class Outcome(Enum):
-    """How an attempt ended."""
+    """End of an attempt."""
 
     PUBLISHED = "published"
     LOST = "lost"  # another attempt had published the file before
@@ -25,13 +25,13 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Task:
-    """One attempt at one file. Paths are absolute and the same on all machines, but for `local_scratch`."""
+    """One attempt at one file. Paths are absolute and the same on all machines, except `local_scratch`."""
 
     root: str  # output folder
     name: str  # of the output
     input: str
-    attempt: str  # begins the name of the scratch folder
-    number: int  # of the attempt, from 1
+    attempt: str  # prefix of the name of the scratch folder
+    attempt_index: int  # from 1
     program: str
     config: str
     arguments: dict[str, str]
@@ -44,17 +44,17 @@ class Task:
     local_scratch: str = (
         ""  # folder on the worker, may contain variables of its environment; empty: in the output folder
     )
-    input_seen: bool = True  # by the client, so that a worker that does not see it is at fault
+    input_seen: bool = True  # by the client; then a worker that cannot open it is faulty
 
     @property
     def scratch(self) -> str:
-        """Name of the attempt's folder in the scratch folder."""
+        """Return the name of the attempt's folder in the scratch folder."""
         return f"{self.name}.{self.attempt}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """How an attempt ended, for the client."""
+    """Result of an attempt, for the client."""
 
     outcome: Outcome
     host: str
@@ -65,7 +65,7 @@ class Result:
 
 
 class AttemptFailed(Exception):
-    """Ends an attempt: whose fault, and the block for the user."""
+    """Ends an attempt, with the fault and the error block."""
 
     def __init__(self, fault: Fault, block: str) -> None:
         super().__init__(block)
@@ -74,5 +74,5 @@ class AttemptFailed(Exception):
 
 
 def scratch_name(path: str | Path, root: str | Path) -> str:
-    """A path inside the output folder as records keep it: relative, so that the folder may be moved."""
+    """Return a path in the output folder as records store it: relative, so that the folder may be moved."""
     return Path(path).relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-"""What a campaign keeps of the timing files of wire-cell, and statistics over them."""
+"""The part of wire-cell's timing files that a campaign keeps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ SCHEMA = "spng-timing-1"
 
 
 def read(path: Path) -> dict:
-    """{} for an absent or foreign file; else the run's commit, wall_seconds, startup_seconds, process_peak_bytes, nodes:
-    name -> wall times of all calls [ns] and processor time [ns], and provenance: configuration and data files by path and
-    SHA-256."""
+    """Return {} for an absent or foreign file, else the run's commit, wall_seconds, startup_seconds, process_peak_bytes,
+    nodes (name -> wall times of all calls [ns] and processor time [ns]), and provenance (configuration and data files by path
+    and SHA-256).
+    """
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         return {}

@@ -1,5 +1,8 @@
-"""Preloaded by workers of a local cluster: a session of their own, so that Ctrl-C in the terminal is for the client alone, which
-decides what becomes of running work. Workers still end with the client: they watch a pipe to it."""
+"""Setup of the workers of a local cluster: give each a session of its own.
+
+Ctrl-C in the terminal then reaches only the client, which decides on running work. Workers still end with the client: they
+watch a pipe to it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,6 @@ import os
 
 
 def dask_setup(_worker: object) -> None:
-    """Called by dask in the worker's process."""
+    """Start a session. dask calls this in the worker's process."""
     if os.getpgrp() != os.getpid():
         os.setsid()

@@ -25,7 +25,7 @@ local wc = import 'wirecell.jsonnet';
         electric_field: 500 * wc.volt / wc.cm,
     },
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
-    // How the truth is smeared, by plane: as the filters of the signal processing smear the signal (spng.md 8.3).
+    // Smearing of the truth by plane, that of a point by the filters of the signal processing (docs/physics-notes.md#simulation).
     truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
     // Where the ideal lines of the line scan are centred.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },

@@ -1,7 +1,7 @@
 // The steps of the chain as parts of a graph, one function for each node type and with its name, for anodes of a
 // detector description (detectors/*.jsonnet). Job files put them together.
-local args = import 'arguments.jsonnet';
 local job_anodes = import 'anodes.jsonnet';
+local args = import 'arguments.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -123,7 +123,7 @@ function(det, anodes, filters='') {
     WireFilter(group, image='')::
         local label = 'wire-' + (if image == '' then '' else image + '-') + section(group) + filter_suffix(group);
         local shape = if image == 'noise' then noise_image(group).wire
-                      else std.get(settings(group), 'wire', det.wire_filter[group.kind]);
+        else std.get(settings(group), 'wire', det.wire_filter[group.kind]);
         spng.Torch1DSpectrum(label, [low_pass(label, shape)]),
 
     /// The time filter of a plane: gauss, wiener, noise (image for the summary), or one of the images of its kind of group.

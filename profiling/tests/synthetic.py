@@ -120,7 +120,7 @@ class Synthetic:
             for number, text in enumerate(("Pageable", "Pinned", "Device", "Array", "Managed")):
                 self.row("ENUM_CUDA_MEM_KIND", id=number, name=text, label=text)
 
-    def __enter__(self) -> "Synthetic":
+    def __enter__(self) -> Synthetic:
         return self
 
     def __exit__(self, *_: object) -> None:

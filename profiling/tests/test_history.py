@@ -14,16 +14,16 @@ from wirecell_profile import cli
 from wirecell_profile.compare import history_store
 from wirecell_profile.compare.comparison import WHOLE_EVENT
 from wirecell_profile.compare.measurements import Run, write_measurements
-from wirecell_profile.compare.step_detection import SHORTEST, deviations, noise_scale, pieces
+from wirecell_profile.compare.step_detection import MIN_POINTS, deviations, noise_scale, pieces
 
 
 def best_of_all(values: np.ndarray, penalty: float) -> float:
-    """The least cost over every division into pieces of at least SHORTEST points."""
+    """The least cost over every division into pieces of at least MIN_POINTS points."""
 
     def cost(cuts: tuple[int, ...]) -> float:
         limits = [0, *cuts, len(values)]
         parts = [values[a:b] for a, b in zip(limits, limits[1:])]
-        if min(map(len, parts)) < SHORTEST:
+        if min(map(len, parts)) < MIN_POINTS:
             return np.inf
         return sum(np.abs(part - np.median(part)).sum() + penalty for part in parts)
 

@@ -237,7 +237,7 @@ def test_numbers_are_those_of_the_summary(page: Page, made, tmp_path: Path) -> N
 def test_numbers_of_an_export_are_those_of_the_summary(radar: Page, tmp_path: Path) -> None:
     assert_equals_summary(radar, radar.path.with_name("radar-a100.sqlite"), tmp_path)
     rows = {row[1]: row for row in tables(radar.text)["utilisation"]}
-    assert rows["gpu_busy"][3] == pytest.approx(77.9, abs=0.05)  # profiling.md 2.3 has it from a prototype
+    assert rows["gpu_busy"][3] == pytest.approx(77.9, abs=0.05)  # from a prototype
 
 
 def assert_equals_summary(page: Page, profile: Path, folder: Path) -> None:

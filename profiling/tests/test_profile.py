@@ -63,7 +63,7 @@ def test_views_can_ask_for_what_there_is(made) -> None:
     with made.writing() as file:
         file.range("only", 3, 7)
     profile = made.profile()
-    assert len(profile.or_nothing("calls")) == 0 and len(profile.or_nothing("operations").name) == 0
+    assert len(profile.or_empty("calls")) == 0 and len(profile.or_empty("operations").name) == 0
     assert profile.extent() == (3, 7)
 
 
@@ -240,9 +240,9 @@ def test_own_files_have_a_manifest(made) -> None:
 
 def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
     absent, text, other = tmp_path / "absent", tmp_path / "run.nsys-rep", tmp_path / "other.sqlite"
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with pytest.raises(ProfileError, match="cannot read"):
         Profile.open(absent)
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with pytest.raises(ProfileError, match="cannot read"):
         Profile.open(tmp_path)
     text.write_text("something else, longer than a magic number")
     with pytest.raises(ProfileError, match="nsys export --type sqlite .*run.nsys-rep"):

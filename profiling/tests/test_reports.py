@@ -8,7 +8,7 @@ import itertools
 
 import pytest
 from synthetic import START_END
-from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.errors import MissingData, UsageError
 from wirecell_profile.model.selection import Scope
 from wirecell_profile.output import as_csv
 from wirecell_profile.reports import all_reports, find
@@ -55,9 +55,9 @@ def test_old_names_are_unique() -> None:
 
 
 def test_unknown_reports_and_options_are_refused() -> None:
-    with pytest.raises(WrongUse, match="nearest: cuda_gpu_kern_sum"):
+    with pytest.raises(UsageError, match="nearest: cuda_gpu_kern_sum"):
         find("cuda_gpu_kernel_sum")
-    with pytest.raises(WrongUse, match="no such option"):
+    with pytest.raises(UsageError, match="no such option"):
         find("nvtx_sum:base")
 
 

@@ -208,9 +208,9 @@ def test_sources_find_the_opening(tmp_path) -> None:
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "c.cxx").write_text('NVTX_SCOPED_RANGE("gone");\n')
     sources = Sources(tmp_path)
-    assert sources.place("Decon::fft") == "spng/a.cxx:3"
-    assert sources.place("SPNGDecon:induction") == "spng/b.cxx:1"
-    assert sources.place("gone") == ""
+    assert sources.location("Decon::fft") == "spng/a.cxx:3"
+    assert sources.location("SPNGDecon:induction") == "spng/b.cxx:1"
+    assert sources.location("gone") == ""
 
 
 @pytest.fixture

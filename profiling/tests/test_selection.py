@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.errors import MissingData, UsageError
 from wirecell_profile.model.selection import Scope, parse_events, parse_time, parse_window
 
 
@@ -171,11 +171,11 @@ def test_nodes_of_an_nsys_export(made) -> None:
 def test_names_that_nothing_has_are_refused_with_the_nearest(made) -> None:
     with made.writing() as file:
         two_events(file)
-    with pytest.raises(WrongUse, match="no such range(.|\n)*nearest: .*Decon::transform"):
+    with pytest.raises(UsageError, match="no such range(.|\n)*nearest: .*Decon::transform"):
         made.scope(ranges=("Decon::transfrom",)).range_rows
-    with pytest.raises(WrongUse, match="no such node(.|\n)*SPNGDecon:induction"):
+    with pytest.raises(UsageError, match="no such node(.|\n)*SPNGDecon:induction"):
         made.scope(nodes=("SPNGDecon:collection",)).operation_rows
-    with pytest.raises(WrongUse, match="no such event"):
+    with pytest.raises(UsageError, match="no such event"):
         made.scope(events=(7, 8)).range_rows
 
 
@@ -210,11 +210,11 @@ def test_windows_and_events() -> None:
 
 @pytest.mark.parametrize("text", ("", "-", "5", "9-5", "5-5", "1-2-3", "a-b", "1x-2x", "1e3-2e3"))
 def test_windows_that_make_no_sense(text: str) -> None:
-    with pytest.raises(WrongUse):
+    with pytest.raises(UsageError):
         parse_window(text)
 
 
 @pytest.mark.parametrize("text", ("", "a", "5-2", "-1", "1-2-3", "1.5"))
 def test_events_that_make_no_sense(text: str) -> None:
-    with pytest.raises(WrongUse):
+    with pytest.raises(UsageError):
         parse_events(text)

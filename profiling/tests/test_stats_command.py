@@ -123,7 +123,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--time", "5"], 2, "A before B"),
         (["--event", "x"], 2, "N-M"),
         (["--range", "nothing"], 2, "no such range"),
-        (["-o", "/nonexistent/folder/run"], 1, "cannot be written"),
+        (["-o", "/nonexistent/folder/run"], 1, "cannot write"),
     ],
 )
 def test_errors_are_one_block(recorded: str, words: list[str], status: int, expected: str, capsys) -> None:
@@ -136,7 +136,7 @@ def test_errors_are_one_block(recorded: str, words: list[str], status: int, expe
 def test_no_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["stats"]) == 2
     assert main(["stats", str(tmp_path / "absent.sqlite")]) == 1
-    assert "cannot be read" in capsys.readouterr().err
+    assert "cannot read" in capsys.readouterr().err
 
 
 def test_abbreviated_options_are_refused(recorded: str) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from wirecell_profile.cli import main
-from wirecell_profile.errors import MissingData, WrongUse
+from wirecell_profile.errors import MissingData, UsageError
 from wirecell_profile.model.window import find_window
 from wirecell_profile.output import Result
 from wirecell_profile.tables import device_use, node_use, range_use
@@ -124,7 +124,7 @@ def test_window_is_the_run_or_what_was_chosen(recorded) -> None:
     assert (chosen.start, chosen.end) == (400, 800)  # to the end of what was launched there
     cut = find_window(recorded.scope(time=(200, None)))
     assert (cut.start, cut.end) == (200, 1000)
-    with pytest.raises(WrongUse):
+    with pytest.raises(UsageError):
         find_window(recorded.scope(time=(5000, 6000)))
 
 

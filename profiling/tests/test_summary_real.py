@@ -69,7 +69,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
     folder = tmp_path_factory.mktemp("recording")
     path = folder / "run.sqlite"
     with_two = folder / "two.npz"
-    first = {name: array for name, array in read_arrays(ADC).items()}
+    first = dict(read_arrays(ADC).items())
     np.savez(
         with_two, **first, **{name[:-1] + "1": array for name, array in first.items() if name.endswith("_0")}
     )

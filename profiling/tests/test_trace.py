@@ -124,4 +124,4 @@ def test_no_file_stays_when_there_is_nothing(made, tmp_path, capsys: pytest.Capt
 def test_a_folder_that_is_not_there(recorded, capsys: pytest.CaptureFixture[str]) -> None:
     made, _ = recorded
     assert main(["trace", str(made.path), "-o", "/nonexistent/a.json"]) == 1
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write" in capsys.readouterr().err

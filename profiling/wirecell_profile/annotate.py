@@ -1,14 +1,14 @@
-"""Ranges and marks of Python scripts, beside those of wire-cell in every NVTX tool and in its own recorder.
+"""NVTX ranges and marks for Python scripts. Tools and the recorder show them beside those of wire-cell.
 
-    with Range("load"):                          until the end of the block
-    @Range("train", kind="dnn")                  each call of a function
+    with Range("load"):                          a range for the block
+    @Range("train", kind="dnn")                  a range for each call of a function
     @function_range                              the same, named after the function: "Trainer.step"
     mark("half way")                             one point in time
-    handle = start("upload", payload=3)          asynchronous work: may end on another thread
+    handle = start("upload", payload=3)          asynchronous work, which may end on another thread
     end(handle)
 
-Kinds give category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h. The ranges
-need the package `nvtx` (pip install wirecell-profile[nvtx]); without it, and where no tool listens, they do nothing.
+Kinds set category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h. Without the
+package `nvtx` (pip install wirecell-profile[nvtx]) or without a listening tool, the ranges do nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Level(IntEnum):
-    """How much is annotated; each level holds those before it."""
+    """Detail of annotation; each level includes the lower ones."""
 
     OFF = 0
     NODES = 1
@@ -43,7 +43,7 @@ class Level(IntEnum):
 
 
 def level_of_environment() -> Level:
-    """What SPNG_NVTX_LEVEL says; STEPS where it says nothing that is a level."""
+    """Return the level in SPNG_NVTX_LEVEL, STEPS if it is unset or invalid."""
     text = os.environ.get(LEVEL_VARIABLE, "")
     return Level(int(text)) if text in {"0", "1", "2", "3", "4"} else Level.STEPS
 
@@ -52,25 +52,25 @@ _level = level_of_environment()
 
 
 def set_level(level: Level) -> None:
-    """Of the whole process. A range that has begun always ends."""
+    """Set the level of the whole process. Open ranges still end."""
     global _level  # noqa: PLW0603 - one level for the process, as in C++
     _level = level
 
 
 def level() -> Level:
-    """The level in force."""
+    """Return the current level."""
     return _level
 
 
 def is_available() -> bool:
-    """Whether the package nvtx is installed; a tool need not listen."""
+    """Return whether the package nvtx is installed, with or without a listening tool."""
     return _nvtx is not None
 
 
 def _attributes(
     domain: str, name: str, kind: str, payload: float | None, colour: int | None
 ) -> tuple[Any, Any]:
-    """The domain and the attributes of one range or mark in it."""
+    """Return the domain, and the attributes of a range or mark in it."""
     handle = _nvtx.get_domain(domain)
     shown = argb_of(kind) if colour is None else colour
     return handle, handle.get_event_attributes(message=name, color=shown, category=kind, payload=payload)
@@ -81,10 +81,10 @@ def _is_on(needed: Level) -> bool:
 
 
 class Range:
-    """A range of this thread: a context manager, and a decorator that makes one for each call.
+    """A range of this thread: a context manager, or a decorator that opens a range for each call.
 
-    `payload` is an integer or a float, for an event its index; `colour` 0xAARRGGBB instead of that of the kind. One
-    object must not be entered by two threads at the same time.
+    `payload` is an integer or a float, such as the index of an event. `colour` (0xAARRGGBB) overrides the colour of the
+    kind. Two threads must not enter one object at the same time.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Range:
         level: Level = Level.STEPS,
     ) -> None:
         self._given = (name, kind, payload, colour, domain, level)
-        self._entered: list[Any] = []  # domains of the entries that have begun; None: kept back by the level
+        self._entered: list[Any] = []  # domains of the open entries; None: the level suppressed it
 
     def __enter__(self) -> Range:
         name, kind, payload, colour, domain, needed = self._given
@@ -128,7 +128,7 @@ class Range:
 
 
 def function_range(function: _Function) -> _Function:
-    """A range for each call, named after the function within its module."""
+    """Open a range for each call, named after the function within its module."""
     return Range(function.__qualname__.replace("<locals>.", ""))(function)
 
 
@@ -141,21 +141,21 @@ def mark(
     domain: str = "spng",
     level: Level = Level.STEPS,
 ) -> None:
-    """One point in time; arguments as those of Range."""
+    """Mark one point in time. Arguments as for Range."""
     if _is_on(level):
         handle, attributes = _attributes(domain, name, kind, payload, colour)
         handle.mark(attributes)
 
 
 class Started:
-    """A range that start() began; what end() takes."""
+    """Handle of a range from start() to end()."""
 
     def __init__(self, domain: Any = None, number: Any = None) -> None:
         self._domain = domain
         self._number = number
 
     def end(self) -> None:
-        """End it, on whatever thread; later calls do nothing."""
+        """End the range, on any thread; later calls do nothing."""
         if self._domain is not None:
             self._domain.end_range(self._number)
             self._domain = None
@@ -170,7 +170,7 @@ def start(
     domain: str = "spng",
     level: Level = Level.STEPS,
 ) -> Started:
-    """Begin a range that need not nest and may end on another thread; arguments as those of Range."""
+    """Begin a range that may overlap others and end on another thread. Arguments as for Range."""
     if not _is_on(level):
         return Started()
     handle, attributes = _attributes(domain, name, kind, payload, colour)
@@ -178,5 +178,5 @@ def start(
 
 
 def end(started: Started) -> None:
-    """End a range that start() began."""
+    """End a range of start()."""
     started.end()

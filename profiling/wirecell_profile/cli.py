@@ -10,17 +10,17 @@ import sys
 from types import ModuleType
 
 from . import __version__, commands
-from .errors import ProfileError, WrongUse
+from .errors import ProfileError, UsageError
 from .stop_signals import Stopped, stop_signals_raise
 
 ABOUT = """Reports, comparisons and pictures from profiles that wire-cell --record wrote, or Nsight Systems exported:
   nsys export --type sqlite REPORT.nsys-rep
 
-Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong use; 128 + N stopped by signal N."""
+Exit status: 0 done; 1 failed, or a check did not pass; 2 usage error; 128 + N stopped by signal N."""
 
 
 def load_commands() -> list[ModuleType]:
-    """All modules of the folder commands/, in order of their names. A name that begins with _ is a helper of theirs."""
+    """Import all modules of commands/, in order of their names, except those whose name begins with _."""
     names = sorted(
         module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")
     )
@@ -28,7 +28,7 @@ def load_commands() -> list[ModuleType]:
 
 
 def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Make the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="wirecell-profile",
         description=ABOUT,
@@ -51,15 +51,15 @@ def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command. Returns the exit status; what the user can correct is told in one block."""
+    """Run a command and return the exit status. Print a ProfileError as one block."""
     arguments = make_parser(load_commands()).parse_args(words)
     try:
         with stop_signals_raise():
             return arguments.run(arguments)
     except ProfileError as error:
         print(error, file=sys.stderr)
-        return 2 if isinstance(error, WrongUse) else 1
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+        return 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:  # the reader, such as head, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as stop:

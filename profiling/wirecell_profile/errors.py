@@ -1,10 +1,10 @@
-"""Errors that the user can correct, shown as one readable block."""
+"""Errors that the user can correct, printed as one block."""
 
 from __future__ import annotations
 
 
 class ProfileError(Exception):
-    """What is wrong, where, what was seen and expected, and how to correct it. Empty parts are left out."""
+    """An error with its location, the seen and the expected value, and a hint. Empty parts are left out."""
 
     def __init__(
         self, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
@@ -17,8 +17,8 @@ class ProfileError(Exception):
 
 
 class MissingData(ProfileError):
-    """The file lacks what a report needs. Never to be answered with a zero."""
+    """The file lacks the data of a report. Callers must not show a zero instead."""
 
 
-class WrongUse(ProfileError):
-    """An argument that cannot be understood or does not fit. Exit status 2."""
+class UsageError(ProfileError):
+    """Usage error: an invalid argument. Exit status 2."""

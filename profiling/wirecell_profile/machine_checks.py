@@ -1,6 +1,6 @@
-"""What of this machine can record, count and be trusted: one check per question, each with how to correct.
+"""Checks of `wirecell-profile doctor`: whether this machine can record, count and give stable timings.
 
-Nothing here needs a GPU or a tool to be present, and no check changes anything.
+The checks work without a GPU and without tools, and change nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IDLE_LOAD = 0.25  # load per core above which other programs disturb timings
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer to one question."""
+    """Result of one check, with a hint to correct it."""
 
     name: str
     state: str
@@ -34,23 +34,23 @@ class Finding:
 
 @dataclass
 class Machine:
-    """What the checks look at; tests put other values in."""
+    """Inputs of the checks; tests replace them."""
 
     root: Path = Path("/")
     build: Path | None = None  # build folder of wire-cell
-    path: str | None = None  # where programs are looked for
+    path: str | None = None  # search path of programs
     load: Callable[[str], object] = ctypes.CDLL
-    libraries: tuple[Path, ...] = ()  # folders searched beside the loader's
+    libraries: tuple[Path, ...] = ()  # folders to search besides the loader's
 
     def text(self, place: str) -> str:
-        """Content of a file of the system, empty when there is none."""
+        """Return the content of a system file, empty if there is none."""
         try:
             return (self.root / place).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return ""
 
     def output(self, *command: str) -> str:
-        """What a program prints, empty when it is not there or fails."""
+        """Return the output of a program, empty if it is missing or fails."""
         program = shutil.which(command[0], path=self.path)
         if not program:
             return ""
@@ -63,7 +63,7 @@ class Machine:
         return done.stdout.strip() if done.returncode == 0 else ""
 
     def library(self, names: tuple[str, ...]) -> tuple[str, object] | None:
-        """The first of these libraries that can be loaded, with its name or path."""
+        """Load the first available library; return its name or path, and the library."""
         for name in names:
             for candidate in [name, *(str(folder / name) for folder in self.libraries if "/" not in name)]:
                 try:
@@ -74,7 +74,7 @@ class Machine:
 
 
 def cupti_folders() -> tuple[Path, ...]:
-    """Where CUPTI is when the loader does not know: CUDA_HOME and the Python packages of the running environment."""
+    """Return the folders of CUPTI in CUDA_HOME and in the Python packages of this environment."""
     import sysconfig
 
     packages = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
@@ -87,7 +87,7 @@ def cupti_folders() -> tuple[Path, ...]:
 
 
 def check_driver(machine: Machine) -> Finding:
-    """The kernel module and the driver's library."""
+    """Check the kernel module and the driver's library."""
     version = machine.text("proc/driver/nvidia/version")
     library = machine.library(("libcuda.so.1",))
     if version and library:
@@ -108,7 +108,7 @@ def check_driver(machine: Machine) -> Finding:
 
 
 def check_cupti(machine: Machine) -> Finding:
-    """The library that reports kernels and copies."""
+    """Check the library that reports kernels and copies."""
     found = machine.library(CUPTI_NAMES)
     if not found:
         return Finding(
@@ -130,14 +130,14 @@ def check_cupti(machine: Machine) -> Finding:
 
 
 def check_counters(machine: Machine) -> Finding:
-    """Whether the GPU's performance counters are open to users (ncu needs it; tracing kernels does not)."""
+    """Check whether users may read the GPU's performance counters. ncu needs them; tracing kernels does not."""
     name = "GPU performance counters"
     parameters = dict(
         line.split(": ", 1) for line in machine.text("proc/driver/nvidia/params").splitlines() if ": " in line
     )
     restricted = parameters.get("RmProfilingAdminOnly")
     if restricted is None:
-        return Finding(name, MISSING, "the driver does not say", "needs the NVIDIA driver")
+        return Finding(name, MISSING, "the driver does not report it", "needs the NVIDIA driver")
     if restricted == "0" or os.geteuid() == 0:
         return Finding(
             name,
@@ -153,14 +153,14 @@ def check_counters(machine: Machine) -> Finding:
 
 
 def check_nvml(machine: Machine) -> Finding:
-    """The library for power, clocks and utilisation."""
+    """Check the library for power, clocks and utilisation."""
     found = machine.library(NVML_NAMES)
     if not found:
         return Finding(
             "NVML",
             MISSING,
             "no libnvidia-ml.so.1",
-            "comes with the NVIDIA driver; without it no samples of power and clocks",
+            "install the NVIDIA driver; without it power and clocks are not sampled",
         )
     status = found[1].nvmlInit_v2()
     return (
@@ -176,7 +176,7 @@ def check_nvml(machine: Machine) -> Finding:
 
 
 def check_tool(machine: Machine, name: str, use: str) -> Finding:
-    """An external program and its version."""
+    """Check an external program and its version."""
     if not shutil.which(name, path=machine.path):
         return Finding(
             name,
@@ -189,7 +189,7 @@ def check_tool(machine: Machine, name: str, use: str) -> Finding:
 
 
 def check_gpu_state(machine: Machine) -> list[Finding]:
-    """Clocks locked, persistence mode and throttling of each GPU, from nvidia-smi."""
+    """Check locked clocks, persistence mode and throttling of each GPU with nvidia-smi."""
     lines = machine.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits").splitlines()
     if not lines:
         return [
@@ -236,7 +236,7 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
 
 
 def check_build(machine: Machine) -> list[Finding]:
-    """Whether ranges are compiled into wire-cell, and its recorder is there."""
+    """Check whether wire-cell is built with ranges and the recorder."""
     if machine.build is None or not (machine.build / "bin" / "wire-cell").exists():
         return [
             Finding(
@@ -274,7 +274,7 @@ def check_build(machine: Machine) -> list[Finding]:
 
 
 def check_injection(machine: Machine) -> Finding:
-    """Who gets the NVTX ranges: a variable that is set already makes our recorder stand down."""
+    """Check NVTX_INJECTION64_PATH: if another tool is set, the recorder gets no ranges."""
     given = os.environ.get("NVTX_INJECTION64_PATH")
     if not given:
         return Finding("NVTX injection", WORKS, "free for the recorder")
@@ -288,20 +288,20 @@ def check_injection(machine: Machine) -> Finding:
     return Finding(
         "NVTX injection",
         DOUBTFUL,
-        f"taken by {given}: the recorder stands down",
-        "unset NVTX_INJECTION64_PATH, unless that tool is wanted",
+        f"set to {given}: the recorder gets no ranges",
+        "unset NVTX_INJECTION64_PATH, unless you want that tool",
     )
 
 
 def check_cpu_counters(machine: Machine) -> Finding:
-    """Whether perf may count and sample as this user."""
+    """Check whether this user may count and sample with perf."""
     level = machine.text("proc/sys/kernel/perf_event_paranoid")
     if not level:
         return Finding(
             "CPU performance counters",
             MISSING,
             "the kernel has none",
-            "a container or virtual machine may hide them",
+            "containers and virtual machines can hide them",
         )
     if int(level) <= 1 or os.geteuid() == 0:
         return Finding("CPU performance counters", WORKS, f"perf_event_paranoid {level}")
@@ -314,14 +314,14 @@ def check_cpu_counters(machine: Machine) -> Finding:
 
 
 def check_cpu_clock(machine: Machine) -> Finding:
-    """Whether the CPU keeps its clock."""
+    """Check whether the CPU clock is constant."""
     governor = machine.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if not governor:
         return Finding(
             "CPU clock",
             DOUBTFUL,
-            "no frequency control seen, as in a virtual machine",
-            "run in turn (compare-branches), more runs",
+            "no frequency control found, as in a virtual machine",
+            "alternate the runs (compare-branches) and take more of them",
         )
     return (
         Finding("CPU clock", WORKS, governor)
@@ -336,7 +336,7 @@ def check_cpu_clock(machine: Machine) -> Finding:
 
 
 def check_load(machine: Machine) -> Finding:
-    """Whether other programs run."""
+    """Check whether other programs use the CPU."""
     text = machine.text("proc/loadavg")
     load, cores = float(text.split()[0]) if text else 0.0, os.cpu_count() or 1
     if load <= IDLE_LOAD * cores:
@@ -350,14 +350,14 @@ def check_load(machine: Machine) -> Finding:
 
 
 def all_checks(machine: Machine) -> list[Finding]:
-    """Every check."""
+    """Run every check."""
     return [
         check_driver(machine),
         check_cupti(machine),
         check_counters(machine),
         check_nvml(machine),
         *check_gpu_state(machine),
-        check_tool(machine, "nsys", "for timelines of Nsight Systems; wire-cell --record works without"),
+        check_tool(machine, "nsys", "for timelines of Nsight Systems; wire-cell --record works without it"),
         check_tool(machine, "ncu", "for single kernels"),
         check_tool(machine, "compute-sanitizer", "for memory errors and races on the GPU"),
         *check_build(machine),

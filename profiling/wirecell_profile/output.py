@@ -1,7 +1,7 @@
 """Tables as text, CSV or JSON.
 
-A report's rows are tuples of int, float, str or None (nothing to say here, never zero). Formats of numbers are part of the
-columns, so that CSV agrees with nsys's digit by digit.
+Rows of a report are tuples of int, float, str or None (no value, which is not zero). Columns have the formats of their
+numbers, so that CSV agrees with nsys's to the last digit.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from .errors import ProfileError
 from .output_file import output_file
 
 FORMATS = ("table", "csv", "json")
-WIDEST = 100  # characters of a column of text in a table; kernels' names run to thousands
+MAX_TEXT = 100  # characters of a text in a table; names of kernels can have thousands
 
 
 @dataclass(frozen=True)
 class Column:
-    """Name with its unit in brackets, and digits after the point for numbers that are not integers."""
+    """Name with the unit in brackets, and the digits after the point of floats."""
 
     name: str
     digits: int = 1
 
     def text(self, value: object) -> str:
-        """The value as text."""
+        """Return the value as text, empty for None."""
         if value is None:
             return ""
         return f"{self.rounded(value):.{self.digits}f}" if isinstance(value, float) else str(value)
 
     def rounded(self, value: float) -> float:
-        """Halves away from zero, as SQL rounds; Python's formats round them to even."""
+        """Round halves away from zero as SQL does; Python's formats round them to even."""
         scale = 10**self.digits
         return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value)
 
 
 @dataclass
 class Result:
-    """The rows of a report."""
+    """Columns and rows of a report."""
 
     columns: list[Column]
     rows: list[tuple]
 
 
 def columns(*names: str) -> list[Column]:
-    """Columns from their names; ':3' at the end of one means three digits."""
+    """Make columns from their names; ':3' at the end of a name means three digits."""
     parts = (
         name.rsplit(":", 1) if name[-2:-1] == ":" and name[-1].isdigit() else (name, "1") for name in names
     )
@@ -57,7 +57,7 @@ def columns(*names: str) -> list[Column]:
 
 
 def as_csv(result: Result) -> str:
-    """CSV with a header line, as nsys prints it."""
+    """Return the result as CSV with a header line, as nsys prints it."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([column.name for column in result.columns])
@@ -67,13 +67,13 @@ def as_csv(result: Result) -> str:
 
 
 def as_json(result: Result) -> str:
-    """A list of objects. Integers stay exact, nothing is null."""
+    """Return a list of objects. Integers stay exact; None becomes null."""
     names = [column.name for column in result.columns]
     return json.dumps([dict(zip(names, row)) for row in result.rows], indent=1, allow_nan=False) + "\n"
 
 
 def as_table(result: Result) -> str:
-    """Aligned columns with digits in groups; numbers to the right. Texts longer than WIDEST end in '...'."""
+    """Return aligned columns with grouped digits, numbers to the right. Longer texts than MAX_TEXT end in '...'."""
     texts = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
     numeric = [
         any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
@@ -97,16 +97,16 @@ def _grouped(column: Column, value: object) -> str:
     if isinstance(value, int) and any(unit in column.name for unit in ("(ns)", "(B)")):
         return f"{value:,}"
     text = column.text(value)
-    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
 
 
 def render(result: Result, style: str) -> str:
-    """The result in one of FORMATS."""
+    """Return the result in one of FORMATS."""
     return {"table": as_table, "csv": as_csv, "json": as_json}[style](result)
 
 
 def write(text: str, path: Path | None) -> None:
-    """To a file (see output_file); without a path to standard output. ProfileError when it cannot be written."""
+    """Write to a file (see output_file), or to standard output if there is no path. Raise ProfileError on failure."""
     if path is None:
         sys.stdout.write(text)
         return
@@ -114,4 +114,4 @@ def write(text: str, path: Path | None) -> None:
         with output_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
+        raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None

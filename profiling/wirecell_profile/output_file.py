@@ -1,7 +1,7 @@
-"""The rule for every file that the commands of this package, and the scripts of the checkout, write.
+"""The rule for every file that this package and the scripts of the checkout write.
 
-A regular file is replaced as a whole when its content is complete; of a symbolic link it is the target that is replaced. A device
-or a pipe is written in place. What is neither is rejected. Nothing but a regular file is ever replaced or removed.
+A regular file is replaced as a whole once its content is complete; for a symbolic link, its target is replaced. A device or
+pipe is written in place. Everything else is rejected. Only regular files are ever replaced or removed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 
 
 def target_of(path: Path) -> Path | None:
-    """The regular file, there or not, that an output of this name replaces; None when it is written in place.
+    """Return the regular file, existing or not, that an output of this name replaces; None if it is written in place.
 
-    OSError for a folder, a block device, a socket and a circle of links.
+    Raise OSError for a folder, a block device, a socket or a circle of links.
     """
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return Path(os.path.realpath(path))  # a link may lead to a file that is not there yet
+        return Path(os.path.realpath(path))  # the target of a link need not exist yet
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
@@ -36,8 +36,8 @@ def target_of(path: Path) -> Path | None:
 
 
 def _leads_to_open_file(path: Path) -> bool:
-    """/dev/stdout sent to a file: links below /proc lead to open files and not to names."""
-    for _ in range(40):  # the kernel's own limit
+    """Detect /dev/stdout redirected to a file: links in /proc lead to open files instead of names."""
+    for _ in range(40):  # the kernel's limit
         if not path.is_symlink():
             return False
         if os.path.realpath(path.parent).startswith("/proc/"):
@@ -48,8 +48,10 @@ def _leads_to_open_file(path: Path) -> bool:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[Path]:
-    """Give the name of a new file to write, with the same ending. When the block ends well, it becomes `path`, or its content goes
-    there. OSError."""
+    """Yield the name of a new file with the same ending.
+
+    If the block succeeds, the file replaces `path`, or its content is appended to the device or pipe. Raise OSError on failure.
+    """
     target = target_of(path)
     if target is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +70,7 @@ def output_file(path: Path) -> Iterator[Path]:
 
 
 def _send(whole: Path, device: Path) -> None:
-    """Append a file to a device or pipe."""
+    """Append the content of a file to a device or pipe."""
     with (
         whole.open("rb") as source,
         os.fdopen(os.open(device, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY), "wb") as out,

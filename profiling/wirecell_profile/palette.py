@@ -1,4 +1,4 @@
-"""Colours of ranges by the kind of what they are about, the same in every tool, table and picture.
+"""Colours of ranges by their kind, the same in every tool, table and picture.
 
 The kinds are the NVTX categories of wire-cell's ranges. The table repeats `palette` of
 spng/include/WireCellSpng/TorchnvTools.h, where the hues are explained; a test compares the two.
@@ -32,10 +32,10 @@ PALETTE: dict[str, str] = {
 
 
 def colour_of(kind: str) -> str:
-    """Colour as #RRGGBB of a kind, that of "other" for a kind that the table does not know."""
+    """Return the colour of a kind as #RRGGBB; unknown kinds have that of "other"."""
     return PALETTE.get(kind, PALETTE["other"])
 
 
 def argb_of(kind: str) -> int:
-    """The same as NVTX takes it, 0xAARRGGBB, opaque."""
+    """Return the colour as NVTX takes it: 0xAARRGGBB, opaque."""
     return 0xFF000000 | int(colour_of(kind)[1:], 16)

@@ -1,11 +1,11 @@
-"""Time of a block or function, printed when it ends, and of arbitrary sections.
+"""Timers of blocks and functions, and time between two points.
 
     with ScopedTimer("Demo", synchronize=True, filter=Timing.ALL):
         ...                                      prints tables of activities and "Demo took 4.91 ms"
 
     @ScopedTimer("step")                         the same for each call of a function
 
-Without `synchronize` it is the time that the host took, which for a device is the time to queue work.
+Without `synchronize` a timer measures host time; for work on a device that is the time to queue it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _threads = threading.local()
 
 
 def _cuda() -> Any:
-    """torch.cuda where the script uses it, else None."""
+    """Return torch.cuda if the script uses it, else None."""
     torch = sys.modules.get("torch")
     return (
         torch.cuda
@@ -39,7 +39,7 @@ def _cuda() -> Any:
 
 
 def synchronize() -> None:
-    """Wait for the current CUDA device; does nothing where none is in use, or its stream is captured."""
+    """Wait for the current CUDA device, unless none is in use or its stream is being captured."""
     cuda = _cuda()
     if cuda is not None and not cuda.is_current_stream_capturing():
         cuda.synchronize()
@@ -47,7 +47,7 @@ def synchronize() -> None:
 
 @dataclass
 class TimerResult:
-    """What a timer measured: milliseconds, the number of timers around it on its thread, and its activities."""
+    """Result of a timer: milliseconds, count of timers around it on its thread, and its activities."""
 
     name: str
     elapsed: float = 0.0
@@ -56,18 +56,18 @@ class TimerResult:
 
 
 class ScopedTimer:
-    """A context manager, and a decorator that makes one for each call.
+    """A context manager, or a decorator that times each call.
 
-    active       False: measure nothing and print nothing
+    active       False: neither measure nor print
     print        False: only measure; see `result` and `collect`
     synchronize  wait for all work of the current CUDA device before and after
-    use_nvtx     also a range of this name in the domain "spng", with `colour` 0xAARRGGBB
-    filter       which activities are timed (timing.py)
+    use_nvtx     also open a range of this name in the domain "spng", with `colour` 0xAARRGGBB
+    filter       kinds of activities to time (timing.py)
     report       called with the activities and the indent, instead of timing_print
     collect      called with the TimerResult when the timer ends
-    write        takes the text, default standard output
+    write        receives the text, default standard output
 
-    What an inner timer prints is indented by four blanks for each active timer around it.
+    The text is indented by four blanks for each active timer around this one.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ScopedTimer:
 
     @property
     def elapsed(self) -> float:
-        """Milliseconds, once the timer has ended."""
+        """Milliseconds. Call it after the timer has ended."""
         return self.result.elapsed
 
     def __enter__(self) -> ScopedTimer:
@@ -158,9 +158,9 @@ class ScopedTimer:
 
 
 class TimingEvent:
-    """A point in the time of the host, or behind the work that is queued on the current stream of a CUDA device.
+    """A point in host time, or after the work queued on the current stream of a CUDA device.
 
-    Inside of a CUDA graph capture the event becomes a node of the graph; its time is that of the latest launch.
+    During a CUDA graph capture the event becomes a node of the graph; its time is that of the latest launch.
     """
 
     def __init__(self, device: str = "cpu") -> None:
@@ -169,7 +169,7 @@ class TimingEvent:
         self._event: Any = None
 
     def record(self) -> None:
-        """Put the point here; may be repeated. Never waits."""
+        """Set the point to now, without waiting. May be called again."""
         if self.device == "cpu":
             self._time = time.perf_counter_ns()
             return
@@ -184,11 +184,14 @@ class TimingEvent:
             self._event.record()
 
     def milliseconds_until(self, end: TimingEvent, wait: bool = True) -> float | None:
-        """Time to a later point of the same device; None when one was never recorded, or `wait` is False and the device
-        has not passed `end`. Raises ValueError for points of different devices."""
+        """Return the time to a later point of the same device.
+
+        Return None if a point was never recorded, or if `wait` is False and the device has not reached `end`.
+        Raise ValueError for points of different devices.
+        """
         if self.device != end.device:
             raise ValueError(
-                f"points of different devices, {self.device} and {end.device}, have no time between them"
+                f"cannot take the time between points of different devices, {self.device} and {end.device}"
             )
         if self._time is not None and end._time is not None:
             return (end._time - self._time) * 1e-6

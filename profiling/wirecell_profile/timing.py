@@ -1,14 +1,14 @@
-"""Timing of single activities of a script: kernels, copies and fills, one by one.
+"""Timing of the single activities of a script: kernels, copies and fills.
 
     timing_begin(Timing.ALL)
     ...
     results = timing_end()
     timing_print(results)
 
-Activities are the operators of torch that the calling thread runs, as they arrive at the backend (below autograd, with
-composite operators taken apart); views and allocations are none. On the CPU they have the host's time, on a CUDA device
-that between two events of their stream, resolution about 0.5 us, which is longer than the kernels themselves. torch is
-not needed: it is only used where the script has imported it before timing_begin().
+Activities are the torch operators of the calling thread as they reach the backend (below autograd, composite operators
+split up), except views and allocations. CPU activities are timed on the host. CUDA activities are timed between two events
+of their stream; the resolution is about 0.5 us, so short kernels appear longer than they are. torch is only used if the
+script has imported it before timing_begin().
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Writer = Callable[[str], object]
 
 
 class Timing(IntFlag):
-    """Kinds of activities; a filter is their sum."""
+    """Kinds of activities. A filter combines them."""
 
     NONE = 0
     KERNEL = 1  # operators of this project (spng::)
     KERNEL_LIBRARY = 2  # all other operators
     MEMCPY = 4
     MEMSET = 8
-    GRAPH = 16  # launches of CUDA graphs, where the script reports them by activity()
+    GRAPH = 16  # launches of CUDA graphs that the script reports with activity()
     ALL = 31
 
 
 @dataclass(frozen=True)
 class TimingResult:
-    """One activity. Times in milliseconds, `begin` since timing began."""
+    """One activity. Times in milliseconds; `begin` counts from the start of timing."""
 
     name: str
     device: str
@@ -57,7 +57,7 @@ class _Entry:
     events: tuple[Any, Any] | None = None
 
     def elapsed(self) -> float:
-        """Milliseconds; waits for the device."""
+        """Wait for the device and return the milliseconds."""
         if self.events is None:
             return (self.end - self.begin) * 1e-6
         self.events[1].synchronize()
@@ -66,7 +66,7 @@ class _Entry:
 
 @dataclass
 class _Timeline:
-    """What a thread does from the first timing_begin() to the last timing_end()."""
+    """Activities of a thread from the first timing_begin() to the last timing_end()."""
 
     sections: list[tuple[Timing, int, int]] = field(default_factory=list)  # filter, begin, first entry
     entries: list[_Entry] = field(default_factory=list)
@@ -121,7 +121,7 @@ def _side(device: str) -> str:
 
 
 def _describe(operator: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, str, Timing]:
-    """Name, device and kind of what an operator is about to do."""
+    """Return name, device and kind of an operator's activity."""
     name = operator.name().split(".")[0]
     devices = [str(tensor.device) for tensor in _tensors((*arguments, *named.values()))]
     asked = named.get("device")
@@ -138,9 +138,9 @@ def _describe(operator: Any, arguments: tuple[Any, ...], named: dict[str, Any]) 
 
 
 class activity:  # noqa: N801 - used like a function
-    """An activity that is no operator, such as the launch of a graph: `with activity("step", Timing.GRAPH, "cuda:0"):`.
+    """An activity other than an operator, such as a graph launch: `with activity("step", Timing.GRAPH, "cuda:0"):`.
 
-    Only seen while its thread is timed.
+    It is only recorded while its thread is timed.
     """
 
     def __init__(self, name: str, kind: Timing, device: str = "cpu") -> None:
@@ -169,7 +169,7 @@ class activity:  # noqa: N801 - used like a function
 
 
 def _mode() -> Any:
-    """What lets torch tell of its operators on this thread; None where the script has not imported torch."""
+    """Return the dispatch mode that times the operators of this thread; None if torch is not imported."""
     if sys.modules.get("torch") is None:
         return None
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -191,7 +191,7 @@ def _mode() -> Any:
 
 
 def timing_begin(wanted: Timing = Timing.ALL) -> None:
-    """From now on this thread's activities of these kinds are timed; each begin has its own timing_end()."""
+    """Start timing this thread's activities of these kinds. Each call needs its own timing_end()."""
     timeline = getattr(_threads, "timeline", None)
     if timeline is None:
         timeline = _threads.timeline = _Timeline(mode=_mode())
@@ -201,9 +201,9 @@ def timing_begin(wanted: Timing = Timing.ALL) -> None:
 
 
 def timing_end() -> list[TimingResult]:
-    """The activities since the matching timing_begin(), in the order in which they were issued.
+    """Return the activities since the matching timing_begin(), in the order of their issue.
 
-    Waits until devices have finished them. Raises RuntimeError without timing_begin() on this thread.
+    Wait until devices have finished them. Raise RuntimeError without timing_begin() on this thread.
     """
     timeline = getattr(_threads, "timeline", None)
     if timeline is None:
@@ -235,7 +235,7 @@ def _table(title: str, header: tuple[str, str, str], rows: list[tuple[float, str
 
 
 def _totals(results: list[TimingResult], key: Callable[[TimingResult], str]) -> list[tuple[float, str, str]]:
-    """Totals over results with the same key, the longest first."""
+    """Return the totals over results with the same key, the longest first."""
     groups: dict[str, list[float]] = {}
     for result in results:
         groups.setdefault(key(result), []).append(result.elapsed)
@@ -244,9 +244,9 @@ def _totals(results: list[TimingResult], key: Callable[[TimingResult], str]) -> 
 
 
 def timing_print(results: list[TimingResult], indent: str = "", write: Writer | None = None) -> None:
-    """Three tables: the timeline, totals by activity and totals by device; `indent` begins each line.
+    """Print three tables: the timeline, totals by activity and totals by device. `indent` begins each line.
 
-    `write` takes the text, default standard output.
+    `write` receives the text, default standard output.
     """
     write = write or sys.stdout.write
     if not results:

@@ -1,2 +1,5 @@
-"""What ./wcb bench is made of. options.py is read before the set-up and needs the standard library only; the rest runs after it,
-with packages that every set-up brings ("base" in requirements.txt)."""
+"""The command ./wcb bench.
+
+options.py is read before the set-up and imports only the standard library; the other modules run after the set-up, with
+packages that every set-up installs ("base" in requirements.txt).
+"""

@@ -1,10 +1,10 @@
-"""./wcb bench: every step and the whole chain, the own operators, and what the chain is held against.
+"""./wcb bench: measure every step, the whole chain and our operators, and compare the chain with a yardstick.
 
-Set-up and build if needed. Then, in turn, the chain's yardstick (one real two-dimensional transform there and back of
-the same planes) and the main job on copies of the frame in data/, one event in flight; then the programs of
-build/bench. Prints tables and writes out/bench/bench.json. --all also varies what the cost depends on and writes the pages
-of docs/benchmarks; --check compares with a reference. Without --check times never decide about success: the exit status
-is 0 when all ran.
+Does set-up and build if needed. Runs by turns the yardstick (one real two-dimensional transform and its inverse of the same
+planes) and the main job on copies of the frame in data/, one event in flight; then the programs of build/bench. Prints
+tables and writes out/bench/bench.json. --all also varies the parameters of the cost and writes the pages of
+docs/benchmarks; --check compares with a reference. Without --check the exit status does not depend on times: it is 0 if
+all programs ran.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from . import options as options_of
 
 
 def main() -> int:
-    """The command: its options, the set-up, and then what needs the packages of the environment."""
+    """Read the options, do the set-up, then run the command, which needs the environment's packages."""
     return setup.run_in_environment("scripts.bench.command", options_of.command_line(__doc__))
 
 

@@ -1,4 +1,4 @@
-"""./wcb bench --all: the pages of docs/benchmarks on speed, with their pictures, from one command."""
+"""./wcb bench --all: write the pages of docs/benchmarks on speed, with their pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = "spng-bench-scaling-1"
 def measured_series(
     setting: Setting, quick: bool, cores: int, rounds: int
 ) -> tuple[list[SeriesFigures], str]:
-    """All series, and how busy the machine was meanwhile."""
+    """Measure all series; return them and the load of the machine."""
     series = all_series(quick, cores, setting.arguments["device"])
     say(f"\nSeries, {rounds} rounds of {sum(len(one.points) for one in series)} points")
     start = machine_load.now()
@@ -29,7 +29,7 @@ def measured_series(
 
 
 def cold_of(command: list[str], folder: Path, rounds: int) -> dict:
-    """What a process pays once."""
+    """Measure the one-time costs of a process."""
     runs = [cold.cold_run(command, folder / "caches") for _ in range(rounds)]
     return cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
 
@@ -37,7 +37,7 @@ def cold_of(command: list[str], folder: Path, rounds: int) -> dict:
 def write_pages(
     result: dict, series: list[SeriesFigures], scaling: dict, pages: Path, folder: Path
 ) -> list[Path]:
-    """Pages, pictures and the JSON file in `pages` and `folder`; the pages' paths."""
+    """Write pages and pictures into `pages` and the JSON file into `folder`; return the paths of the pages."""
     device = result["run"]["device"].split(":")[0]
     line = next(line_through(one) for one in series if one.name == "ticks")
     plot_all(result, series, line, pages)
@@ -61,6 +61,6 @@ def write_pages(
 
 
 def print_series(series: list[SeriesFigures]) -> None:
-    """For the terminal."""
+    """Print the tables of all series."""
     for one in series:
         say(f"\n{one.title}\n{table_of(one).text()}")

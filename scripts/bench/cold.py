@@ -1,9 +1,9 @@
-"""./wcb bench --cold: what a process pays once, apart from what each event costs.
+"""./wcb bench --cold: measure the one-time costs of a process, apart from the cost of each event.
 
-Each run is a new process whose compile caches are an empty scratch folder. The job compiles nothing at run time: our kernels
-come compiled in the library, and packages of AOTInductor in the model file. What is left is the driver's translation of
-PTX for a GPU that a library has no code for, and libraries that set themselves up at first use. So there is no compile time
-to report on its own. Files stay in the system's page cache.
+Each run is a new process with empty compile caches. The job compiles nothing at run time: the library contains our compiled
+kernels, and the model file the compiled packages of AOTInductor. One-time costs are the driver's translation of PTX for a
+GPU for which a library has no code, and the initialisation of libraries at first use. There is therefore no separate compile
+time. Files stay in the system's page cache.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ CACHES = (
     "CUDA_CACHE_PATH",
     "TORCHINDUCTOR_CACHE_DIR",
     "TRITON_CACHE_DIR",
-)  # of the driver, and of what may compile
+)  # of the driver and of compilers
 ROWS = 8
 
 
 def empty_caches(folder: Path) -> dict[str, str]:
-    """Environment that sends every compile cache to an empty folder of its own under `folder`."""
+    """Return the variables that set every compile cache to an empty folder of its own under `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
     found = {}
     for variable in CACHES:
-        place = folder / variable.lower()
-        place.mkdir(parents=True)
-        found[variable] = str(place)
+        cache = folder / variable.lower()
+        cache.mkdir(parents=True)
+        found[variable] = str(cache)
     return found
 
 
 def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
-    """Run once with empty caches; the timing report, and the bytes that were put into the caches."""
+    """Run once with empty caches; return the timing report and the number of bytes written to the caches."""
     timing = programs.run_chain(command, empty_caches(folder))
     return timing, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
-    """Medians over the runs: ms of an event without files, s of the start; per node how much its first call takes longer [ms]."""
+    """Return medians over the runs: start-up [s], event without files [ms], and by node the extra time of its first call [ms]."""
     chains = [chain_figures([timing]) for timing in timings]
     first, later = (
         statistics.median(values) for values in zip(*((chain.first, chain.wall.median) for chain in chains))
@@ -68,19 +68,19 @@ def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
 
 
 def cold_text(figures: dict) -> str:
-    """The figures for people."""
+    """Return the figures as text."""
     lines = [
         f"  start-up to the first event   {figures['start_up_s']:10.3f} s",
         f"  first event, without files    {figures['first_event_ms']:10.1f} ms",
         f"  later events (median)         {figures['later_event_ms']:10.1f} ms",
         f"  paid once                     {figures['once_ms']:10.1f} ms",
         f"  written to compile caches     {figures['cached_bytes']:10d} bytes",
-        "  first call longer than later ones:",
+        "  extra time of the first call:",
     ]
     rows = list(figures["first_call_extra_ms"].items())[:ROWS]
     return "\n".join([*lines, *(f"    {extra:8.1f} ms  {name}" for name, extra in rows)])
 
 
 def write_cold(figures: dict, path: Path) -> None:
-    """As JSON, schema spng-bench-cold-1."""
+    """Write the figures as JSON, schema spng-bench-cold-1."""
     path.write_text(json.dumps({"schema": "spng-bench-cold-1", **figures}, indent=1) + "\n", encoding="utf-8")

@@ -22,7 +22,7 @@ FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
 
 
 def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[str]:
-    """The main job on copies of the frame."""
+    """Return the main job on copies of the frame."""
     arguments = {
         "input": str(copies_of_frame(FRAME, options.events, FOLDER)),
         "output": str(FOLDER / "signal.tar"),
@@ -36,7 +36,7 @@ def chain_command(options: argparse.Namespace, build: Path, cores: int) -> list[
 
 
 def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
-    """Runs with empty compile caches."""
+    """Measure runs with empty compile caches."""
     command = chain_command(options, build, cores)
     say(f"\nCold, {options.runs} x {options.events} events on {cores} cores\n  " + shlex.join(command))
     runs = [cold.cold_run(command, FOLDER / "caches") for _ in range(options.runs)]
@@ -48,22 +48,22 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
 
 
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
-    """Yardstick and chain in turn, so that both see the same machine; then what start-up consists of."""
+    """Run yardstick and chain by turns, so that both see the same load; then measure the parts of the start-up."""
     program = build / "bin" / "wire-cell"
     yardstick = build / "bench" / programs.YARDSTICK
     threads = {"OMP_NUM_THREADS": str(cores)}
     found.command = chain_command(options, build, cores)
     if not yardstick.exists():
-        say(f"  {yardstick} is not built (it needs Google Benchmark): the chain is not compared with it")
+        say(f"  {yardstick} is not built (it needs Google Benchmark): no comparison with the yardstick")
     say("  " + shlex.join(found.command))
-    for number in range(options.runs):
+    for index in range(options.runs):
         if yardstick.exists():
             (times,) = programs.google_benchmark(yardstick, "", 3, threads).values()
             found.yardsticks.append(times)
         found.timings.append(programs.run_chain(found.command, {}))
         if options.check is None:
             found.peaks = roofline.measured_machine(build, cores, found.peaks)
-        say(f"  run {number + 1} of {options.runs}")
+        say(f"  run {index + 1} of {options.runs}")
     found.start_up = {
         "the program alone (wire-cell -v)": programs.wall_seconds([str(program), "-v"]),
         "and the configuration (wire-cell --check)": programs.wall_seconds(
@@ -73,7 +73,7 @@ def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: M
 
 
 def measure_operators(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
-    """The other programs of build/bench."""
+    """Run the other programs of build/bench."""
     for program in sorted((build / "bench").glob("*_bench")):
         if program.name not in (programs.YARDSTICK, roofline.PROGRAM) or options.only:
             say(f"  {program.name}")
@@ -82,7 +82,7 @@ def measure_operators(options: argparse.Namespace, build: Path, cores: int, foun
 
 
 def measure_all(options: argparse.Namespace, build: Path, cores: int, result: dict) -> None:
-    """The series, and the pages with their pictures."""
+    """Measure the series and write the pages with their pictures."""
     rounds = 1 if options.quick else options.runs
     arguments = {name: getattr(options, name) for name in ("device", "dtype", "model", "engine")} | {
         "threads": str(cores)
@@ -100,7 +100,7 @@ def measure_all(options: argparse.Namespace, build: Path, cores: int, result: di
 
 
 def check(options: argparse.Namespace, build: Path, cores: int) -> int:
-    """Against the reference; the exit status."""
+    """Compare with the reference; return the exit status."""
     if not (build / "bench" / programs.YARDSTICK).exists():
         fail("the check needs the yardstick, build/bench/fft_yardstick_bench, which needs Google Benchmark")
     reference = []
@@ -108,11 +108,11 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
         if not options.update:
             reference = regression.read_reference(options.check)
     except ValueError as error:
-        fail(f"{options.check} is no reference: {error}. ./wcb bench --check --update makes one")
+        fail(f"{options.check} is no reference: {error}. To make one: ./wcb bench --check --update")
     found = Measurements(cores=cores, own_command=own_command())
     start = machine_load.now()
     measure_chain(options, build, cores, found)
-    say(f"The machine meanwhile: {machine_load.since(start).text()}.")
+    say(f"Load during the run: {machine_load.since(start).text()}.")
     runs = regression.measured_runs(
         found.timings, [[time.wall for time in times] for times in found.yardsticks]
     )
@@ -129,12 +129,12 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
 
 
 def own_command() -> str:
-    """As it was typed."""
+    """Return the command line as the user typed it."""
     return shlex.join(["./wcb", "bench", *sys.argv[1:]])
 
 
 def main(options: argparse.Namespace) -> int:
-    """The command, in the environment; the exit status."""
+    """Run the command; return the exit status."""
     build = programs.ready_build(options.build)
     FOLDER.mkdir(parents=True, exist_ok=True)
     cores = programs.use_cores(options.cores)
@@ -162,7 +162,7 @@ def main(options: argparse.Namespace) -> int:
         measure_all(options, build, cores, result)
     if options.page is not None:
         if options.only:
-            fail("a page needs the chain: leave out --only")
+            fail("--page needs the chain: remove --only")
         page = options.page if options.page.is_absolute() else ROOT / options.page
         write_page(result, page)
         say(f"Written: {page}")

@@ -1,4 +1,4 @@
-"""The inputs of the benchmarks: the default event several times in one file, as it is, or cut, tiled and copied to other anodes."""
+"""Inputs of the benchmarks: copies of the default event in one file, unchanged, or cut, tiled and copied to other anodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirecell_profile.output_file import output_file
 
 from scripts.frames import ENDING, add_array, npy_bytes, stream_arrays
 
-CHANNELS = 2560  # of an anode; those of the next one follow
+CHANNELS = 2560  # of an anode; the channels of the next anode follow
 TICKS = 6000  # of the default event
 MODES = {".tar": "w", ".tar.gz": "w:gz", ".tar.bz2": "w:bz2"}
 Arrays = Iterator[tuple[str, np.ndarray]]
@@ -21,7 +21,7 @@ Arrays = Iterator[tuple[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class Input:
-    """What a frame file holds. `ending` says how it is packed: .tar is not compressed, .npz is (deflate)."""
+    """Content of a frame file. ending: its format; .tar is not compressed, .npz is (deflate)."""
 
     events: int
     ticks: int = TICKS
@@ -30,7 +30,7 @@ class Input:
 
     @property
     def name(self) -> str:
-        """Of the file."""
+        """The name of the file."""
         plain = (
             f"adc-x{self.events}"
             if (self.ticks, self.anodes) == (TICKS, 1)
@@ -39,8 +39,8 @@ class Input:
         return plain + self.ending
 
 
-def made_input(frame: Path, wanted: Input, folder: Path) -> Path:
-    """The file in `folder`, made from `frame` (.tar.bz2) unless it is there from an earlier run."""
+def make_input(frame: Path, wanted: Input, folder: Path) -> Path:
+    """Return the file in `folder`; make it from `frame` (.tar.bz2) unless an earlier run did."""
     path = folder / wanted.name
     if not path.exists():
         event = {name.rsplit("_", 1)[0]: array for name, array in stream_arrays(frame)}
@@ -58,8 +58,8 @@ def made_input(frame: Path, wanted: Input, folder: Path) -> Path:
 
 
 def copies_of_frame(frame: Path, count: int, folder: Path) -> Path:
-    """The default event as events 0 to count - 1, not compressed, since decompression would keep a core busy."""
-    return made_input(frame, Input(count), folder)
+    """Return a file with the default event as events 0 to count - 1, not compressed, since decompression would use a core."""
+    return make_input(frame, Input(count), folder)
 
 
 def changed(stem: str, array: np.ndarray, wanted: Input) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The straight line through points of cost against size."""
+"""Fit of a straight line to costs over sizes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Line:
     largest_residual: float
 
     def at(self, x: float) -> float:
-        """The line's value."""
+        """Return the value of the line."""
         return self.intercept + self.slope * x
 
 
 def fitted_line(points: list[tuple[float, float]]) -> Line:
-    """Least squares of relative residuals, (y - line) / y, so that short readouts count as much as long ones.
+    """Fit by least squares of the relative residuals (y - line) / y, so that short readouts count as much as long ones.
 
-    ValueError for fewer than two different x, or a y that is not positive.
+    Raise ValueError for fewer than two different x, or a y that is not positive.
     """
     if len({x for x, _ in points}) < 2 or any(y <= 0 for _, y in points):
         raise ValueError("a line needs two different sizes, and costs above zero")
-    places, costs = np.array(points, dtype=float).T
-    slope, intercept = np.polyfit(places, costs, 1, w=1 / costs)
-    residuals = np.abs(costs - (intercept + slope * places)) / costs
+    sizes, costs = np.array(points, dtype=float).T
+    slope, intercept = np.polyfit(sizes, costs, 1, w=1 / costs)
+    residuals = np.abs(costs - (intercept + slope * sizes)) / costs
     return Line(float(slope), float(intercept), float(residuals.max()))

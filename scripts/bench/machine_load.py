@@ -1,4 +1,4 @@
-"""How busy the machine was with other things while we measured, from /proc: without it a time means little."""
+"""Load of the machine by other programs during a measurement, from /proc. A time means little without it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Columns of the first line of /proc/stat that are time in which a core was not idle; the eighth is time stolen by the
-# host of a virtual machine.
+# Columns of the first line of /proc/stat: times in which a core was busy, and time stolen by the host of a virtual machine.
 BUSY_COLUMNS = (0, 1, 2, 5, 6)
 STOLEN_COLUMN = 7
 
@@ -26,14 +25,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class Load:
-    """Between two moments, in cores: what other programs used, and what the host took away."""
+    """Average between two moments [cores]: used by other programs, and stolen by the host."""
 
     others: float
     stolen: float
     average: float  # the load average of one minute at the end
 
     def text(self) -> str:
-        """For people."""
+        """Return the load as text."""
         return (
             f"other programs kept {self.others:.1f} cores busy, {self.stolen:.1f} were stolen by the host, "
             f"load average {self.average:.1f}"
@@ -56,7 +55,7 @@ def now() -> Moment:
 
 
 def since(start: Moment) -> Load:
-    """The load between `start` and now; our children must have ended."""
+    """Return the load between `start` and now; our children must have ended."""
     end = now()
     wall = max(end.wall - start.wall, 1e-3)
     others = (end.busy - start.busy) - (end.own - start.own)

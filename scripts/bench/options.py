@@ -1,4 +1,4 @@
-"""The command line of ./wcb bench. It is read before the set-up, so this needs the standard library only."""
+"""The command line of ./wcb bench. It is read before the set-up, so this module imports only the standard library."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scripts.wcb.checkout import ROOT
 
 REFERENCE = ROOT / "docs" / "benchmarks" / "reference.json"
 PAGES = ROOT / "docs" / "benchmarks"
-CHECKED_EVENTS, CHECKED_RUNS = 4, 8  # with fewer runs no test of all steps together can reach its level
+CHECKED_EVENTS, CHECKED_RUNS = 4, 8  # with fewer runs, tests of all steps together cannot be significant
 
 
 def command_line(description: str | None) -> argparse.Namespace:
-    """What the user wants."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="wcb bench",
         description=description,
@@ -23,27 +23,27 @@ def command_line(description: str | None) -> argparse.Namespace:
     )
     parser.add_argument("--events", type=int, default=6, help="events of a run of the chain (default 6)")
     parser.add_argument(
-        "--runs", type=int, default=3, help="runs of the chain, each after one of the yardstick (default 3)"
+        "--runs", type=int, default=3, help="runs of the chain, each after a run of the yardstick (default 3)"
     )
     parser.add_argument("--quick", action="store_true", help="one run of three events, no operators")
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="instead: what a new process pays once, its compile caches (the driver's too) in an empty folder. "
-        "Today nothing is compiled at run time, so this is first use of libraries and memory",
+        help="instead: measure the one-time costs of a new process with empty compile caches (also the driver's). "
+        "Nothing is compiled at run time, so these are the first use of libraries and memory",
     )
     parser.add_argument(
         "--all",
         action="store_true",
-        help="also what the cost depends on (ticks, anodes, batch, threads, events in flight, files, model, instruction set), and the "
-        "pages with pictures of all of it in --pages; about 8 minutes on two quiet cores, with --quick two",
+        help="also vary ticks, anodes, batch, threads, events in flight, files, model and instruction set, and write the pages with "
+        "pictures into --pages; about 8 minutes on two idle cores, with --quick two",
     )
     parser.add_argument(
         "--pages",
         type=Path,
         metavar="FOLDER",
         default=PAGES,
-        help="where --all writes (default docs/benchmarks)",
+        help="folder of the pages of --all (default docs/benchmarks)",
     )
     parser.add_argument(
         "--check",
@@ -51,8 +51,8 @@ def command_line(description: str | None) -> argparse.Namespace:
         metavar="FILE",
         nargs="?",
         const=REFERENCE,
-        help="instead: compare counts exactly, and times in parts of the yardstick, with a reference (default "
-        "docs/benchmarks/reference.json); status 1 for a count that grew or a step that is slower beyond noise and margin",
+        help="instead: compare counts exactly, and times in units of the yardstick, with a reference (default "
+        "docs/benchmarks/reference.json); status 1 if a count grew or a step is slower beyond noise and margin",
     )
     parser.add_argument("--update", action="store_true", help="with --check: make this build the reference")
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
@@ -61,7 +61,7 @@ def command_line(description: str | None) -> argparse.Namespace:
     parser.add_argument("--model", default="none", help="none, standin or a model file (default none)")
     parser.add_argument("--engine", default="Pgrapher", help="Pgrapher or TbbFlow (default Pgrapher)")
     parser.add_argument(
-        "--only", metavar="WORD", default="", help="only operators with WORD in their name, and no chain"
+        "--only", metavar="WORD", default="", help="only operators with WORD in their name, without the chain"
     )
     parser.add_argument(
         "--page", type=Path, help="also write this page (Markdown), such as docs/benchmarks/cpu.md"
@@ -70,14 +70,14 @@ def command_line(description: str | None) -> argparse.Namespace:
         "--build",
         type=Path,
         metavar="FOLDER",
-        help="measure the programs of this build folder as they are; no set-up, no build",
+        help="measure the programs of this build folder without set-up and build",
     )
     setup.add_options(parser)
     options = parser.parse_args()
     if options.events < 1 or options.runs < 1 or options.cores < 0:
         parser.error("--events and --runs are at least 1, --cores at least 0")
     if options.update and options.check is None:
-        parser.error("--update goes with --check")
+        parser.error("--update needs --check")
     if options.check is not None:
         options.events, options.runs = CHECKED_EVENTS, CHECKED_RUNS
     elif options.quick:

@@ -8,13 +8,13 @@ from .tables import chain_tables, notes, operator_table
 
 
 def device_of(result: dict) -> str:
-    """The device with its name, where it has one."""
+    """Return the device, with its name if it has one."""
     run = result["run"]
     return run["device"] if not run["device_name"] else f"{run['device']}, {run['device_name']}"
 
 
 def provenance(result: dict) -> str:
-    """How a page came about: the command, and the first rows of its table (Markdown), to be followed by its own rows."""
+    """Return the origin of a page in Markdown: the command, and the first rows of a table, to which a page adds its own."""
     machine, program = result["machine"], result["program"]
     return f"""Written by `{result["command"]}` (see [README.md](README.md)); do not edit.
 
@@ -26,7 +26,7 @@ def provenance(result: dict) -> str:
 
 
 def heading(result: dict) -> str:
-    """What was measured, where, with what."""
+    """Return the head of the page."""
     run = result["run"]
     return f"""# Speed: {device_of(result)}, {run["precision"]}
 
@@ -38,7 +38,7 @@ def heading(result: dict) -> str:
 
 
 def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
-    """Write the page; its folder is made if needed. The picture is that of plots.plot_steps, where it was made."""
+    """Write the page; create its folder if needed. picture_of_steps: path of the picture by plots.plot_steps, if any."""
     parts = [heading(result)]
     for table in chain_tables(result):
         parts.append(f"## {table.title}\n\n{table.markdown()}\n")
@@ -48,6 +48,8 @@ def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
             parts.append("\n\n".join(notes(result)) + "\n")
     if result["operators"]:
         table = operator_table(result)
-        parts.append(f"## {table.title}\n\nEach alone, at the sizes of one anode.\n\n{table.markdown()}\n")
+        parts.append(
+            f"## {table.title}\n\nEach operator alone, at the sizes of one anode.\n\n{table.markdown()}\n"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(parts), encoding="utf-8")

@@ -20,12 +20,12 @@ BLUE, ORANGE, GREY = "#3568a8", "#d9822b", "#8a8f98"
 
 
 def picture(device: str, what: str) -> str:
-    """A picture's path from the pages."""
+    """Return the path of a picture relative to the pages."""
     return f"{IMAGES}/{device}-{what.replace('_', '-')}.png"
 
 
 def new_figure(columns: int, height: float = 3.6) -> tuple[Figure, np.ndarray]:
-    """A figure with so many panels in a row, and these as [0, column]. height: inches."""
+    """Return a figure and its panels as [0, column]. height: inches."""
     pyplot.rcParams.update(
         {
             "font.size": 9.5,
@@ -42,20 +42,20 @@ def new_figure(columns: int, height: float = 3.6) -> tuple[Figure, np.ndarray]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the picture without a date in it, so that equal figures give equal files."""
+    """Write the picture without a date, so that equal figures give equal files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})
     pyplot.close(figure)
 
 
-def measured(series: SeriesFigures) -> list[PointFigures]:
-    """The points that have figures."""
+def measured_points(series: SeriesFigures) -> list[PointFigures]:
+    """Return the points that have figures."""
     return [point for point in series.points if point.chain is not None]
 
 
 def plot_ticks(series: SeriesFigures, line: Line | None, path: Path) -> None:
-    """Time with its line, and memory, against ticks."""
-    points = measured(series)
+    """Draw time with its line, and memory, over ticks."""
+    points = measured_points(series)
     ticks = [point.x / 1000 for point in points]
     figure, axes = new_figure(3)
     time, per_tick, memory = axes[0]
@@ -89,8 +89,8 @@ def plot_ticks(series: SeriesFigures, line: Line | None, path: Path) -> None:
 
 
 def plot_in_flight(series: SeriesFigures, path: Path) -> None:
-    """Readouts per second and memory of engines and events in flight."""
-    points = measured(series)
+    """Draw readouts per second and memory by engine and events in flight."""
+    points = measured_points(series)
     labels = [point.label.replace(", ", "\n") for point in points]
     figure, axes = new_figure(2)
     rate, memory = axes[0]
@@ -104,8 +104,8 @@ def plot_in_flight(series: SeriesFigures, path: Path) -> None:
 
 
 def plot_files(series: SeriesFigures, path: Path) -> None:
-    """Time of a readout with its files, beside the computation and in turn with it."""
-    points = measured(series)
+    """Draw the time of a readout with its files, processed beside the computation or by turns with it."""
+    points = measured_points(series)
     endings = list(dict.fromkeys(point.label.split(", ")[0] for point in points))
     by_label = {point.label: point for point in points}
     figure, axes = new_figure(1)
@@ -119,7 +119,7 @@ def plot_files(series: SeriesFigures, path: Path) -> None:
             for ending in endings
         ]
         bars = axis.bar(
-            [place + shift for place in range(len(endings))], heights, 0.38, color=colour, label=text
+            [index + shift for index in range(len(endings))], heights, 0.38, color=colour, label=text
         )
         axis.bar_label(bars, fmt="%.0f", padding=2, fontsize=8, color="#444")
     axis.set_xticks(range(len(endings)), endings)
@@ -130,7 +130,7 @@ def plot_files(series: SeriesFigures, path: Path) -> None:
 
 
 def plot_steps(result: dict, path: Path) -> None:
-    """What each step takes, and the least it could."""
+    """Draw the time of each step and its lower bound."""
     rows = [row for row in result["types"] if row["roofline_ms"] and row["wall_ms"] >= 0.5][::-1]
     figure, axes = new_figure(1, 4.2)
     axis = axes[0][0]
@@ -155,7 +155,7 @@ def plot_steps(result: dict, path: Path) -> None:
 
 
 def plot_all(result: dict, series: list[SeriesFigures], line: Line | None, folder: Path) -> None:
-    """All pictures of the pages in `folder`."""
+    """Draw all pictures of the pages into `folder`."""
     by_name = {one.name: one for one in series}
     device = result["run"]["device"].split(":")[0]
     plot_steps(result, folder / picture(device, "steps"))

@@ -1,4 +1,4 @@
-"""Runs of the points of all series, in turn, and what follows from them."""
+"""Run the points of all series by turns, and compute their figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from scripts.wcb.checkout import ROOT, say
 
 from . import programs
-from .frames import made_input
+from .frames import make_input
 from .statistics_of_calls import FILE_NODES, Spread, is_nested, spread
 from .sweeps import Point, Series
 
@@ -21,17 +21,20 @@ CLONES_SOURCE = ROOT / "profiling" / "bench" / "force_clones.c"
 
 @dataclass(frozen=True)
 class Setting:
-    """What all points have in common."""
+    """Settings common to all points."""
 
     build: Path
     folder: Path
     frame: Path
-    arguments: dict[str, str]  # of the job; a point's come on top
+    arguments: dict[str, str]  # of the job; a point may add to them or override them
 
 
 @dataclass
 class PointFigures:
-    """Times in ms per readout, after the first one. `chain_*` without files; sums of calls that overlap where events do."""
+    """Figures per readout, of all readouts after the first; times in ms.
+
+    chain  sum of the calls without file nodes; with several events in flight the calls overlap
+    """
 
     label: str
     x: float
@@ -40,16 +43,16 @@ class PointFigures:
     chain: Spread | None = None
     cpu_ms: float = 0.0
     with_files: Spread | None = None  # from the end of one to the end of the next
-    beside_ms: float = 0.0  # processor time of reading ahead and writing behind
+    beside_ms: float = 0.0  # processor time of background reading and writing
     first_ms: float = 0.0
     start_up_s: float = 0.0
     peak_gb: float = 0.0
     operations: float = 0.0
     page_faults: float | None = None
-    failure: str = ""  # why there are no figures
+    failure: str = ""  # reason for missing figures
 
     def json(self) -> dict:
-        """For the file."""
+        """Return the content of the JSON file."""
         return asdict(self)
 
 
@@ -64,19 +67,19 @@ class SeriesFigures:
     points: list[PointFigures] = field(default_factory=list)
 
     def json(self) -> dict:
-        """For the file."""
+        """Return the content of the JSON file."""
         return asdict(self)
 
 
 def forcing_library(folder: Path) -> Path:
-    """The library that overrules the choice among versions of a kernel, compiled into `folder`."""
+    """Compile into `folder` the library that forces one of several versions of a kernel; return its path."""
     library = folder / "force_clones.so"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(CLONES_SOURCE)], check=True)
     return library
 
 
 def environment_of(point: Point, setting: Setting) -> dict[str, str]:
-    """What the point needs beyond the present environment."""
+    """Return the variables that the point adds to the environment."""
     if not point.clones:
         return dict(point.environment)
     libraries = f"{forcing_library(setting.folder)} {setting.build / 'lib' / 'libWireCellSpng.so'}"
@@ -84,9 +87,9 @@ def environment_of(point: Point, setting: Setting) -> dict[str, str]:
 
 
 def command_of(point: Point, setting: Setting) -> list[str]:
-    """The job of a point."""
+    """Return the command of a point."""
     arguments = {
-        "input": str(made_input(setting.frame, point.input, setting.folder)),
+        "input": str(make_input(setting.frame, point.input, setting.folder)),
         "output": str(setting.folder / f"signal{point.output}"),
         **setting.arguments,
         **point.arguments,
@@ -97,9 +100,9 @@ def command_of(point: Point, setting: Setting) -> list[str]:
 
 
 def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesFigures]:
-    """Each round runs all points, every second one in the opposite order, so that a drift of the machine hits all alike.
+    """Run all points in each round, every second round in the opposite order, so that a drift of the machine affects all.
 
-    A point that fails keeps its message in place of figures, and the others go on.
+    A point that fails gets its message instead of figures; the others continue.
     """
     found = [
         SeriesFigures(
@@ -120,13 +123,13 @@ def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesF
         for point, figures in zip(one.points, its_figures.points)
     ]
     timings: dict[int, list[dict]] = {id(figures): [] for _, figures in jobs}
-    for number in range(rounds):
-        for _, figures in jobs if number % 2 == 0 else reversed(jobs):
+    for index in range(rounds):
+        for _, figures in jobs if index % 2 == 0 else reversed(jobs):
             if not figures.failure:
                 timing, figures.failure = run(figures)
                 if timing is not None:
                     timings[id(figures)].append(timing)
-        say(f"  round {number + 1} of {rounds}")
+        say(f"  round {index + 1} of {rounds}")
     for point, figures in jobs:
         if not figures.failure:
             fill(figures, timings[id(figures)], point.input.events)
@@ -134,7 +137,7 @@ def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesF
 
 
 def run(figures: PointFigures) -> tuple[dict | None, str]:
-    """The timing report, or why there is none."""
+    """Return the timing report and an error text, one of them empty."""
     status, errors = programs.run_quietly(figures.command, figures.environment)
     if status:
         lines = [line for line in errors.splitlines() if line.startswith("error")] or errors.splitlines()[-1:]
@@ -143,9 +146,9 @@ def run(figures: PointFigures) -> tuple[dict | None, str]:
 
 
 def readouts(timing: dict, count: int) -> tuple[list[float], list[float], float]:
-    """ms of the calls between source and sink for each readout: (wall, processor time) of the later ones; wall of the first.
+    """Return times [ms] of the calls between source and sink: wall and processor time of the later readouts, wall of the first.
 
-    A readout that is longer than a window is several events of the job, which belong to it in order.
+    A readout that is longer than a readout window is several consecutive events of the job.
     """
     events = timing["run"]["events"]
     walls, cpus = [0.0] * count, [0.0] * count
@@ -160,7 +163,7 @@ def readouts(timing: dict, count: int) -> tuple[list[float], list[float], float]
 
 
 def fill(figures: PointFigures, timings: list[dict], count: int) -> None:
-    """Figures of all runs of a point, each of so many readouts."""
+    """Compute the figures of a point from its runs, each of `count` readouts."""
     walls, cpus, firsts, periods = [], [], [], []
     for timing in timings:
         wall, cpu, first = readouts(timing, count)
@@ -185,7 +188,7 @@ def fill(figures: PointFigures, timings: list[dict], count: int) -> None:
 
 
 def shown_command(figures: PointFigures, folder: Path) -> str:
-    """The command as a user can type it in the checkout."""
+    """Return the command as a user can type it in the checkout."""
     environment = [f"{name}={shlex.quote(value)}" for name, value in figures.environment.items()]
     return (
         " ".join([*environment, shlex.join(figures.command)])

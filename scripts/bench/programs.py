@@ -1,4 +1,4 @@
-"""Running the program and the operator benchmarks."""
+"""Run the program and the operator benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ YARDSTICK = "fft_yardstick_bench"
 
 
 def ready_build(given: Path | None) -> Path:
-    """The build folder with wire-cell in it: the given one as it is, else the checkout's, built now."""
+    """Return the build folder with wire-cell: the given one unchanged, else the checkout's after a build."""
     folder = build() if given is None else given.resolve()
     if not (folder / "bin" / "wire-cell").exists():
         fail(f"no program bin/wire-cell in {folder}")
@@ -25,7 +25,7 @@ def ready_build(given: Path | None) -> Path:
 
 
 def use_cores(count: int) -> int:
-    """Keep this process and those it starts on so many cores, 0: all; returns the number."""
+    """Restrict this process and its children to `count` cores (0: all); return the number of cores."""
     allowed = sorted(os.sched_getaffinity(0))
     if 0 < count < len(allowed):
         os.sched_setaffinity(0, allowed[:count])
@@ -34,7 +34,7 @@ def use_cores(count: int) -> int:
 
 @dataclass(frozen=True)
 class Time:
-    """of one repetition, in ms; cpu: of all threads"""
+    """Times of one repetition [ms]. cpu: of all threads."""
 
     wall: float
     cpu: float
@@ -43,7 +43,7 @@ class Time:
 def benchmark_entries(
     program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
 ) -> list[dict]:
-    """Run a program of build/bench; Google Benchmark's entries of its repetitions of at least `seconds` each."""
+    """Run a program of build/bench; return Google Benchmark's entries of its repetitions of at least `seconds` each."""
     command = [
         str(program),
         f"--benchmark_filter={only or '.'}",
@@ -65,7 +65,7 @@ def benchmark_entries(
 
 
 def reports(text: str) -> Iterator[dict]:
-    """The JSON documents in what a program printed: recorder_bench runs itself again with the recorder attached."""
+    """Yield the JSON documents in a program's output: recorder_bench runs itself again with the recorder attached."""
     while text := text.lstrip():
         report, end = json.JSONDecoder().raw_decode(text)
         yield report
@@ -75,7 +75,7 @@ def reports(text: str) -> Iterator[dict]:
 def google_benchmark(
     program: Path, only: str, repetitions: int, environment: dict[str, str], seconds: float = 0.2
 ) -> dict[str, list[Time]]:
-    """Run a program of build/bench; name -> its repetitions of at least `seconds` each."""
+    """Run a program of build/bench; return name -> repetitions of at least `seconds` each."""
     times: dict[str, list[Time]] = {}
     for entry in benchmark_entries(program, only, repetitions, environment, seconds):
         scale = MILLISECONDS[entry["time_unit"]]
@@ -87,13 +87,13 @@ def google_benchmark(
 def chain_command(
     program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()
 ) -> list[str]:
-    """The main job with job arguments, and further words of the command line. The path of its timing report is the last word."""
+    """Return the command of the main job with job arguments and further words. Its last word is the path of the timing report."""
     given = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
     return [str(program), "-c", "cfg/pipeline.jsonnet", *given, *words, "--timing", str(timing)]
 
 
 def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """Exit status and standard error of a command with these variables on top of the environment."""
+    """Run a command with additional variables; return its exit status and standard error."""
     done = subprocess.run(
         command,
         cwd=ROOT,
@@ -107,7 +107,7 @@ def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, s
 
 
 def run_chain(command: list[str], environment: dict[str, str]) -> dict:
-    """Run a chain_command with these variables on top of the environment; what --timing wrote. Ends with a message when it fails."""
+    """Run a chain_command with additional variables; return its timing report. End with a message if it fails."""
     status, errors = run_quietly(command, environment)
     if status:
         fail(f"the main job failed with status {status}\n{errors}", 1)
@@ -115,7 +115,7 @@ def run_chain(command: list[str], environment: dict[str, str]) -> dict:
 
 
 def wall_seconds(command: list[str]) -> float:
-    """Of a command that must succeed, its output thrown away."""
+    """Return the wall time of a command [s]. End with a message if it fails."""
     start = time.monotonic()
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL

@@ -1,10 +1,10 @@
-"""./wcb bench --check: does this build do more work than the reference, or take longer against the yardstick?
+"""./wcb bench --check: compare the work and the times of this build with a reference.
 
-Counts (operations, copies, bytes at the ports, bytes allocated and held, launches) are compared exactly: one that grew
-is a failure on any machine. Times are divided by the yardstick that ran in turn with them, and compared by wirecell-profile's
-statistics: a step is slower only when the 95 % interval of the ratio, Mann and Whitney's test over all steps, twice the noise
-of equal code and the margin all say so; and that counts as a failure only on the processor of the reference, since the yardstick does not
-scale as every step does.
+Counts (operations, copies, bytes at the ports, bytes allocated and held, launches) are compared exactly: a count that grew is
+a failure on any machine. Times are divided by that of the yardstick, which runs by turns with the chain, and compared with
+wirecell-profile's statistics: a step counts as slower only by all of the 95 % interval of the ratio, Mann and Whitney's test
+over all steps, twice the noise of equal code, and the margin. It is a failure only on the processor of the reference, since
+yardstick and steps scale differently between processors.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from wirecell_profile.compare.measurements import Run, read_timing
 from wirecell_profile.output_file import output_file
 
 SCHEMA = "spng-bench-reference-1"
-MARGIN = 0.15  # relative; what a step may lose before anybody cares
-UNIT = 1e8  # a time is stored as so many parts of the yardstick, so that 1e8 is its length
-PLACE = ("processor", "cores")  # conditions that make times comparable
-JOB = (
+MARGIN = 0.15  # relative slowdown of a step that is accepted
+UNIT = 1e8  # times are stored in units of the yardstick / UNIT
+TIME_CONDITIONS = ("processor", "cores")  # must be equal for times to be comparable
+COUNT_CONDITIONS = (
     "device",
     "engine",
     "precision",
     "threads per operation",
     "argument model",
-)  # those that make counts comparable
+)  # must be equal for counts to be comparable
 COPIES = ("aten::copy_", "aten::_to_copy", "aten::clone")
 
 
-def measured_run(timing: dict, yardstick_ms: float, number: int) -> Run:
-    """A timing report with its times in parts of the yardstick, and with further counts."""
-    run = read_timing(timing, f"run {number}")
+def measured_run(timing: dict, yardstick_ms: float, index: int) -> Run:
+    """Return a timing report with times in units of the yardstick / UNIT, and with further counts."""
+    run = read_timing(timing, f"run {index}")
     run.times = {
         "wall": {name: values * 1e-6 / yardstick_ms * UNIT for name, values in run.times["wall"].items()}
     }
@@ -62,20 +62,20 @@ def measured_run(timing: dict, yardstick_ms: float, number: int) -> Run:
         )
         for node in timing["nodes"]
     }
-    run.conditions = {name: run.conditions.get(name, "") for name in (*PLACE, *JOB)}
+    run.conditions = {name: run.conditions.get(name, "") for name in (*TIME_CONDITIONS, *COUNT_CONDITIONS)}
     return run
 
 
 def measured_runs(timings: list[dict], yardsticks_ms: list[list[float]]) -> list[Run]:
-    """Each run with the yardstick that ran before it."""
+    """Return the runs, each relative to the yardstick that ran before it."""
     return [
-        measured_run(timing, statistics.median(times), number)
-        for number, (timing, times) in enumerate(zip(timings, yardsticks_ms, strict=True))
+        measured_run(timing, statistics.median(times), index)
+        for index, (timing, times) in enumerate(zip(timings, yardsticks_ms, strict=True))
     ]
 
 
 def write_reference(runs: list[Run], command: str, path: Path) -> None:
-    """The runs as the reference of later checks."""
+    """Write the runs as the reference of later checks."""
     text = json.dumps(
         {
             "schema": SCHEMA,
@@ -92,11 +92,11 @@ def write_reference(runs: list[Run], command: str, path: Path) -> None:
 
 
 def read_reference(path: Path) -> list[Run]:
-    """Raises ValueError for a file that is none."""
+    """Read a reference. Raise ValueError if the file is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.get("schema") != SCHEMA:
-            raise ValueError(f"schema {data.get('schema')}, not {SCHEMA}")
+            raise ValueError(f"schema {data.get('schema')}, expected {SCHEMA}")
         return [Run.from_json(run) for run in data["runs"]]
     except (OSError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
@@ -104,13 +104,13 @@ def read_reference(path: Path) -> list[Run]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found, as lines for people."""
+    """Result of a check as lines of text."""
 
     failures: list[str]
     notes: list[str]
 
     def text(self) -> str:
-        """For people."""
+        """Return the result as text."""
         end = f"{len(self.failures)} failed" if self.failures else "no regression"
         return "\n".join(
             [*(f"  {line}" for line in self.notes), *(f"  FAILED {line}" for line in self.failures), end]
@@ -118,10 +118,10 @@ class Verdict:
 
 
 def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdict:
-    """Judge the runs. ValueError when they are of another job than the reference."""
+    """Compare the runs with the reference. Raise ValueError if they are of another job."""
     differing = [
         f"{name}: {reference[0].conditions[name]} in the reference, {now[0].conditions[name]} now"
-        for name in JOB
+        for name in COUNT_CONDITIONS
         if reference[0].conditions[name] != now[0].conditions[name]
     ]
     if differing:
@@ -138,29 +138,33 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
         + (f" ({row.detail})" if row.detail else "")
         for row in result.grown
     ]
-    failures += [f"{node} is no node of the reference; if that is right, --update" for node in result.only_b]
+    failures += [
+        f"{node} is no node of the reference; if it is intended, use --update" for node in result.only_b
+    ]
     notes = [
-        f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update keeps it so"
+        f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update stores it"
         for row in result.counts
         if row.verdict == comparison.SHRANK
     ]
-    notes += [f"{node} is gone" for node in result.only_a]
-    same_place = all(reference[0].conditions[name] == now[0].conditions[name] for name in PLACE)
+    notes += [f"{node} is absent now" for node in result.only_a]
+    times_are_comparable = all(
+        reference[0].conditions[name] == now[0].conditions[name] for name in TIME_CONDITIONS
+    )
     for row in result.times:
         line = (
             f"{row.node}: {row.ratio:.2f} of the reference's share of the yardstick (95 % between {row.low:.2f} and {row.high:.2f}; noise of equal "
             f"code {100 * row.noise:.0f} %)"
         )
-        if row.verdict == comparison.SLOWER and same_place:
+        if row.verdict == comparison.SLOWER and times_are_comparable:
             failures.append(line)
         elif row.verdict in (comparison.SLOWER, comparison.FASTER):
-            notes.append(line + ("" if same_place else "; another processor than the reference's"))
+            notes.append(line + ("" if times_are_comparable else "; another processor than the reference's"))
         elif row.node == comparison.WHOLE_EVENT:
             notes.append(line)
     return Verdict(failures, notes)
 
 
 def shown(limits: tuple[float, float]) -> str:
-    """A count, or between which it was."""
+    """Format a count or its range."""
     least, most = limits
     return f"{least:g}" if least == most else f"{least:g} to {most:g}"

@@ -1,4 +1,4 @@
-"""From measurements to the result that is printed, stored as JSON (schema "spng-bench-3") and put on a page."""
+"""The result that is printed, stored as JSON (schema "spng-bench-3") and put on a page, from the measurements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .programs import Time
 from .roofline import Machine, work_of_nodes
 from .statistics_of_calls import FILE_NODES, NodeFigures, chain_figures, node_figures, spread
 
-# What the program promises for one ProtoDUNE-HD anode of 6000 ticks on two cores, float32, without a model.
+# Promised limits for one ProtoDUNE-HD anode of 6000 ticks on two cores, float32, without a model.
 BARS = {
     "chain_ms": 400.0,
     "chain_over_yardstick": 6.0,
@@ -36,28 +36,31 @@ WORDS = {
     "with_files_ms": "an event with file input and output (not compressed), from end to end [ms]",
     "page_faults": "minor page faults of an event after the first",
 }
-PASSING_ON_MS = 0.05
-TARGET_PLANES = 2  # induction planes of an anode, for each of which coincidences are sought
-WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")  # how OpenMP's threads wait decides much on a shared machine
+PASSING_ON_MS = 0.05  # a node below this time only passes its input on
+TARGET_PLANES = 2  # induction planes of an anode; coincidences are computed for each
+WAITING = (
+    "OMP_WAIT_POLICY",
+    "GOMP_SPINCOUNT",
+)  # waiting of OpenMP's threads has a large effect on a shared machine
 
 
 @dataclass
 class Measurements:
-    """What was run."""
+    """Measurements of all runs."""
 
     cores: int
     own_command: str
     command: list[str] = field(default_factory=list)
-    timings: list[dict] = field(default_factory=list)  # of the runs of the chain, as --timing wrote them
+    timings: list[dict] = field(default_factory=list)  # timing reports of the runs of the chain
     yardsticks: list[list[Time]] = field(default_factory=list)  # before each run of the chain
     operators: dict[str, list[Time]] = field(default_factory=dict)
     start_up: dict[str, float] = field(default_factory=dict)  # s
     load: Load | None = None
-    peaks: Machine | None = None  # None where the program that measures them was not built
+    peaks: Machine | None = None  # None if the program that measures them was not built
 
 
 def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float]:
-    """The figures that have a bar, and those that explain them."""
+    """Return the figures that have a bar, and related figures."""
     chain = chain_figures(found.timings)
     runs = [timing["run"] for timing in found.timings]
     coincidence = sum(node.wall.median for node in nodes if node.type == "SPNGNoTileMPCoincidence")
@@ -83,7 +86,7 @@ def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float
 
 
 def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> list[dict]:
-    """One row per node type: what its nodes take together, what they cannot avoid, and the least time for that."""
+    """Return one row per node type: sums over its nodes of time, of unavoidable work, and of the least time for that work."""
     works = work_of_nodes(timing)
     rows: dict[str, dict] = {}
     for node in nodes:
@@ -107,7 +110,7 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
         row["operations"] += node.operations
         row["moved_mb"] += work.bytes * 1e-6
         row["transforms_gflop"] += (work.real + work.complex) * 1e-9
-        passes_on = node.wall.median < PASSING_ON_MS  # what comes in goes out, and nothing is read or written
+        passes_on = node.wall.median < PASSING_ON_MS  # neither reads nor writes its input
         if (
             peaks is not None
             and timing["run"]["device"] == "cpu"
@@ -119,7 +122,7 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
 
 
 def result_of(found: Measurements) -> dict:
-    """Everything, as it goes into the JSON file."""
+    """Return the content of the JSON file."""
     result: dict = {
         "schema": "spng-bench-3",
         "command": found.own_command,

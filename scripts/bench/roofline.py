@@ -1,9 +1,12 @@
-"""The least time that a step could take on this machine, to be read beside what it took.
+"""Lower bound of the time of a step on this machine.
 
-The machine's peaks are measured in the same run (profiling/bench/machine_bench.cxx): bandwidth of a copy, and rates of the
-transforms with data in the caches. The bytes of a step are those that the run's counters saw at its ports: each must be
-read or written once, however well a step is made. The operations are those of its transforms, 5/2 N log2 N for a real
-one of N samples and 5 N log2 N for a complex one. The bound is the longer of the two times; other arithmetic is left out.
+The machine's peaks are measured in the same run (profiling/bench/machine_bench.cxx): bandwidth of a copy, and rates of
+transforms with data in the caches. The bytes of a step are counted at its ports: each must be read or written at least
+once. The operations are those of its transforms: 5/2 N log2 N for a real transform of N samples, 5 N log2 N for a complex
+one. The bound is the longer of the two times; it omits other arithmetic.
+
+wirecell_profile's rooflines are of kernels and recordings: operations and bytes per second, counted by ncu or given by the
+user. This one needs neither; the two have no code in common.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from . import programs
 PROGRAM = "machine_bench"
 TICKS = 6000
 ADC_BYTES = 2
-VIEWS = 2  # in a group: U and V, or the two sides of W
+VIEWS = 2  # of a group: U and V, or the two sides of W
 
 
 @dataclass(frozen=True)
@@ -31,19 +34,19 @@ class Machine:
     complex_transforms: float
 
     def text(self) -> str:
-        """For people."""
+        """Return the peaks as text."""
         return (
             f"copy {self.copy * 1e-9:.1f} GB/s (read and written), matrix product {self.product * 1e-9:.0f} GFLOP/s, real transforms of "
             f"6300 ticks {self.real_transforms * 1e-9:.1f} GFLOP/s, complex ones of 800 channels {self.complex_transforms * 1e-9:.1f} GFLOP/s"
         )
 
     def json(self) -> dict:
-        """For the file."""
+        """Return the content of the JSON file."""
         return asdict(self)
 
 
 def measured_machine(build: Path, threads: int, known: Machine | None = None) -> Machine | None:
-    """The best of three repetitions and of what is known from before; None where the program was not built."""
+    """Return the best of three repetitions and of `known`; None if the program was not built."""
     program = build / "bench" / PROGRAM
     if not program.exists():
         return None
@@ -65,20 +68,20 @@ def measured_machine(build: Path, threads: int, known: Machine | None = None) ->
 
 @dataclass(frozen=True)
 class Work:
-    """What a node cannot avoid for one event."""
+    """Unavoidable work of a node for one event."""
 
     bytes: float
     real: float = 0.0  # operations of real transforms
     complex: float = 0.0
 
     def least_ms(self, machine: Machine) -> float:
-        """On a machine that does nothing else."""
+        """Return the least time of the work on an idle machine [ms]."""
         transforms = self.real / machine.real_transforms + self.complex / machine.complex_transforms
         return 1e3 * max(self.bytes / machine.copy, transforms)
 
 
 def work_of_nodes(timing: dict) -> dict[str, Work]:
-    """Node -> its work, for a job of one anode with the default frame; nodes between file input and output."""
+    """Return node -> work of all nodes, for a job of one anode with the default frame."""
     moved = {
         node["name"]: tuple(
             statistics.median(call[key] for call in node["per_call"]) for key in ("in_bytes", "out_bytes")
@@ -105,18 +108,18 @@ def work_of_nodes(timing: dict) -> dict[str, Work]:
 
 
 def shape_of_decon(bytes_in: float, bytes_out: float, width: int) -> tuple[int, int]:
-    """(channels, frequencies) from the bytes of int16 samples and of complex spectra; small tensors go along with both."""
+    """Return (channels, frequencies) from the bytes of int16 samples and of complex spectra; both include small tensors."""
     rows = round(bytes_in / (TICKS * ADC_BYTES))
     return rows, int(bytes_out / (2 * width * rows))
 
 
 def transforms_of_decon(bytes_in: float, bytes_out: float, width: int) -> tuple[float, float]:
-    """Operations of the transform over ticks, and of the two over channels."""
+    """Return the operations of the transform over ticks, and of the two over channels."""
     rows, frequencies = shape_of_decon(bytes_in, bytes_out, width)
     channels = rows / VIEWS
     return rows * real_operations(2 * (frequencies - 1)), 2 * 5 * rows * frequencies * math.log2(channels)
 
 
 def real_operations(samples: float) -> float:
-    """Of one real transform."""
+    """Return the operations of one real transform."""
     return 2.5 * samples * math.log2(samples)

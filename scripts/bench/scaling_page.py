@@ -1,4 +1,4 @@
-"""The page of docs/benchmarks on what the cost depends on."""
+"""The page of docs/benchmarks on the parameters of the cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .line_fit import Line, fitted_line
 from .page import device_of, provenance
 from .plots import PLOTTED, picture
 from .points import PointFigures, SeriesFigures, shown_command
-from .tables import Table, number
+from .tables import Table, decimal
 
 COLUMNS = [
     "without files [ms]",
@@ -23,48 +23,58 @@ COLUMNS = [
     "operations",
     "page faults",
 ]
-HOW_TO_READ = """Figures are per readout. *Without files*: sum of the calls between source and sink, median over the readouts after the first of all runs, with
-the smallest and the 90th percentile; where events or nodes run at the same time the calls overlap and the sum says little. *With files*: wall
-time from the end of one readout to the end of the next, median over the runs; in steady state, so it is the time per readout of a long job. *CPU*: of all threads in
-those calls; *CPU of files*: beside them, on the threads that read ahead and write behind. *First*: the calls of the first readout, which pays for what is made at
-first use. *Peak*: of the process. *Page faults*: pages of memory that the system handed out per event after the first.
-"""
+HOW_TO_READ = "\n".join(
+    (
+        "Figures are per readout.",
+        "*Without files*: sum of the calls between source and sink, median over the readouts after the "
+        "first of all runs, with the smallest and the 90th percentile; if events or nodes run at the "
+        "same time the calls overlap and the sum means little.",
+        "*With files*: wall time from the end of one readout to the end of the next, median over the "
+        "runs; in steady state, so it is the time per readout of a long job.",
+        "*CPU*: of all threads in those calls; *CPU of files*: of the threads that read and write in the"
+        " background.",
+        "*First*: the calls of the first readout, which includes one-time work.",
+        "*Peak*: of the process.",
+        "*Page faults*: pages of memory that the system handed out per event after the first.",
+        "",
+    )
+)
 
 
 def table_of(series: SeriesFigures) -> Table:
-    """Every point, or why there is none."""
+    """Return the table of all points; a failed point has its message."""
     return Table(
         series.title, [series.axis, *COLUMNS], [[point.label, *cells(point)] for point in series.points]
     )
 
 
 def cells(point: PointFigures) -> list[str]:
-    """The figures of a row."""
+    """Return the cells of a row."""
     if point.chain is None:
         return [f"failed: {point.failure[:100]}"] + [""] * (len(COLUMNS) - 1)
     return [
-        number(point.chain.median),
-        number(point.chain.minimum),
-        number(point.chain.p90),
-        number(point.cpu_ms),
-        number(point.with_files.median),
-        number(point.beside_ms),
-        number(point.first_ms),
-        number(point.start_up_s, 2),
-        number(point.peak_gb, 2),
-        number(point.operations, 0),
-        number(point.page_faults, 0),
+        decimal(point.chain.median),
+        decimal(point.chain.minimum),
+        decimal(point.chain.p90),
+        decimal(point.cpu_ms),
+        decimal(point.with_files.median),
+        decimal(point.beside_ms),
+        decimal(point.first_ms),
+        decimal(point.start_up_s, 2),
+        decimal(point.peak_gb, 2),
+        decimal(point.operations, 0),
+        decimal(point.page_faults, 0),
     ]
 
 
 def line_through(series: SeriesFigures) -> Line | None:
-    """Cost of a readout [ms] against its ticks; None with fewer than three points."""
+    """Fit the cost of a readout [ms] over its ticks; return None for fewer than three points."""
     points = [(point.x, point.chain.median) for point in series.points if point.chain is not None]
     return fitted_line(points) if len(points) > 2 else None
 
 
 def line_text(line: Line) -> str:
-    """For people."""
+    """Return the line as text."""
     return (
         f"Straight line through these (least squares of relative residuals): {line.intercept:.1f} ms + {1e3 * line.slope:.2f} ms for each "
         f"1000 ticks; the point farthest from it is off by {100 * line.largest_residual:.0f} %."
@@ -72,7 +82,7 @@ def line_text(line: Line) -> str:
 
 
 def heading(result: dict, scaling: dict) -> str:
-    """What was measured, where, with what."""
+    """Return the head of the page."""
     device = device_of(result)
     cuda = (
         ""
@@ -93,7 +103,7 @@ def heading(result: dict, scaling: dict) -> str:
 
 
 def section(series: SeriesFigures, device: str, folder: Path) -> str:
-    """One series: table, picture, commands."""
+    """Return the section of a series: table, picture, commands."""
     parts = [f"## {series.title}\n\n{series.text}\n\n{table_of(series).markdown()}\n"]
     line = line_through(series) if series.name == "ticks" else None
     if line is not None:
@@ -109,16 +119,16 @@ def section(series: SeriesFigures, device: str, folder: Path) -> str:
 
 
 def cold_section(cold: dict) -> str:
-    """What a process pays once."""
+    """Return the section on one-time costs."""
     rows = [
-        ["start-up to the first event [s]", number(cold["start_up_s"], 2)],
-        ["first event, without files [ms]", number(cold["first_event_ms"])],
-        ["later events, median [ms]", number(cold["later_event_ms"])],
-        ["paid once [ms]", number(cold["once_ms"])],
+        ["start-up to the first event [s]", decimal(cold["start_up_s"], 2)],
+        ["first event, without files [ms]", decimal(cold["first_event_ms"])],
+        ["later events, median [ms]", decimal(cold["later_event_ms"])],
+        ["paid once [ms]", decimal(cold["once_ms"])],
         ["written to compile caches [bytes]", str(cold["cached_bytes"])],
     ]
     rows += [
-        [f"first call longer than later ones, {name} [ms]", number(extra)]
+        [f"first call longer than later ones, {name} [ms]", decimal(extra)]
         for name, extra in list(cold["first_call_extra_ms"].items())[:4]
     ]
     return (

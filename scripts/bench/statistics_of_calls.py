@@ -1,4 +1,4 @@
-"""From the files that --timing wrote to figures: per node, and for the chain between file input and output."""
+"""Figures of timing reports: per node, and for the chain between file input and output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FILE_NODES = ("FrameFileSource", "FrameFileSink")
 
 @dataclass(frozen=True)
 class Spread:
-    """Of a sample of times in ms."""
+    """Statistics of a sample of times [ms]."""
 
     median: float
     minimum: float
@@ -19,7 +19,7 @@ class Spread:
 
 
 def spread(values: list[float]) -> Spread:
-    """Median, minimum and 90th percentile (nearest rank, so of few values the largest)."""
+    """Return median, minimum and 90th percentile (nearest rank: the largest of few values)."""
     ordered = sorted(values)
     rank = min(len(ordered) - 1, int(0.9 * len(ordered)))
     return Spread(statistics.median(ordered), ordered[0], ordered[rank])
@@ -27,24 +27,24 @@ def spread(values: list[float]) -> Spread:
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """A node, or all between file input and output. Times per event in ms, without the first event unless said."""
+    """Figures of a node, or of all between file input and output. Times per event [ms], except `first` without first events."""
 
     name: str
     type: str
     nested: bool
-    first: float  # the first event of a run, which also pays for what is prepared at first use; median over the runs
+    first: float  # first event of a run, which includes one-time work; median over the runs
     wall: Spread
     cpu: float  # of all threads, median
     operations: float  # leaf operations per event
     peak_bytes: int  # largest growth of tensor memory during a call
 
     def json(self) -> dict:
-        """For the file."""
+        """Return the content of the JSON file."""
         return asdict(self)
 
 
 def per_event(nodes: list[dict], key: str) -> dict[int, float]:
-    """Return event -> sum over the calls of the nodes, of times in ns as ms."""
+    """Return event -> time [ms], summed over the calls of the nodes. key: a time of a call [ns]."""
     sums: dict[int, float] = defaultdict(float)
     for node in nodes:
         for call in node["per_call"]:
@@ -53,13 +53,13 @@ def per_event(nodes: list[dict], key: str) -> dict[int, float]:
 
 
 def split_first(by_event: dict[int, float]) -> tuple[float, list[float]]:
-    """The first event's value and those of the later ones; a run of one event has only a first one, used for both."""
+    """Return the first event's value and those of later events; a run of one event uses its value for both."""
     values = [value for _, value in sorted(by_event.items())]
     return values[0], values[1:] or values
 
 
 def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigures:
-    """Figures of the sum of the given nodes, over all runs. Nodes that are nested in others must not be among them."""
+    """Return the figures of the sum over the given nodes, over all runs. The nodes must not be nested in each other."""
     firsts, walls, cpus = [], [], []
     for nodes in nodes_of_runs:
         for key, later in (("wall_ns", walls), ("cpu_ns", cpus)):
@@ -82,12 +82,12 @@ def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigure
 
 
 def is_nested(node: dict) -> bool:
-    """Whether it runs inside a call of another node, as a model does."""
+    """Tell whether the node runs inside a call of another node, as a model does."""
     return node["per_call"][0]["depth"] > 0
 
 
 def node_figures(timings: list[dict]) -> list[NodeFigures]:
-    """Every node by its name, the slowest first."""
+    """Return the figures of every node, the slowest first."""
     by_name: dict[str, list[list[dict]]] = {}
     for timing in timings:
         for node in timing["nodes"]:
@@ -97,7 +97,7 @@ def node_figures(timings: list[dict]) -> list[NodeFigures]:
 
 
 def chain_figures(timings: list[dict]) -> NodeFigures:
-    """All nodes but file input and output. With one event in flight calls do not overlap: the sum is the wall time."""
+    """Return the figures of all nodes except file nodes. With one event in flight, calls do not overlap: the sum is wall time."""
     return figures(
         "the chain",
         "",

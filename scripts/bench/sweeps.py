@@ -1,4 +1,4 @@
-"""What ./wcb bench --all varies: series of points, each a job with one thing changed."""
+"""The series of ./wcb bench --all: points, each a job with one changed parameter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AVX2_LIBRARIES = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX
 
 @dataclass(frozen=True)
 class Point:
-    """A job. `x` is its place on the axis of the series; `label` what the table calls it."""
+    """A job. x: its position on the axis of the series; label: its name in the table."""
 
     label: str
     x: float
@@ -25,12 +25,12 @@ class Point:
     environment: dict[str, str] = field(default_factory=dict)
     words: tuple[str, ...] = ()  # further words of the command line
     output: str = ".tar"
-    clones: str = ""  # of the kernels with several versions, the one to force
+    clones: str = ""  # version to force of kernels that have several
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points that are compared with each other. `axis` heads their column."""
+    """Points to compare with each other. axis: head of their column."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Series:
 
 
 def all_series(quick: bool, cores: int, device: str) -> list[Series]:
-    """Everything; `quick` leaves out what takes long."""
+    """Return all series; `quick` omits long jobs."""
     events = 3 if quick else 4
     one = Input(events)
     found = [
@@ -50,7 +50,7 @@ def all_series(quick: bool, cores: int, device: str) -> list[Series]:
         threads_series(one, cores),
         in_flight_series(quick, cores),
         files_series(quick),
-        number_series(one),
+        dtype_series(one),
     ]
     if not quick:
         found.append(model_series())
@@ -60,21 +60,21 @@ def all_series(quick: bool, cores: int, device: str) -> list[Series]:
 
 
 def ticks_series(quick: bool, events: int) -> Series:
-    """Cost against the length of the readout."""
+    """Return the series of the length of the readout."""
     ticks = TICKS[:3] if quick else TICKS
     points = [Point(f"{count:,}", count, Input(events if count <= 12_000 else 2, count)) for count in ticks]
     return Series(
         "ticks",
         "Length of the readout",
         "ticks",
-        "The default event cut or tiled. Readouts longer than a window of the detector are processed in overlapping windows; a figure "
-        "is that of a whole readout, memory that of the process.",
+        "The default event cut or tiled. Readouts longer than a readout window are processed in overlapping readout windows; times are "
+        "of a whole readout, memory is of the process.",
         points,
     )
 
 
 def anodes_series(quick: bool) -> Series:
-    """Several anodes in one job."""
+    """Return the series of anodes in one job."""
     points = [
         Point(str(count), count, Input(3, anodes=count), {"tpcid": ",".join(map(str, range(count)))})
         for count in (ANODES[:2] if quick else ANODES)
@@ -93,18 +93,18 @@ def anodes_series(quick: bool) -> Series:
 
 
 def batch_series(one: Input) -> Series:
-    """Equal views in one tensor, or a node for each."""
+    """Return the series of views in one tensor and one node per view."""
     return Series(
         "batch",
         "Views batched",
         "batch",
         "`batch=false`: one node for each view instead of one for views of equal shape.",
-        [Point(word, place, one, {"batch": word}) for place, word in enumerate(("true", "false"))],
+        [Point(word, index, one, {"batch": word}) for index, word in enumerate(("true", "false"))],
     )
 
 
 def threads_series(one: Input, cores: int) -> Series:
-    """Threads inside an operation."""
+    """Return the series of threads inside an operation."""
     counts = sorted({1, 2, cores} & set(range(1, cores + 1)))
     return Series(
         "threads",
@@ -116,7 +116,7 @@ def threads_series(one: Input, cores: int) -> Series:
 
 
 def in_flight_series(quick: bool, cores: int) -> Series:
-    """The parallel engine against the serial one."""
+    """Return the series of the parallel engine compared with the serial one."""
     events = Input(4 if quick else 8)
     points = [Point("Pgrapher, 1", 1, events)]
     points += [
@@ -139,7 +139,7 @@ def in_flight_series(quick: bool, cores: int) -> Series:
 
 
 def files_series(quick: bool) -> Series:
-    """Formats of files, read and written beside the computation or in turn with it."""
+    """Return the series of file formats, read and written beside the computation or by turns with it."""
     points = []
     for ending in ENDINGS[:2] if quick else ENDINGS:
         for overlap in ("true", "false"):
@@ -157,31 +157,31 @@ def files_series(quick: bool) -> Series:
     )
 
 
-def number_series(one: Input) -> Series:
-    """Width of the numbers."""
+def dtype_series(one: Input) -> Series:
+    """Return the series of floating types."""
     return Series(
         "dtype",
         "Width of numbers",
         "dtype",
         "The floating type of the whole job.",
-        [Point(word, place, one, {"dtype": word}) for place, word in enumerate(("float32", "float64"))],
+        [Point(word, index, one, {"dtype": word}) for index, word in enumerate(("float32", "float64"))],
     )
 
 
 def model_series() -> Series:
-    """With and without the network."""
+    """Return the series without and with the network."""
     events = Input(3)
     return Series(
         "model",
         "Network",
         "model",
         "`model=default`: the network of the detector.",
-        [Point(word, place, events, {"model": word}) for place, word in enumerate(("none", "default"))],
+        [Point(word, index, events, {"model": word}) for index, word in enumerate(("none", "default"))],
     )
 
 
 def instruction_series(one: Input) -> Series:
-    """What the vector units bring: own kernels in the version for a smaller processor, LibTorch and MKL likewise."""
+    """Return the series of instruction sets: our kernels, LibTorch and MKL in versions for smaller processors."""
     return Series(
         "instructions",
         "Instruction sets",

@@ -1,4 +1,4 @@
-"""The result as tables: rows of words, printed in columns or as Markdown."""
+"""The result as tables of strings, printed in columns or as Markdown."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from .statistics_of_calls import FILE_NODES
 
 @dataclass(frozen=True)
 class Table:
-    """The first column holds words, the others numbers."""
+    """A table. The first column has words, the others numbers."""
 
     title: str
     heads: list[str]
     rows: list[list[str]]
 
     def text(self) -> str:
-        """In columns."""
+        """Return the table in aligned columns."""
         lines = [self.heads, *self.rows]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.heads))]
         return "\n".join(self.in_columns(line, widths) for line in lines)
 
     @staticmethod
     def in_columns(line: list[str], widths: list[int]) -> str:
-        """Words to the left, numbers to the right."""
+        """Align words left and numbers right."""
         numbers = [word.rjust(width) for word, width in zip(line[1:], widths[1:])]
         return "  ".join([line[0].ljust(widths[0]), *numbers]).rstrip()
 
     def markdown(self) -> str:
-        """As GitHub and GitLab show it."""
+        """Return the table as Markdown."""
         lines = [self.heads, ["---"] + ["---:"] * (len(self.heads) - 1), *self.rows]
         return "\n".join(f"| {' | '.join(word.strip() for word in line)} |" for line in lines)
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    """Empty when there is none."""
+def decimal(value: float | None, digits: int = 1) -> str:
+    """Format a value; empty for None."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def summary_table(result: dict) -> Table:
-    """What has a bar, and what explains it."""
+    """Return the table of figures with a bar, and of related figures."""
     rows = []
     for key, value in result["summary"].items():
         bar = result["bars"].get(key)
         digits = 0 if key == "operations_per_event" else 2 if value < 10 else 1
-        rows.append([WORDS[key], number(value, digits), "" if bar is None else f"{bar:g}"])
+        rows.append([WORDS[key], decimal(value, digits), "" if bar is None else f"{bar:g}"])
     return Table("Summary", ["one anode, one event in flight", "measured", "bar"], rows)
 
 
 def type_table(result: dict) -> Table:
-    """Steps beside what they cannot avoid and the least time for it on this machine; all but file input and output together last."""
+    """Return the table of steps with their unavoidable work and its least time; the last row sums all steps without file nodes."""
 
     def cells(name: str, row: dict) -> list[str]:
         return [
             name,
             str(row["nodes"]),
-            number(row["wall_ms"]),
-            number(row["cpu_ms"]),
-            number(row["operations"], 0),
-            number(row["moved_mb"], 0),
-            number(row["transforms_gflop"] or None, 2),
-            number(row["roofline_ms"]),
-            number(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None),
+            decimal(row["wall_ms"]),
+            decimal(row["cpu_ms"]),
+            decimal(row["operations"], 0),
+            decimal(row["moved_mb"], 0),
+            decimal(row["transforms_gflop"] or None, 2),
+            decimal(row["roofline_ms"]),
+            decimal(row["wall_ms"] / row["roofline_ms"] if row["roofline_ms"] else None),
         ]
 
     bounded = [
@@ -94,17 +94,17 @@ def type_table(result: dict) -> Table:
 
 
 def node_table(result: dict) -> Table:
-    """Every node."""
+    """Return the table of all nodes."""
     rows = [
         [
             node["name"],
-            number(node["first"]),
-            number(node["wall"]["median"]),
-            number(node["wall"]["minimum"]),
-            number(node["wall"]["p90"]),
-            number(node["cpu"]),
-            number(node["operations"], 0),
-            number(node["peak_bytes"] * 1e-6),
+            decimal(node["first"]),
+            decimal(node["wall"]["median"]),
+            decimal(node["wall"]["minimum"]),
+            decimal(node["wall"]["p90"]),
+            decimal(node["cpu"]),
+            decimal(node["operations"], 0),
+            decimal(node["peak_bytes"] * 1e-6),
         ]
         for node in [result["chain"], *result["nodes"]]
         if node["wall"]["median"] >= 0.05
@@ -126,7 +126,7 @@ def node_table(result: dict) -> Table:
 
 
 def operator_table(result: dict) -> Table:
-    """Own operators and heavy sub-steps alone."""
+    """Return the table of our operators and expensive sub-steps."""
     rows = [
         [name, f"{times['wall']['median']:.3g}", f"{times['wall']['minimum']:.3g}"]
         for name, times in result["operators"].items()
@@ -135,22 +135,22 @@ def operator_table(result: dict) -> Table:
 
 
 def start_up_table(result: dict) -> Table:
-    """What start-up consists of, each line holding the one before."""
-    rows = [[what, number(seconds, 2)] for what, seconds in result["start_up_s"].items()]
-    rows.append(["and what is prepared, up to the first event", number(result["summary"]["start_up_s"], 2)])
+    """Return the table of the parts of the start-up; each row includes the rows before."""
+    rows = [[part, decimal(seconds, 2)] for part, seconds in result["start_up_s"].items()]
+    rows.append(["and the preparation, up to the first event", decimal(result["summary"]["start_up_s"], 2)])
     return Table("Start-up", ["from the start of the program", "s"], rows)
 
 
 def notes(result: dict) -> list[str]:
-    """How to read the figures."""
-    runs = ", ".join(number(value, 0) for value in result["runs"])
+    """Return notes on the figures."""
+    runs = ", ".join(decimal(value, 0) for value in result["runs"])
     lines = [
-        f"The machine meanwhile: {result['load_text']}. Wall times taken next to other programs are upper limits.",
+        f"Load during the run: {result['load_text']}. Wall times measured beside other programs are upper limits.",
         f"Chain, median of each run: {runs} ms; yardstick, run in turn with it: "
-        + (", ".join(number(value, 0) for value in result["yardstick_runs"]) or "not measured")
+        + (", ".join(decimal(value, 0) for value in result["yardstick_runs"]) or "not measured")
         + " ms.",
-        "CPU time is that of all threads, waiting at OpenMP's barriers included. Median, min and p90 leave the "
-        "first event of each run out. Memory is the growth of tensor memory during a call.",
+        "CPU time is that of all threads, including waits at OpenMP's barriers. Median, min and p90 exclude the "
+        "first event of each run. Memory is the growth of tensor memory during a call.",
         f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
         f"measured in the same run: {result['peaks_text']}.",
     ]
@@ -162,12 +162,12 @@ def notes(result: dict) -> list[str]:
 
 
 def chain_tables(result: dict) -> list[Table]:
-    """What follows from runs of the chain."""
+    """Return the tables of the chain."""
     return [summary_table(result), type_table(result), node_table(result), start_up_table(result)]
 
 
 def print_result(result: dict) -> None:
-    """For the terminal."""
+    """Print tables and notes."""
     if "summary" in result:
         for table in chain_tables(result):
             say(f"\n{table.text()}")

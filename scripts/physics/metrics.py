@@ -13,8 +13,8 @@ tests/reference/metrics.py is an independent implementation of charge, efficienc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Sequence
 
 import numpy as np
 
@@ -46,10 +46,10 @@ class Counts:
     common_pixels: int = 0
     pixels: int = 0
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: Counts) -> Counts:
         return Counts(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
 
-    def __sub__(self, other: "Counts") -> "Counts":
+    def __sub__(self, other: Counts) -> Counts:
         return Counts(*(mine - theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
 
 

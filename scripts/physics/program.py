@@ -87,7 +87,7 @@ class Program:
             ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
         )
 
-    def process(self, folder: Path, variant: Variant, adc: Path) -> "Processed":
+    def process(self, folder: Path, variant: Variant, adc: Path) -> Processed:
         """Run the main job on a frame file."""
         output = folder / f"{variant.name}.tar"
         arguments = {

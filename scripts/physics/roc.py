@@ -18,7 +18,7 @@ class Roc:
     true: int
     pixels: int
 
-    def __add__(self, other: "Roc") -> "Roc":
+    def __add__(self, other: Roc) -> Roc:
         return Roc(
             self.passed_true + other.passed_true,
             self.passed + other.passed,

@@ -1,4 +1,4 @@
-"""Tables of the result: rows of words, for the terminal, Markdown and the page."""
+"""Tables of the result as text, Markdown, and cells of the page."""
 
 from __future__ import annotations
 

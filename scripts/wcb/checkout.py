@@ -6,8 +6,9 @@ import contextlib
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, NoReturn
+from typing import NoReturn
 
 from .child import wait_for
 

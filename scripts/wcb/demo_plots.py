@@ -75,7 +75,7 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
     panels = [
         ("raw ADC minus baseline", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
         (
-            "signal: charge in regions of interest",
+            "signal: charge in ROIs",
             signal,
             CHARGE_COLOURS,
             0.0,
@@ -140,9 +140,7 @@ def shade_rois(axis: plt.Axes, times: np.ndarray, samples: np.ndarray, tick_us: 
 def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: Path) -> None:
     """Draw two channels of each plane: ADC above, charge with its ROIs and the truth below."""
     figure = plt.figure(figsize=(5.4 * len(planes), 9.5), layout="constrained")
-    figure.suptitle(
-        "Waveforms: raw ADC above, charge below; shaded: regions of interest", fontsize=15, fontweight="bold"
-    )
+    figure.suptitle("Waveforms: raw ADC above, charge below; shaded: ROIs", fontsize=15, fontweight="bold")
     columns = figure.subfigures(1, len(planes))
     for column, (plane, adc, signal, truth) in zip(np.atleast_1d(columns), planes):
         axes = column.subplots(4, 1, height_ratios=[1, 1.5, 1, 1.5])

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from . import setup
 from .checkout import OUT, ROOT, VENV, build, say
+from .lint import environment as lint_tools
 
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("campaign", "tests", "profiling")
@@ -34,7 +35,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
-    def add(self, other: "Outcome") -> None:
+    def add(self, other: Outcome) -> None:
         """Add another set."""
         self.passed += other.passed
         self.failed |= other.failed
@@ -154,7 +155,7 @@ def run_pytest(only: str) -> Outcome:
     if status not in (0, 1, 5) and not outcome.failed:
         outcome.failed["pytest"] = f"exit status {status}"
     if not only and not outcome.failed:
-        outcome.failed |= {name: "none of its tests was run" for name in left_out(folders, outcome)}
+        outcome.failed |= dict.fromkeys(left_out(folders, outcome), "none of its tests was run")
     return outcome
 
 
@@ -182,6 +183,7 @@ def main() -> int:
     options = parser.parse_args()
 
     setup.ensure(options.mode, options.no_system, for_tests=True)
+    lint_tools.ensure()
     folder = build()
     REPORTS.mkdir(parents=True, exist_ok=True)
 

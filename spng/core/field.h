@@ -77,7 +77,8 @@ template <class Config, class Member>
 struct Field {
     Member Config::*member;
     const char* name;
-    /// "ns", "MHz", "1", ...: base units of the Wire-Cell Toolkit for quantities with a dimension; "" for text
+    /// "ns", "MHz", "1", ...: base units of the Wire-Cell Toolkit for quantities with a dimension; "" for
+    /// text
     const char* unit;
     Range range;
     const char* text;

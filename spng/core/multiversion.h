@@ -4,8 +4,8 @@
 // functions that loop over a whole row, since every call passes through the loader's table. Functions called
 // from a marked one must be inline to be compiled for the same instruction set.
 //
-// The mark is empty on other processors, with other compilers, and with sanitizers, whose runtime is not ready
-// when the loader picks.
+// The mark is empty on other processors, with other compilers, and with sanitizers, whose runtime is not
+// ready when the loader picks.
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

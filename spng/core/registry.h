@@ -29,7 +29,8 @@ struct ComponentType {
     std::vector<std::string> outputs;
     Concurrency concurrency = Concurrency::unlimited;
     std::string text; ///< one line of meaning
-    /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not counted.
+    /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not
+    /// counted.
     std::shared_ptr<const MemoryRule> memory{};
 };
 

@@ -75,7 +75,7 @@ struct NamedTensor {
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS
     at::Tensor pedestal; ///< optional (view, channel): the mean level of the noise
-    /// provenance that goes to the output ("model": "stand-in", ...)
+    /// provenance for the output ("model": "dnnroi.ts", ...)
     std::map<std::string, std::string> notes;
 };
 

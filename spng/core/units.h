@@ -1,6 +1,6 @@
 #pragma once
-// The system of units of the Wire-Cell Toolkit, as in cfg/lib/wirecell.jsonnet: mm, ns, MeV and the positron's
-// charge are 1. Configuration values arrive in these units.
+// The system of units of the Wire-Cell Toolkit, as in cfg/lib/wirecell.jsonnet: mm, ns, MeV and the
+// positron's charge are 1. Configuration values arrive in these units.
 
 namespace spng::units {
 

@@ -29,13 +29,13 @@ void check(const WireAnode& anode, const ViewConfig& config) {
     }
     for (const int order : config.order) {
         if (order != 1 && order != -1) {
-            fail(anode, config, "a view's block has no such order", std::to_string(order),
+            fail(anode, config, "invalid order of a view's block", std::to_string(order),
                  "+1 (increasing pitch) or -1 (reversed)");
         }
     }
 }
 
-/// Whether any of the channels has wires of the plane on more than one face.
+/// Return true if a channel has wires of the plane on more than one face.
 bool is_wrapped(const WireAnode& anode, int plane, const std::unordered_set<int>& channels) {
     std::unordered_map<int, const WireFace*> face_of;
     for (const WireFace& face : anode.faces) {

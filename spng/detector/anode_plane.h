@@ -1,5 +1,5 @@
 #pragma once
-// The components that name a detector's wires: the file, and one anode of it.
+// Components for the wires of a detector: the wire file, and one anode of it.
 
 #include "spng/core/component.h"
 #include "spng/detector/wires.h"
@@ -37,7 +37,7 @@ struct AnodePlaneConfig {
     std::string wire_schema = "WireSchemaFile";
     static constexpr auto fields() {
         return std::make_tuple(
-            field(&AnodePlaneConfig::ident, "ident", "", at_least(0), "number of the anode in the wire file"),
+            field(&AnodePlaneConfig::ident, "ident", "", at_least(0), "id of the anode in the wire file"),
             field(&AnodePlaneConfig::wire_schema, "wire_schema", "", not_empty(),
                   "name of the WireSchemaFile component"));
     }
@@ -45,12 +45,12 @@ struct AnodePlaneConfig {
 
 class AnodePlane : public ServiceWith<AnodePlaneConfig> {
 public:
-    /// Throws Error(Configuration) when the file has no such anode.
+    /// @throws Error(Configuration) if the file has no such anode
     void prepare(Environment& environment) override;
     const WireAnode& wires() const { return *m_wires; }
-    /// Ascending: the order of rows in output frames.
+    /// Return the channels, ascending: the order of rows in output frames.
     const std::vector<int>& channels() const { return m_channels; }
-    /// Provenance for the output: the wire file.
+    /// Return the provenance of the wire file, for the output.
     const Notes& notes() const { return m_notes; }
 
 private:

@@ -10,7 +10,7 @@
 namespace spng {
 namespace {
 
-/// End points as coordinates along the wires of the plane, for each wire: low, high (mm).
+/// Return the end points (low, high) of each wire as coordinates along the wires of the plane [mm].
 struct Extents {
     std::vector<double> low;
     std::vector<double> high;

@@ -13,11 +13,12 @@ struct ColdElectronics {
     double postgain = 1.0; ///< factor of later stages
 };
 
-/// Output in mV/fC at `time` ns after a pulse of charge; 0 outside 0 < time < 10 us.
-/// Formula: ../shared/docs/spng.md 5.2. The default electronics peaks with 14.000 mV/fC at 2.58 us.
+/// Return the output [mV/fC] at `time` [ns] after a short pulse of charge; 0 outside 0 < time < 10 us. The
+/// default electronics peaks at 2.58 us with 14.000 mV/fC. Formula:
+/// docs/physics-notes.md#electronics-response.
 double electronics_response(const ColdElectronics& electronics, double time);
 
-/// -> (sample) float64, mV/fC at the bin centres (i + 1/2) period, period in ns.
+/// Return the response at the bin centres (i + 1/2) `period` [ns]: (sample) float64 [mV/fC].
 at::Tensor sample_electronics_response(const ColdElectronics& electronics, double period,
                                        std::int64_t samples);
 

@@ -21,7 +21,7 @@ using nlohmann::json;
 double positive_number(const json& object, const char* key, const JsonLocation& location) {
     const double value = json_number(object, key, location);
     if (!(value > 0)) {
-        fail(location.text() + ", key \"" + key + "\"", "a field response has an impossible value",
+        fail(location.text() + ", key \"" + key + "\"", "invalid value in a field response",
              std::to_string(value), "a positive number");
     }
     return value;

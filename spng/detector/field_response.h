@@ -1,6 +1,5 @@
 #pragma once
-// The current that one drifting electron induces on the wires, by the place where it starts: the field
-// response.
+// Field response: the current that one drifting electron induces on the wires, by its starting position.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,28 +11,29 @@ namespace spng {
 /// Responses of one plane, by impact position.
 struct PlaneResponse {
     int ident = 0;                       ///< 0 U, 1 V, 2 W
-    double pitch = 0;                    ///< mm
-    std::vector<double> pitch_positions; ///< mm across the wires from the centre of the wire of interest
-    at::Tensor current;                  ///< (path, sample) float64: electron charges per ns for one electron
+    double pitch = 0;                    ///< [mm]
+    std::vector<double> pitch_positions; ///< of each path, across the wires from the central wire [mm]
+    at::Tensor current;                  ///< (path, sample) float64, for one electron [electron charges / ns]
 };
 
 struct FieldResponse {
     std::string path;
-    double origin = 0; ///< mm from the last plane where the paths start ("response plane")
-    double speed = 0;  ///< mm/ns, drift at the response plane
-    double period = 0; ///< ns between samples
-    double start = 0;  ///< ns of the first sample; 0 is when the electron leaves the response plane
+    double origin = 0; ///< distance of the starts of the paths ("response plane") from the last plane [mm]
+    double speed = 0;  ///< drift speed at the response plane [mm/ns]
+    double period = 0; ///< sampling period [ns]
+    double start = 0;  ///< time of the first sample, from when the electron leaves the response plane [ns]
     std::vector<PlaneResponse> planes;
 
-    /// Throws Error(Configuration) naming the planes that exist.
+    /// Return the response of a plane.
+    /// @throws Error(Configuration) if there is none; names the existing planes
     const PlaneResponse& plane(int plane_ident) const;
 };
 
-/// Reads the Wire-Cell field response format {"FieldResponse": {planes: [...], origin, speed, period,
-/// tstart}}, plain or compressed. A period within 1 % of a whole number of ns becomes that number (99.999 is
-/// 100: the files count samples where they should count steps). Throws Error(Configuration) for an unreadable
-/// file, missing keys, a plane without paths, paths of different length, or a pitch, period or speed that is
-/// not positive.
+/// Read a field response in the format of the Wire-Cell Toolkit, plain or compressed: {"FieldResponse":
+/// {planes: [...], origin, speed, period, tstart}}. A period within 1 % of an integer [ns] is rounded to it:
+/// 99.999 becomes 100, since the files divide by the count of samples instead of steps.
+/// @throws Error(Configuration) for an unreadable file, a missing key, a plane without paths, paths of
+/// different lengths, or a pitch, period or speed that is not positive
 FieldResponse load_field_response(const std::string& path);
 
 } // namespace spng

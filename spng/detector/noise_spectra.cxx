@@ -23,7 +23,7 @@ std::vector<double> read_numbers(const json& object, const char* key, const Json
     std::vector<double> numbers;
     for (const json& value : json_list(object, key, location)) {
         if (!value.is_number()) {
-            fail(location, std::string(key) + " holds a " + value.type_name(), "numbers only");
+            fail(location, std::string(key) + " has a " + value.type_name(), "numbers only");
         }
         numbers.push_back(value.get<double>());
     }

@@ -6,23 +6,23 @@
 
 namespace spng {
 
-/// Numbers are in the base units of the Wire-Cell toolkit: ns, 1/ns, mm, MV, electron charges.
+/// Values are in the base units of the Wire-Cell Toolkit: ns, 1/ns, mm, MV, electron charges.
 struct NoiseSpectrum {
     int plane = 0;
-    double wire_length = 0;        ///< mm
-    double period = 0;             ///< ns between samples of the measurement
+    double wire_length = 0;        ///< [mm]
+    double period = 0;             ///< sampling period of the measurement [ns]
     int sample_count = 0;          ///< samples of a measured waveform
-    double gain = 0;               ///< MV per electron charge of the electronics of the measurement
-    double shaping = 0;            ///< ns, of the same
-    double constant = 0;           ///< MV, part that does not pass the electronics ("const")
-    std::vector<double> frequency; ///< 1/ns, increasing
-    std::vector<double> amplitude; ///< MV, mean amplitude of a discrete Fourier coefficient
+    double gain = 0;               ///< of the measurement's electronics [MV / electron charge]
+    double shaping = 0;            ///< of the measurement's electronics [ns]
+    double constant = 0;           ///< noise that does not pass the electronics, "const" [MV]
+    std::vector<double> frequency; ///< increasing [1/ns]
+    std::vector<double> amplitude; ///< mean amplitude of a discrete Fourier coefficient [MV]
 };
 
-/// Reads the list of {period, nsamples, gain, shaping, plane, wirelen, const, freqs, amps}, plain or
-/// compressed. Throws Error(Configuration) for an unreadable file, missing keys, an empty list, lists of
-/// different length, frequencies that do not increase, a negative amplitude, or a period or sample count that
-/// is not positive.
+/// Read a list of {period, nsamples, gain, shaping, plane, wirelen, const, freqs, amps}, plain or compressed.
+/// @throws Error(Configuration) for an unreadable file, a missing key, an empty list, lists of different
+/// lengths, frequencies that do not increase, a negative amplitude, or a period or sample count that is not
+/// positive
 std::vector<NoiseSpectrum> load_noise_spectra(const std::string& path);
 
 } // namespace spng

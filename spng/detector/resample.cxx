@@ -24,7 +24,7 @@ std::int64_t rational_length(std::int64_t length, double from, double to) {
                     {.what = "two sampling periods have no useful common multiple",
                      .where = {},
                      .seen = std::to_string(from) + " ns and " + std::to_string(to) + " ns",
-                     .expected = "positive periods in the ratio of small whole numbers",
+                     .expected = "positive periods in the ratio of small integers",
                      .hint = {}});
     }
     return result;
@@ -35,12 +35,12 @@ at::Tensor resample_spectrum(const at::Tensor& spectrum, std::int64_t n_from, st
     const at::Tensor scaled =
         spectrum.narrow(-1, 0, kept).mul(static_cast<double>(n_to) / static_cast<double>(n_from));
     if (n_to <= n_from) {
-        // A kept Nyquist bin stands for both signs of its frequency, each with half of what the inverse real
-        // transform takes from it: its real part, which is the mean of the two.
+        // A kept Nyquist bin holds both signs of its frequency. The inverse real transform uses its real
+        // part, the mean of the two.
         return scaled;
     }
     if (n_from % 2 == 0) {
-        scaled.narrow(-1, kept - 1, 1).mul_(0.5); // it gets a partner of negative frequency
+        scaled.narrow(-1, kept - 1, 1).mul_(0.5); // half of it moves to the negative frequency
     }
     return at::constant_pad_nd(scaled, {0, n_to / 2 + 1 - kept});
 }

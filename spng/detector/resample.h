@@ -1,6 +1,6 @@
 #pragma once
-// Fourier resampling between two sampling periods ("LMN" method): exact for signals without frequencies above
-// the lower of the two Nyquist frequencies, provided that the length is a whole number of both periods.
+// Fourier resampling between two sampling periods ("LMN" method). It is exact for signals without frequencies
+// above the lower of the two Nyquist frequencies if the length is a multiple of both periods.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,14 +8,15 @@
 
 namespace spng {
 
-/// The smallest length >= `length`, in samples of period `from`, that is a whole number of periods `to`.
-/// Periods in ns, taken to the ps. 1499 samples of 100 ns, to 500 ns: 1500.
-/// Throws Error(Configuration) when a period is not positive or that length exceeds 64 times `length` plus
-/// 65536: then the periods have no useful common multiple.
+/// Return the smallest length >= `length`, in samples of period `from`, that is a multiple of the period
+/// `to`: 1499 samples of 100 ns with `to` = 500 ns give 1500. Periods are in ns and are rounded to ps.
+/// @throws Error(Configuration) if a period is not positive, or if the result exceeds 64 `length` + 65536:
+/// then the periods have no useful common multiple
 std::int64_t rational_length(std::int64_t length, double from, double to);
 
-/// Real spectrum (..., n_from / 2 + 1) of n_from samples -> real spectrum (..., n_to / 2 + 1) of n_to samples
-/// that interpolate the same waveform (values keep their size; the inverse transform divides by n_to).
+/// Convert the spectrum of a real waveform of n_from samples, (..., n_from / 2 + 1), to that of n_to samples
+/// that interpolate it, (..., n_to / 2 + 1). Values of the waveform do not change; the inverse transform
+/// divides by n_to.
 at::Tensor resample_spectrum(const at::Tensor& spectrum, std::int64_t n_from, std::int64_t n_to);
 
 } // namespace spng

@@ -1,5 +1,5 @@
 #pragma once
-// The components that name a response: the field response file, and the electronics.
+// Components of the detector response: the field response file, and the electronics.
 
 #include "spng/core/component.h"
 #include "spng/detector/electronics_response.h"
@@ -43,8 +43,8 @@ struct ColdElecResponseConfig {
             field(&C::gain, "gain", "MV/e", Range{.low = 0, .low_is_open = true, .required = true},
                   "peak of the response to a short pulse, 14*wc.mV/wc.fC for example"),
             field(&C::shaping, "shaping", "ns", above(0), "nominal peaking time"),
-            field(&C::postgain, "postgain", "1", any(), "factor of the stages behind the shaper"),
-            field(&C::duration, "duration", "ns", above(0), "time for which the response is sampled"));
+            field(&C::postgain, "postgain", "1", any(), "gain of the stages behind the shaper"),
+            field(&C::duration, "duration", "ns", above(0), "length of the sampled response"));
     }
 };
 

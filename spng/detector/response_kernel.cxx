@@ -14,7 +14,7 @@ namespace spng {
 at::Tensor response_kernel(const at::Tensor& average, double period, const ColdElectronics& electronics,
                            const ResponseKernelConfig& config) {
     if (!(config.lsb > 0)) {
-        throw Error(ErrorKind::Configuration, {.what = "the digitiser has an impossible step",
+        throw Error(ErrorKind::Configuration, {.what = "invalid step of the digitiser",
                                                .where = "response kernel",
                                                .seen = std::to_string(config.lsb) + " V",
                                                .expected = "a positive voltage",
@@ -23,7 +23,7 @@ at::Tensor response_kernel(const at::Tensor& average, double period, const ColdE
     const auto electronics_samples =
         static_cast<std::int64_t>(std::llround(config.electronics_duration / period));
     const at::Tensor shape = sample_electronics_response(electronics, period, electronics_samples);
-    // Transforms at least as long as the linear convolution have nothing wrapped around in their product.
+    // Transforms at least as long as the linear convolution avoid the wrap-around of a cyclic one.
     const std::int64_t fine = rational_length(average.size(1) + electronics_samples - 1, period, config.tick);
     const auto ticks =
         static_cast<std::int64_t>(std::llround(static_cast<double>(fine) * period / config.tick));
@@ -32,7 +32,7 @@ at::Tensor response_kernel(const at::Tensor& average, double period, const ColdE
 
     constexpr double femtocoulomb_per_electron = 1.602176634e-4;
     constexpr double volt_per_millivolt = 1e-3;
-    // Currents count the (negative) charge of electrons: a collected electron is a positive signal.
+    // The factor -1 makes collected charge positive: currents count the negative charge of electrons.
     return waveform.mul(-period * femtocoulomb_per_electron * volt_per_millivolt / config.lsb);
 }
 

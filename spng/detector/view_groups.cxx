@@ -14,7 +14,7 @@ const Registration<ViewGroups> registration{{.type = "SPNGViewGroups",
                                              .kind = "service",
                                              .inputs = {},
                                              .outputs = {},
-                                             .text = "which channels become which rows of which tensor"}};
+                                             .text = "assignment of channels to the rows of tensors"}};
 
 } // namespace
 
@@ -63,7 +63,7 @@ void ViewGroups::prepare(Environment& environment) {
                 reject("groups",
                        group.view_names[view] + " with " + std::to_string(channels.size()) +
                            " channels beside " + group.view_names[0] + " with " + std::to_string(rows),
-                       "equally many channels in the views of a group", "put them in groups of their own");
+                       "the same count of channels in all views of a group", "put them in separate groups");
             }
             id = std::copy(channels.begin(), channels.end(), id);
         }
@@ -82,7 +82,7 @@ void ViewGroups::gather_channels() {
         }
     }
     std::sort(m_channels.begin(), m_channels.end());
-    // One channel on two anodes is one row; views that both hold it were rejected above.
+    // A channel of two anodes is one row. A channel in two views was rejected above.
     m_channels.erase(std::unique(m_channels.begin(), m_channels.end()), m_channels.end());
 }
 
@@ -94,7 +94,7 @@ const ViewGroup& ViewGroups::group(const std::string& wanted, const std::string&
         }
         names.push_back(group.name);
     }
-    throw Error(ErrorKind::Configuration, {.what = "no group of views of that name",
+    throw Error(ErrorKind::Configuration, {.what = "unknown group of views",
                                            .where = asking,
                                            .seen = "'" + wanted + "'",
                                            .expected = "a group of " + name().text() + ": " + joined(names),

@@ -1,8 +1,7 @@
 #pragma once
-// Which channels become which rows of which tensor. Views of equal shape are grouped in one tensor (view,
-// channel, tick), so that equal work is done at once: PDHD has an induction group (2, 800) with views U and
-// V, and a collection group (2, 480) with one view for each face. Views of several anodes may be in one
-// group.
+// Assignment of channels to the rows of tensors. Views of equal shape form one tensor (view, channel, tick),
+// so that equal work is done at once. ProtoDUNE-HD has an induction group (2, 800) with views U and V, and a
+// collection group (2, 480) with one view per face. A group may have views of several anodes.
 
 #include "spng/core/tensor_set.h"
 #include "spng/detector/anode.h"
@@ -24,11 +23,11 @@ struct NamedViewConfig {
         return std::make_tuple(field(&C::name, "name", "", required(), "name of the view"),
                                field(&C::plane, "plane", "", between(0, 2), "0 U, 1 V, 2 W"),
                                field(&C::faces, "faces", "", Range{.low = 0, .required = true},
-                                     "faces whose channels make the view, block after block"),
+                                     "faces of the view, one block of rows each"),
                                field(&C::order, "order", "", Range{.low = -1, .high = 1, .required = true},
                                      "of each block: +1 by increasing pitch, -1 reversed"),
                                field(&C::anode, "anode", "", any(),
-                                     "name of the view's AnodePlane component; empty: that of all views"));
+                                     "name of the view's AnodePlane component; empty: the common one"));
     }
 };
 
@@ -37,9 +36,9 @@ struct ViewGroupConfig {
     std::vector<NamedViewConfig> views;
     static constexpr auto fields() {
         using C = ViewGroupConfig;
-        return std::make_tuple(
-            field(&C::name, "name", "", required(), "name of the group"),
-            field(&C::views, "views", "", required(), "its views, all with equally many channels"));
+        return std::make_tuple(field(&C::name, "name", "", required(), "name of the group"),
+                               field(&C::views, "views", "", required(),
+                                     "views of the group, all with the same count of channels"));
     }
 };
 
@@ -50,7 +49,7 @@ struct ViewGroupsConfig {
         using C = ViewGroupsConfig;
         return std::make_tuple(
             field(&C::anode, "anode", "", not_empty(),
-                  "name of the AnodePlane component, for views that name none"),
+                  "name of the AnodePlane component of views without their own"),
             field(&C::groups, "groups", "", required(), "groups of views, each one tensor"));
     }
 };
@@ -65,16 +64,19 @@ struct ViewGroup {
 
 class ViewGroups : public ServiceWith<ViewGroupsConfig> {
 public:
-    /// Throws Error(Configuration) for views of one group that differ in their number of channels, a channel
-    /// in two views, or a name used twice.
+    /// @throws Error(Configuration) if views of one group have different counts of channels, a channel is in
+    /// two views, or a name is used twice
     void prepare(Environment& environment) override;
 
-    /// The anodes of all views, each once, in the order in which views name them.
+    /// Return the anodes of all views, each once, in the order in which views name them.
     const std::vector<const AnodePlane*>& anodes() const { return m_anodes; }
-    /// All channels of these anodes, ascending, also those that no view holds: the rows of output frames.
+    /// Return all channels of these anodes, ascending, including channels without a view: the rows of output
+    /// frames.
     const std::vector<int>& channels() const { return m_channels; }
     const std::vector<ViewGroup>& groups() const { return m_groups; }
-    /// Throws Error(Configuration) naming the nearest group and `asking`.
+    /// Return the group of that name.
+    /// @param asking  the component that uses it, named in errors
+    /// @throws Error(Configuration) if there is none; names the nearest
     const ViewGroup& group(const std::string& name, const std::string& asking) const;
 
 protected:

@@ -12,7 +12,7 @@
 namespace spng {
 namespace {
 
-/// Paths that hold at the same distance from the wire of interest.
+/// Paths at the same distance from the central wire.
 struct ImpactPosition {
     double distance = 0; ///< pitches, not negative
     std::vector<std::int64_t> paths;
@@ -38,9 +38,9 @@ std::vector<ImpactPosition> impact_positions(const PlaneResponse& plane, Average
     return positions;
 }
 
-/// (wire, path) weights.
+/// Return the weights (wire, path).
 at::Tensor average_weights(const std::vector<ImpactPosition>& positions, std::int64_t path_count) {
-    // The outermost position is the edge of the outermost region, so it must not open one more.
+    // The outermost position is the edge of the outermost region and must not start another region.
     const auto reach = static_cast<std::int64_t>(std::lround(positions.back().distance - 1e-3));
     at::Tensor weights = at::zeros({2 * reach + 1, path_count}, at::kDouble);
     auto weight = weights.accessor<double, 2>();

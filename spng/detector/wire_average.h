@@ -1,5 +1,5 @@
 #pragma once
-// Average of the field response over the width of each wire region: the response to charge spread evenly.
+// Average of the field response over the width of each wire region: the response to evenly spread charge.
 
 #include "spng/detector/field_response.h"
 
@@ -8,19 +8,19 @@
 namespace spng {
 
 enum class AverageMode {
-    rounded, ///< impact positions closer than a thousandth of the pitch are one
-    /// positions truncated to a hundredth of the pitch, as existing programs do: that splits some positions
-    /// in two and costs 0.5 % of the collected charge (../shared/docs/spng.md 5.1, D5)
+    rounded, ///< impact positions closer than a thousandth of the pitch are merged
+    /// positions are truncated to a hundredth of the pitch, as in the Wire-Cell Toolkit: this splits some
+    /// positions in two and costs 0.5 % of the collected charge (docs/physics-notes.md#field-response)
     compat
 };
 
-/// -> (wire, sample) float64, electron charges per ns for one electron; wires from the most negative to the
-/// most positive region, an odd number, the wire of interest in the middle row.
+/// Compute the average over each wire region (docs/physics-notes.md#field-response).
 ///
-/// Formula (../shared/docs/spng.md 5.1): the response at position p also holds at -p, the mean where both
-/// were calculated; a position owns the interval up to half-way to its neighbours, the outermost up to
-/// infinity; region w is [w - 1/2, w + 1/2] pitches, and its average is sum_p R_p |interval_p intersected
-/// with region w| / pitch.
+/// The response at position p is also used at -p; if both were calculated, their mean is used. A position
+/// covers the interval up to half-way to its neighbours, the outermost positions up to infinity. Region w is
+/// [w - 1/2, w + 1/2] pitches. Its average is sum_p R_p |interval_p intersected with region w| / pitch.
+/// @return (wire, sample) float64, for one electron [electron charges / ns]. The count of wires is odd; they
+/// go from the most negative to the most positive region, with the central wire in the middle row.
 at::Tensor average_over_wires(const PlaneResponse& plane, AverageMode mode = AverageMode::rounded);
 
 } // namespace spng

@@ -34,7 +34,7 @@ struct RowNumbers {
             }
         }
     }
-    /// The row of each wire of a plane, no_row where its channel is in no view.
+    /// Return the row of each wire of a plane; no_row if its channel is in no view.
     Rows of_wires(const WirePlane& plane) const {
         Rows rows;
         for (const Wire& wire : plane.wires) {
@@ -45,7 +45,7 @@ struct RowNumbers {
     }
 };
 
-/// A permutation that sorts by key, keeping the given order among equals (counting sort).
+/// Return the permutation that sorts by key and keeps the order of equal keys (counting sort).
 std::vector<std::uint32_t> stable_order(const std::vector<std::uint32_t>& order, const Rows& key,
                                         std::int32_t key_count) {
     std::vector<std::uint32_t> start(key_count + 1, 0);
@@ -66,7 +66,7 @@ at::Tensor int32_tensor(const Rows& values) {
     return tensor;
 }
 
-/// Position of each row among the targets; no_row for rows of other planes.
+/// Return the index of each row among the targets; no_row for rows of other planes.
 Rows target_positions(const std::vector<ChannelView>& views, int plane, Rows& target_rows) {
     Rows positions;
     for (const ChannelView& view : views) {

@@ -21,7 +21,7 @@ double length(Point2 vector) {
     return std::hypot(vector.y, vector.z);
 }
 
-/// The lists of the file, with the words that errors need.
+/// The lists of the file, with their location for errors.
 struct Store {
     explicit Store(const json& content, const JsonLocation& file)
         : location(file), anodes(json_list(content, "anodes", file)),
@@ -60,7 +60,8 @@ Wire read_wire(const Store& store, std::size_t index) {
 
 Point2 upward_span(const Wire& wire) {
     const Point2 span{wire.head.y - wire.tail.y, wire.head.z - wire.tail.z};
-    // x cross wire must have positive z, or positive y for wires along z; files differ in head and tail.
+    // x cross wire must have a positive z component, or a positive y for wires along z. Files differ in head
+    // and tail.
     const bool flip = std::abs(span.y) > 1e-6 * length(span) ? span.y < 0 : span.z > 0;
     return flip ? Point2{-span.y, -span.z} : span;
 }
@@ -75,7 +76,7 @@ void check_regular(const WirePlane& plane, const std::string& where) {
     for (int index = 0; index < plane.size(); ++index) {
         const Wire& wire = plane.wires[index];
         const Point2 span = upward_span(wire);
-        // Very short wires at the corners are badly measured: allow them the spacing tolerance.
+        // The direction of very short wires at the corners is imprecise: allow them the spacing tolerance.
         const double slant = std::abs(dot(span, plane.pitch_direction));
         if (slant > parallel_tolerance * length(span) && slant > spacing_tolerance * plane.pitch) {
             fail(where, "wires of a plane are not parallel", "wire ident " + std::to_string(wire.ident),
@@ -107,7 +108,7 @@ WirePlane read_plane(const Store& store, std::size_t plane_index) {
         const Point2 span = upward_span(plane.wires.back());
         sum = {sum.y + span.y, sum.z + span.z};
     }
-    // Long wires carry more weight, since their direction is better measured.
+    // Long wires have more weight, since their direction is more precise.
     plane.direction = {sum.y / length(sum), sum.z / length(sum)};
     plane.pitch_direction = {-plane.direction.z, plane.direction.y};
     std::stable_sort(plane.wires.begin(), plane.wires.end(), [&](const Wire& a, const Wire& b) {
@@ -116,7 +117,7 @@ WirePlane read_plane(const Store& store, std::size_t plane_index) {
     plane.first = pitch_coordinate(plane, plane.wires.front());
     plane.pitch = (pitch_coordinate(plane, plane.wires.back()) - plane.first) / (plane.size() - 1);
     if (!(plane.pitch > 0)) {
-        fail(location.text(), "wires of a plane lie on each other", "pitch 0", "a positive pitch");
+        fail(location.text(), "wires of a plane coincide", "pitch 0", "a positive pitch");
     }
     check_regular(plane, location.text());
     return plane;
@@ -175,7 +176,7 @@ WireSchema load_wires(const std::string& path) {
         schema.anodes.push_back(std::move(anode));
     }
     if (schema.anodes.empty()) {
-        fail(path, "a wire file holds no anode", "an empty list \"anodes\"", "at least one anode");
+        fail(path, "a wire file has no anode", "an empty list \"anodes\"", "at least one anode");
     }
     return schema;
 }

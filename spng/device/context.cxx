@@ -26,9 +26,9 @@ c10::Device choose(const std::string& asked, const std::string& where) {
     if (asked == "auto") {
         return auto_means_cuda() ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
     }
-    const int number = cuda_number(asked, where);
-    load_cuda_for(number, asked, where);
-    return {c10::kCUDA, static_cast<c10::DeviceIndex>(number)};
+    const int index = cuda_index(asked, where);
+    load_cuda_for(index, asked, where);
+    return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
 } // namespace
@@ -36,12 +36,12 @@ c10::Device choose(const std::string& asked, const std::string& where) {
 void Context::configured() {
     listed_devices(config().device, name().text() + ", key device");
     if (!config().memory_budget.empty() && memory_budget() == 0) {
-        reject("memory_budget", config().memory_budget, "more than nothing, such as 4GB; empty for no limit");
+        reject("memory_budget", config().memory_budget, "more than 0, such as 4GB; empty for no limit");
     }
     const std::string& share = config().share;
     if (share != "none" && share != "auto" && share.find('/') == std::string::npos) {
         reject("share", share, "none, auto, or a folder with a '/' in its name",
-               "./NAME is a folder beside you");
+               "for a folder in the current one, give ./NAME");
     }
 }
 

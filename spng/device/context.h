@@ -1,5 +1,6 @@
 #pragma once
-// Where and how precisely a job computes. One per job, of component type SPNGContext, shared by all nodes.
+// Device and precision of a job. Each job has one context, of component type SPNGContext, shared by all
+// nodes.
 
 #include "spng/core/component.h"
 
@@ -24,48 +25,49 @@ struct ContextConfig {
     static constexpr auto fields() {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
-                  "auto (CUDA where there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
-                  "the same. Several with commas, or cuda:all: events are spread over them"),
+                  "auto (CUDA if there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
+                  "the same. Several with commas, or cuda:all: spread the events over them"),
             field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),
-                  "exact: float32 throughout, repeats to the byte; fast: the network in bfloat16 where the "
+                  "exact: float32 throughout, repeats to the byte; fast: the network in bfloat16 if the "
                   "machine has instructions for it, on CUDA also TF32 convolutions and products"),
             field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
                   "floating type of the whole chain"),
             field(&ContextConfig::threads, "threads", "", between(0, 1024),
                   "threads inside one operation on the CPU; 0: cores / threads of the graph"),
             field(&ContextConfig::verbosity, "verbosity", "", between(0, 3),
-                  "log lines: 0 what -l and -L ask for, 1 info, 2 debug, 3 trace"),
+                  "log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace"),
             field(&ContextConfig::memory_budget, "memory_budget", "", any(),
-                  "tensor memory that the job may take on each device, such as 4GB; empty: no limit on the "
-                  "CPU, on CUDA 9/10 of what is free at the start"),
-            field(&ContextConfig::share, "share", "", not_empty(),
-                  "none; auto: take turns with other jobs of this user so that memory suffices for all; or "
-                  "the folder for it, with a / in its name, which several users can share"),
+                  "maximum tensor memory of the job on each device, such as 4GB; empty: no limit on the "
+                  "CPU, on CUDA 9/10 of the memory that is free at the start"),
+            field(
+                &ContextConfig::share, "share", "", not_empty(),
+                "none; auto: reserve memory and wait for other jobs of this user, so that memory suffices "
+                "for all; or a folder for reservations, with a / in its name, which several users can share"),
             field(&ContextConfig::share_timeout, "share_timeout", "s", at_least(0),
-                  "give up waiting for other jobs after so long; 0: never"),
+                  "maximum time to wait for other jobs; 0: no limit"),
             field(&ContextConfig::cuda_graph, "cuda_graph", "", one_of("auto", "on", "off"),
-                  "record the work of an event on the device once per shape of the readout and launch it as "
-                  "one; on: say so in a warning where it cannot be done; auto: only in the log"));
+                  "capture the device work of an event as a CUDA graph, once per shape of the readout, and "
+                  "launch it as one; if that is impossible, on gives a warning, auto a log line"));
     }
 };
 
 class Context : public ServiceWith<ContextConfig> {
 public:
-    /// Choose the device, loading the CUDA libraries if (and only if) one is asked for.
-    /// Throws Error(Device) when the device asked for is not there.
+    /// Choose the device. Load the CUDA libraries only if a CUDA device is requested.
+    /// @throws Error(Device) if the requested device does not exist
     void prepare(Environment&) override;
 
     c10::Device device() const { return m_device; }
-    /// Speed within the bars of precision=fast, rather than the same bytes each time.
+    /// Return true for precision=fast: faster within tested limits, without equal bytes in each run.
     bool fast() const { return config().precision == "fast"; }
     c10::ScalarType real() const { return m_real; }
     c10::ScalarType complex() const;
 
-    /// Bytes of tensor memory that the job may take on each device; 0: none was given.
+    /// Return the bytes of tensor memory that the job may take on each device; 0 if not configured.
     std::int64_t memory_budget() const;
 
-    /// Bytes that a network may take, where none were given to its own service; 0: no limit. For the job,
-    /// which knows what is left beside the rest, before the services are prepared.
+    /// Return the bytes that a network may take if its own service does not limit them; 0: no limit. The job
+    /// sets this before it prepares the services, from the memory left by the other nodes.
     std::int64_t network_budget() const { return m_network_budget; }
     void set_network_budget(std::int64_t bytes) { m_network_budget = bytes; }
 
@@ -78,7 +80,7 @@ private:
     std::int64_t m_network_budget = 0;
 };
 
-/// The name under which a job's context is configured.
+/// Component name of the context of a job.
 inline constexpr const char* context_name = "SPNGContext";
 
 } // namespace spng

@@ -9,7 +9,7 @@
 namespace spng {
 namespace {
 
-// CUresult of the driver's stable C interface; the ones that a user can do something about.
+// Values of CUresult, from the driver's stable C interface, that have a hint for the user.
 constexpr int success = 0;
 constexpr int stub_library = 34;
 constexpr int no_device = 100;
@@ -20,32 +20,32 @@ constexpr int unknown = 999;
 
 constexpr const char* driver_library = "libcuda.so.1";
 
-std::string words_for(const SharedLibrary& library, int error) {
-    const auto error_text = [&](const char* function) {
-        const auto words = library.find<int (*)(int, const char**)>(function);
+std::string error_text(const SharedLibrary& library, int error) {
+    const auto text_from = [&](const char* function) {
+        const auto get_text = library.find<int (*)(int, const char**)>(function);
         const char* text = nullptr;
-        return words != nullptr && words(error, &text) == success && text != nullptr ? std::string(text)
-                                                                                     : std::string();
+        return get_text != nullptr && get_text(error, &text) == success && text != nullptr ? std::string(text)
+                                                                                           : std::string();
     };
-    const std::string name = error_text("cuGetErrorName");
-    const std::string meaning = error_text("cuGetErrorString");
+    const std::string name = text_from("cuGetErrorName");
+    const std::string meaning = text_from("cuGetErrorString");
     return (name.empty() ? "error" : name) + " (" + std::to_string(error) + ")" +
            (meaning.empty() ? "" : ": " + meaning);
 }
 
 /// Call a function of the driver whose last argument is a device.
-/// @return whether there is such a device and function, and it succeeded
+/// @return true if the device and the function exist and the call succeeded
 template <class... Arguments>
-bool ask(const char* function, int device, Arguments... arguments) {
-    if (ask_cuda_driver().devices <= device) {
+bool query(const char* function, int device, Arguments... arguments) {
+    if (query_cuda_driver().devices <= device) {
         return false;
     }
     const SharedLibrary library(driver_library);
     const auto get_device = library.find<int (*)(int*, int)>("cuDeviceGet");
-    const auto asked = library.find<int (*)(Arguments..., int)>(function);
+    const auto get_value = library.find<int (*)(Arguments..., int)>(function);
     int handle = 0;
-    return get_device != nullptr && asked != nullptr && get_device(&handle, device) == success &&
-           asked(arguments..., handle) == success;
+    return get_device != nullptr && get_value != nullptr && get_device(&handle, device) == success &&
+           get_value(arguments..., handle) == success;
 }
 
 } // namespace
@@ -54,11 +54,11 @@ bool CudaDriver::has_no_device() const {
     return error == no_device;
 }
 
-CudaDriver ask_cuda_driver() {
+CudaDriver query_cuda_driver() {
     CudaDriver driver;
     const SharedLibrary library(driver_library);
     if (!library.is_open()) {
-        driver.library = library.problem();
+        driver.load_error = library.problem();
         return driver;
     }
     driver.present = true;
@@ -67,7 +67,7 @@ CudaDriver ask_cuda_driver() {
     const auto get_version = library.find<int (*)(int*)>("cuDriverGetVersion");
     if (initialise == nullptr || count_devices == nullptr) {
         driver.error = stub_library;
-        driver.said = "libcuda.so.1 has no cuInit or no cuDeviceGetCount";
+        driver.error_text = "libcuda.so.1 has no cuInit or no cuDeviceGetCount";
         return driver;
     }
     if (get_version == nullptr || get_version(&driver.version) != success) {
@@ -79,7 +79,7 @@ CudaDriver ask_cuda_driver() {
     }
     if (driver.error != success) {
         driver.devices = 0;
-        driver.said = words_for(library, driver.error);
+        driver.error_text = error_text(library, driver.error);
     }
     return driver;
 }
@@ -89,17 +89,17 @@ int compute_capability(int device) {
     constexpr int minor_attribute = 76;
     int major = 0;
     int minor = 0;
-    return ask<int*, int>("cuDeviceGetAttribute", device, &major, major_attribute) &&
-                   ask<int*, int>("cuDeviceGetAttribute", device, &minor, minor_attribute)
+    return query<int*, int>("cuDeviceGetAttribute", device, &major, major_attribute) &&
+                   query<int*, int>("cuDeviceGetAttribute", device, &minor, minor_attribute)
                ? 10 * major + minor
                : 0;
 }
 
 std::string uuid_of(int device) {
     std::array<unsigned char, 16> bytes{};
-    if (!ask<unsigned char*>("cuDeviceGetUuid_v2", device,
-                             bytes.data()) && // tells parts of a divided GPU apart
-        !ask<unsigned char*>("cuDeviceGetUuid", device, bytes.data())) {
+    // Version 2 distinguishes the parts of a divided GPU.
+    if (!query<unsigned char*>("cuDeviceGetUuid_v2", device, bytes.data()) &&
+        !query<unsigned char*>("cuDeviceGetUuid", device, bytes.data())) {
         return "";
     }
     std::string text = "GPU";
@@ -114,7 +114,7 @@ std::string uuid_of(int device) {
 
 std::int64_t total_memory_of(int device) {
     std::size_t total = 0;
-    return ask<std::size_t*>("cuDeviceTotalMem_v2", device, &total) ? static_cast<std::int64_t>(total) : 0;
+    return query<std::size_t*>("cuDeviceTotalMem_v2", device, &total) ? static_cast<std::int64_t>(total) : 0;
 }
 
 std::string cuda_driver_hint(const CudaDriver& driver) {
@@ -126,19 +126,19 @@ std::string cuda_driver_hint(const CudaDriver& driver) {
     case success:
     case no_device: {
         const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-        return visible == nullptr ? "check with nvidia-smi that the device is there" + cpu
+        return visible == nullptr ? "check the device with nvidia-smi" + cpu
                                   : "CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "': unset it" + cpu;
     }
     case stub_library:
         return "remove CUDA's folder of stubs from LD_LIBRARY_PATH" + cpu;
     case system_not_ready:
-        return "start nvidia-fabricmanager, or wait until it is up" + cpu;
+        return "start nvidia-fabricmanager, or wait until it runs" + cpu;
     case driver_mismatch:
-        return "libcuda.so.1 and the kernel's driver are of different versions: restart the machine after "
+        return "libcuda.so.1 and the kernel's driver have different versions: restart the machine after "
                "the update of the driver, or give the container the host's libcuda.so.1" +
                cpu;
     case compatibility_not_supported:
-        return "take CUDA's folder 'compat' from LD_LIBRARY_PATH, or update the driver" + cpu;
+        return "remove CUDA's folder 'compat' from LD_LIBRARY_PATH, or update the driver" + cpu;
     case unknown:
         return "load the kernel module nvidia-uvm (nvidia-modprobe -u), or give the container /dev/nvidia*" +
                cpu;

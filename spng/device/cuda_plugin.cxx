@@ -14,19 +14,19 @@
 namespace spng {
 namespace {
 
-/// Programs for one major version of CUDA run with every driver of that version or a newer one; the minor
-/// version does not matter.
+/// Check the version of the driver. A program for one major version of CUDA runs with every driver of that
+/// major version or a newer one; the minor version does not matter.
 void require_driver_for_runtime(const SharedLibrary& torch_cuda) {
     // A function of the CUDA runtime that libtorch_cuda links; it answers without a device.
     const auto runtime_version = torch_cuda.find<int (*)(int*)>("cudaRuntimeGetVersion");
     int needed = 0;
-    const int present = ask_cuda_driver().version;
+    const int present = query_cuda_driver().version;
     if (runtime_version == nullptr || runtime_version(&needed) != 0 || present == 0) {
-        return; // nothing to compare; CUDA itself will complain
+        return; // nothing to compare; CUDA reports the error
     }
     if (present / 1000 < needed / 1000) {
         throw Error(ErrorKind::Device,
-                    {.what = "the NVIDIA driver is too old for the CUDA that LibTorch was made for",
+                    {.what = "the NVIDIA driver is too old for the CUDA that LibTorch was built for",
                      .where = "libcuda.so.1",
                      .seen = "a driver for CUDA " + cuda_version_text(present),
                      .expected = "one for CUDA " + std::to_string(needed / 1000) +
@@ -39,7 +39,7 @@ void require_driver_for_runtime(const SharedLibrary& torch_cuda) {
 } // namespace
 
 int cuda_device_count() {
-    return ask_cuda_driver().devices;
+    return query_cuda_driver().devices;
 }
 
 void load_cuda_plugin() {
@@ -60,15 +60,15 @@ void load_cuda_plugin() {
     });
 }
 
-void load_cuda_for(int number, const std::string& asked, const std::string& where) {
-    const CudaDriver driver = ask_cuda_driver();
-    if (number >= driver.devices) {
+void load_cuda_for(int index, const std::string& asked, const std::string& where) {
+    const CudaDriver driver = query_cuda_driver();
+    if (index >= driver.devices) {
         const std::string devices = std::to_string(driver.devices) + " CUDA devices on this machine";
-        const std::string because = !driver.present     ? "; no driver: " + driver.library
-                                    : driver.error != 0 ? "; the driver says " + driver.said
+        const std::string because = !driver.present     ? "; no driver: " + driver.load_error
+                                    : driver.error != 0 ? "; the driver reports " + driver.error_text
                                                         : "";
         throw Error(ErrorKind::Device,
-                    {.what = "the CUDA device asked for is not there",
+                    {.what = "the requested CUDA device does not exist",
                      .where = where,
                      .seen = "'" + asked + "', " + devices + because,
                      .expected = driver.devices == 0 ? "cpu or auto"
@@ -90,9 +90,9 @@ void load_cuda_for(int number, const std::string& asked, const std::string& wher
 }
 
 bool auto_means_cuda() {
-    const CudaDriver driver = ask_cuda_driver();
+    const CudaDriver driver = query_cuda_driver();
     if (driver.error != 0 && !driver.has_no_device()) {
-        log::warn("device", "no CUDA device can be used: the driver says " + driver.said + "; " +
+        log::warn("device", "no CUDA device can be used: the driver reports " + driver.error_text + "; " +
                                 cuda_driver_hint(driver));
     }
     if (driver.devices == 0) {

@@ -1,29 +1,30 @@
 #pragma once
-// CUDA is a plugin: the program links no CUDA library. They are loaded when a CUDA device is asked for, so
-// that a machine without a GPU starts fast and stays small (design.md 3.6).
+// CUDA as a plugin: the program links no CUDA library and loads them only for a CUDA device. Programs on
+// machines without a GPU therefore start fast and stay small.
 
 #include <string>
 
 namespace spng {
 
-/// Number of CUDA devices by the driver alone (libcuda.so.1); 0 where there is no driver or no device. Loads
-/// no CUDA library of torch.
+/// Return the count of CUDA devices from the driver alone (libcuda.so.1); 0 without a driver or a device.
+/// Loads no CUDA library of LibTorch.
 int cuda_device_count();
 
-/// Load libtorch_cuda into the process; later calls do nothing. Must come before anything asks ATen about
-/// CUDA, because ATen caches its CUDA hooks at the first question. Throws Error(Device) when the library is
-/// missing (a CPU-only LibTorch, a --slim installation), does not load, or needs a newer driver.
+/// Load libtorch_cuda into the process; later calls do nothing. Call it before any use of ATen's CUDA
+/// interface, because ATen caches its CUDA hooks at the first use.
+/// @throws Error(Device) if the library is missing (a CPU-only LibTorch, a --slim installation), does not
+/// load, or needs a newer driver
 void load_cuda_plugin();
 
-/// Make sure that CUDA device `number` can be computed on, and load_cuda_plugin().
-/// @param asked  what the user wrote, for messages
-/// @param where  the key it was written in
-/// Throws Error(Device) that says which it is: no driver; a driver that does not start, in its own words; no
-/// device of that number; and what load_cuda_plugin() throws.
-void load_cuda_for(int number, const std::string& asked, const std::string& where);
+/// Load the CUDA libraries and check that CUDA device `index` can be used.
+/// @param asked  the device as the user wrote it, for messages
+/// @param where  the configuration key, for messages
+/// @throws Error(Device) naming the reason: no driver; a driver that does not start, with its own text; no
+/// device of that index; and as load_cuda_plugin()
+void load_cuda_for(int index, const std::string& asked, const std::string& where);
 
-/// Whether device=auto means CUDA device 0 here; loads what is needed where it does. Where a driver is there
-/// and its devices cannot be used, a warning says why.
+/// Return true if device=auto means CUDA device 0 on this machine, and load the CUDA libraries in that case.
+/// Log a warning with the reason if there is a driver but its devices cannot be used.
 bool auto_means_cuda();
 
 } // namespace spng

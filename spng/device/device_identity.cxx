@@ -13,9 +13,9 @@ DeviceIdentity identity_of(const std::string& device) {
     if (device == "cpu" || (device == "auto" && cuda_device_count() == 0)) {
         return {"host", std::max<std::int64_t>(device_memory(c10::kCPU).total, 0)};
     }
-    const int number = device == "auto" ? 0 : cuda_number(device, "device");
-    const std::string uuid = uuid_of(number);
-    return {uuid.empty() ? "cuda-" + std::to_string(number) : uuid, total_memory_of(number)};
+    const int index = device == "auto" ? 0 : cuda_index(device, "device");
+    const std::string uuid = uuid_of(index);
+    return {uuid.empty() ? "cuda-" + std::to_string(index) : uuid, total_memory_of(index)};
 }
 
 } // namespace spng

@@ -1,6 +1,5 @@
 #pragma once
-// By which name processes know a device that they share, and how much memory it has, before any CUDA library
-// of torch is loaded.
+// Name and memory of a device that processes share, without loading any CUDA library of LibTorch.
 
 #include <cstdint>
 #include <string>
@@ -8,12 +7,14 @@
 namespace spng {
 
 struct DeviceIdentity {
-    std::string name;              ///< "host", "GPU-<uuid>", or "cuda-N" where the driver does not tell
+    std::string name;              ///< "host", "GPU-<uuid>", or "cuda-N" if the driver has no UUID
     std::int64_t total_memory = 0; ///< bytes; 0: unknown
 };
 
-/// @param device  as a job names it: auto, cpu, cuda, cuda:N, gpuN. Numbers follow CUDA_VISIBLE_DEVICES, the
-///                name does not. Throws Error(Configuration) for another name.
+/// Return the identity of a device.
+/// @param device  as in a job: auto, cpu, cuda, cuda:N, gpuN. N follows CUDA_VISIBLE_DEVICES, the identity
+/// does not.
+/// @throws Error(Configuration) for another name
 DeviceIdentity identity_of(const std::string& device);
 
 } // namespace spng

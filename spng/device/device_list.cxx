@@ -37,7 +37,7 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
             reject("a device without a name", text, where);
         }
         if (name != "cpu" && name != "auto" && !is_all(name)) {
-            cuda_number(name, where);
+            cuda_index(name, where);
         }
         names.push_back(name);
     }
@@ -50,7 +50,7 @@ std::vector<std::string> listed_devices(const std::string& text, const std::stri
     return names;
 }
 
-int cuda_number(const std::string& name, const std::string& where) {
+int cuda_index(const std::string& name, const std::string& where) {
     const auto rest_behind = [&](std::string_view kind) -> std::optional<std::string_view> {
         return name.starts_with(kind) ? std::optional(std::string_view(name).substr(kind.size()))
                                       : std::nullopt;
@@ -61,16 +61,16 @@ int cuda_number(const std::string& name, const std::string& where) {
         return 0;
     }
     const std::string_view digits = rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "";
-    int number = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size() || number < 0) {
+    int index = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (error != std::errc{} || end != digits.data() + digits.size() || index < 0) {
         throw Error(ErrorKind::Configuration, {.what = "unknown device",
                                                .where = where,
                                                .seen = "'" + name + "'",
                                                .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN",
                                                .hint = {}});
     }
-    return number;
+    return index;
 }
 
 std::vector<std::string> replica_devices(const std::string& text, const std::string& where) {
@@ -89,8 +89,8 @@ std::vector<std::string> replica_devices(const std::string& text, const std::str
                          .expected = "cpu or auto",
                          .hint = "use -A device=cpu, or check the driver with nvidia-smi"});
         }
-        for (int number = 0; number < present; ++number) {
-            devices.push_back("cuda:" + std::to_string(number));
+        for (int index = 0; index < present; ++index) {
+            devices.push_back("cuda:" + std::to_string(index));
         }
     }
     return devices;

@@ -1,5 +1,5 @@
 #pragma once
-// The devices that a job spreads its events over, as users write them: `auto`, `cpu`, `cuda:1`, `cuda:all`,
+// Parse the devices over which a job spreads its events: `auto`, `cpu`, `cuda:1`, `cuda:all`,
 // `cuda:0,cuda:1`, `cpu,cpu`.
 
 #include <string>
@@ -7,20 +7,20 @@
 
 namespace spng {
 
-/// The names between the commas; `cuda:all` stays as it is. Asks no device.
+/// Return the names between the commas; `cuda:all` stays unchanged. Does not query any device.
 /// @param where  component and key, for the message
-/// Throws Error(Configuration) for a name that is none of a device, and for names of different kinds: events
-/// are handed to whichever device is free, so their results would depend on timing.
+/// @throws Error(Configuration) for an invalid name, and for devices of different kinds: each event goes to
+/// the next free device, so results would depend on timing
 std::vector<std::string> listed_devices(const std::string& text, const std::string& where);
 
-/// The number of a CUDA device by its name: "cuda" and "gpu" are 0; "cuda:2", "gpu:2", "gpu2" are 2.
-/// @param where  as above
-/// Throws Error(Configuration) for anything else.
-int cuda_number(const std::string& name, const std::string& where);
+/// Return the index of a CUDA device from its name: "cuda" and "gpu" are 0; "cuda:2", "gpu:2", "gpu2" are 2.
+/// @param where  component and key, for the message
+/// @throws Error(Configuration) for any other name
+int cuda_index(const std::string& name, const std::string& where);
 
-/// One name per replica of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices that the
-/// driver shows. A device that is named twice gets two replicas.
-/// Throws as listed_devices, and Error(Device) where `cuda:all` finds no device.
+/// Return one name per replica of the graph: the list with `cuda:all` (or `gpu:all`) replaced by all devices
+/// of the driver. A device that is named twice gets two replicas.
+/// @throws Error(Device) if `cuda:all` finds no device, and as listed_devices()
 std::vector<std::string> replica_devices(const std::string& text, const std::string& where);
 
 } // namespace spng

@@ -10,8 +10,8 @@
 namespace spng {
 namespace {
 
-/// Streams that were given back, by device. The device's own pool would give another one of its 32 streams
-/// each time.
+/// Streams that were given back, by device. LibTorch's pool would return another one of its 32 streams each
+/// time.
 class FreeStreams {
 public:
     c10::Stream take(c10::Device device) {

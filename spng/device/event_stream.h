@@ -1,6 +1,6 @@
 #pragma once
-// One stream per event in flight: all work of an event is queued on its own stream, so that events overlap on
-// the device and no tensor of an event ever crosses to another stream (docs/decisions/streams.md).
+// One stream per event in flight: all work of an event is queued on its own stream. Events therefore overlap
+// on the device, and no tensor of an event crosses to another stream (docs/decisions/streams.md).
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
@@ -14,15 +14,15 @@ namespace spng {
 
 class EventStream {
 public:
-    /// Takes a stream that no other EventStream of this device holds; on the CPU there is nothing to take. A
-    /// stream given back is taken again first: LibTorch keeps the memory of freed tensors for the stream that
-    /// they were made on, so that a fresh stream for every event would need fresh memory for every event.
+    /// Take a stream that no other EventStream of this device holds; do nothing on the CPU. Streams that were
+    /// given back are reused first: LibTorch keeps the memory of freed tensors for the stream of their
+    /// allocation, so a fresh stream for every event would need fresh memory for every event.
     explicit EventStream(c10::Device device);
     ~EventStream();
     EventStream(const EventStream&) = delete;
     EventStream& operator=(const EventStream&) = delete;
 
-    /// While it lives, work of this thread goes to the event's stream.
+    /// Scope guard: work of this thread goes to the event's stream.
     class Guard {
     public:
         explicit Guard(const EventStream& stream);
@@ -31,15 +31,15 @@ public:
         std::optional<c10::StreamGuard> m_guard;
     };
 
-    /// A mark behind all work queued so far: its synchronize() waits for that work, and for nothing queued
-    /// later or elsewhere. Null on the CPU, where there is nothing to wait for.
+    /// Return a device event behind all work queued so far. Its synchronize() waits for that work, and for
+    /// nothing queued later or elsewhere. Null on the CPU.
     std::shared_ptr<const c10::Event> mark() const;
 
 private:
     std::optional<c10::Stream> m_stream;
 };
 
-/// Wait for all work queued on the device: what was prepared on the default stream is then visible to every
+/// Wait for all work queued on the device. Tensors prepared on the default stream are then visible to every
 /// stream.
 void wait_for_device(c10::Device device);
 

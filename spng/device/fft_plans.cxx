@@ -9,7 +9,7 @@ class CudaPlanCache : public FftPlanCache {
 public:
     explicit CudaPlanCache(c10::DeviceIndex device) : m_device(device) {}
     std::int64_t size() const override { return at::detail::getCUDAHooks().cuFFTGetPlanCacheSize(m_device); }
-    void set_most(std::int64_t plans) override {
+    void set_max(std::int64_t plans) override {
         at::detail::getCUDAHooks().cuFFTSetPlanCacheMaxSize(m_device, plans);
     }
     void clear() override { at::detail::getCUDAHooks().cuFFTClearPlanCache(m_device); }
@@ -25,11 +25,11 @@ std::unique_ptr<FftPlanCache> fft_plan_cache(c10::Device device) {
 }
 
 std::int64_t bound_fft_plans(FftPlanCache& cache) {
-    const std::int64_t most = 2 * cache.size();
-    if (most > 0) {
-        cache.set_most(most);
+    const std::int64_t max_plans = 2 * cache.size();
+    if (max_plans > 0) {
+        cache.set_max(max_plans);
     }
-    return most;
+    return max_plans;
 }
 
 } // namespace spng

@@ -11,7 +11,7 @@
 namespace spng {
 
 void load_kernel_library() {
-    const std::string instead = "; compositions of LibTorch's operations take their place";
+    const std::string instead = "; using compositions of LibTorch's operations";
     const char* wanted = std::getenv("SPNG_CUDA_KERNELS");
     if (wanted != nullptr && std::string_view(wanted) == "no") {
         log::info("device", "own CUDA kernels are switched off by SPNG_CUDA_KERNELS=no" + instead);
@@ -20,7 +20,7 @@ void load_kernel_library() {
     const std::string own_file = SharedLibrary::file_of(&load_kernel_library);
     if (own_file.empty()) {
         log::warn("device",
-                  "own CUDA kernels are not looked for, since this library does not know its file" + instead);
+                  "own CUDA kernels are not loaded, since the file of this library is unknown" + instead);
         return;
     }
     const auto file = std::filesystem::path(own_file).parent_path() / "libWireCellSpngCuda.so";

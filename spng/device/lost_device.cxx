@@ -9,7 +9,7 @@
 namespace spng {
 namespace {
 
-/// Waiting is rejected, and the device is well, while another thread records a CUDA graph.
+/// Return true if waiting failed only because another thread captures a CUDA graph. The device then works.
 bool speaks_of_capture(const std::string& text) {
     return text.find("captur") != std::string::npos;
 }
@@ -33,7 +33,7 @@ std::optional<Error> lost_device_error(c10::Device device, const Error& failure)
                      {.what = "the device " + device.str() + " stopped working",
                       .where = failure.text().where,
                       .seen = reason,
-                      .expected = "a device that answers; no further event can be worked on",
+                      .expected = "a working device; no further event can be processed",
                       .hint = "the events completed before are in the output; see the system's log for the "
                               "cause (dmesg | grep -i xid, nvidia-smi), then run the rest again"});
     }

@@ -1,7 +1,7 @@
 #pragma once
-// A device that fails while it is used (a kernel that ran into a fault, a card that fell off the bus) stays
-// unusable for the whole process: every later call fails too. Such a failure must end the run rather than be
-// counted as that of one event.
+// Detect a lost device. A device that fails during use (a fault in a kernel, a card that fell off the bus)
+// stays unusable for the whole process: every later call fails too. Such a failure must end the run; it must
+// not count as the failure of one event.
 
 #include "spng/core/error.h"
 
@@ -11,10 +11,10 @@
 
 namespace spng {
 
-/// After a failure: ask the device whether it still works, by waiting for it.
-/// @param failure  what an event failed with
-/// @return nothing when the device answers (or is the CPU): the failure is then the event's own; else the
-///         error to report, with the device's own words and the place of `failure`
+/// Check after a failed event, by waiting for the device, whether the device still works.
+/// @param failure  the error of the event
+/// @return nothing if the device works or is the CPU: the failure belongs to the event. Else the error to
+/// report, with the device's own text and the location of `failure`.
 std::optional<Error> lost_device_error(c10::Device device, const Error& failure);
 
 } // namespace spng

@@ -219,7 +219,7 @@ std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& w
     }
     if (window) {
         const std::int64_t total = window->total(choice.events_in_flight);
-        text += "memory: of a long readout each window of " + std::to_string(window->ticks) +
+        text += "memory: of a long readout each readout window of " + std::to_string(window->ticks) +
                 " ticks is an event: " + summary(*window, choice) +
                 (budget > 0 && total > budget ? ", more than the budget; a shorter -A window= takes less\n"
                                               : "\n");

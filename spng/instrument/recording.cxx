@@ -51,7 +51,7 @@ const SpngRecorder& recorder_of_build(const std::string& where) {
 std::string other_tool() {
     const char* const path = std::getenv(injection_variable);
     if (path != nullptr && *path != '\0' && !is_recorder(path)) {
-        return std::string(injection_variable) + "=" + path;
+        return std::string(injection_variable).append("=").append(path);
     }
     const char* const session = std::getenv("NSYS_PROFILING_SESSION_ID");
     return session == nullptr ? "" : std::string("NSYS_PROFILING_SESSION_ID=") + session;

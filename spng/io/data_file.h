@@ -24,8 +24,8 @@ struct DataFile {
 
 /// Compute the checksum of a file that find_data_file() found.
 /// @param role  "model", ...
-/// @throws Error(Configuration) if the file cannot be read, or if it lies in the project's own data folder and
-/// differs from its entry in SHA256SUMS
+/// @throws Error(Configuration) if the file cannot be read, or if it lies in the project's own data folder
+/// and differs from its entry in SHA256SUMS
 DataFile identify_data_file(const std::string& role, const std::filesystem::path& path);
 
 /// Throw Error(Configuration) if `file` lies in `folder` and differs from its entry in SHA256SUMS there.

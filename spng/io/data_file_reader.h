@@ -20,7 +20,8 @@ public:
                                         : data_file_if_found(data_file_name());
     }
 
-    /// Return the identity of the file. Empty before prepare(), and for a component configured without a file.
+    /// Return the identity of the file. Empty before prepare(), and for a component configured without a
+    /// file.
     const std::optional<DataFile>& data_file() const { return m_data_file; }
 
 protected:

@@ -22,8 +22,8 @@ std::optional<std::vector<fs::path>>& chosen_search_path() {
     return folders;
 }
 
-/// Return the folders of this library and of the program. They differ if the library is installed elsewhere or
-/// linked into another program.
+/// Return the folders of this library and of the program. They differ if the library is installed elsewhere
+/// or linked into another program.
 std::vector<fs::path> own_locations() {
     std::vector<fs::path> locations;
     std::error_code problem;
@@ -150,7 +150,7 @@ fs::path own_folder(const std::string& name) {
 }
 
 fs::path find_file(const std::string& name, const std::vector<fs::path>& more, const std::string& what) {
-    std::vector<fs::path> folders{fs::path{}}; // the empty path stands for the current folder
+    std::vector<fs::path> folders{fs::path{}}; // the empty path is the current folder
     if (!fs::path(name).is_absolute()) {
         folders.insert(folders.end(), search_path().begin(), search_path().end());
         folders.insert(folders.end(), more.begin(), more.end());

@@ -8,8 +8,8 @@
 
 namespace spng {
 
-/// Set the folders to search before the project's own ones. The default is WIRECELL_PATH; the program puts the
-/// folders of -P before it. Not thread-safe: call it before the first search.
+/// Set the folders to search before the project's own ones. The default is WIRECELL_PATH; the program puts
+/// the folders of -P before it. Not thread-safe: call it before the first search.
 void set_search_path(std::vector<std::filesystem::path> folders);
 const std::vector<std::filesystem::path>& search_path();
 

@@ -14,8 +14,8 @@ bool is_same(const fs::path& left, const fs::path& right) {
     if (fs::exists(left, problem) && fs::exists(right, problem)) {
         return fs::is_regular_file(left, problem) && fs::equivalent(left, right, problem) && !problem;
     }
-    // Ignore names that cannot be resolved (circular links, a folder without permission): opening them reports
-    // the reason.
+    // Ignore names that cannot be resolved (circular links, a folder without permission): opening them
+    // reports the reason.
     const fs::path resolved = fs::weakly_canonical(fs::absolute(output_path(left).path), problem);
     return !problem && resolved == fs::weakly_canonical(fs::absolute(output_path(right).path), problem) &&
            !problem;

@@ -19,8 +19,8 @@ struct TickInfo {
 
 // Every function throws Error(Input) with `where` (file and member) for an invalid array.
 
-/// Convert samples (channel, tick), at least one of each, to int16 or float32. Values are preserved; float64 is
-/// rounded.
+/// Convert samples (channel, tick), at least one of each, to int16 or float32. Values are preserved; float64
+/// is rounded.
 at::Tensor samples_of(const at::Tensor& array, const std::string& where);
 
 /// Convert channel ids (channel): integers, all different.

@@ -15,7 +15,8 @@ namespace spng {
 /// Reads the events of a frame file one by one; no more than one event is in memory.
 ///
 /// The file is a .npz, .tar, .tar.gz or .tar.bz2 with these members, in any order within an event:
-///   frame_<tag>_<ident>.npy     (channel, tick) int16 or float32. Other integers and bool become int16 if all
+///   frame_<tag>_<ident>.npy     (channel, tick) int16 or float32. Other integers and bool become int16 if
+///   all
 ///                               fit, else float32 if all are representable; float16, float64 become float32
 ///   channels_<tag>_<ident>.npy  (channel) integers
 ///   tickinfo_<tag>_<ident>.npy  (3) start [ns], tick [ns], tbin
@@ -31,11 +32,11 @@ public:
     explicit FrameReader(const std::filesystem::path& path, std::vector<std::string> tags = {"*"});
 
     /// Return the next event, its traces in the order in which their tags first appear; nothing at the end of
-    /// the file. The call after an error continues with the following event, or returns nothing if the archive
-    /// itself is damaged.
-    /// @throws Error(Input) naming file and member for an unusable event: channels or tick information missing
-    /// or contradicting the samples, no channels or ticks, repeated channels, no trace of an accepted tag, a
-    /// damaged array
+    /// the file. The call after an error continues with the following event, or returns nothing if the
+    /// archive itself is damaged.
+    /// @throws Error(Input) naming file and member for an unusable event: channels or tick information
+    /// missing or contradicting the samples, no channels or ticks, repeated channels, no trace of an accepted
+    /// tag, a damaged array
     std::optional<Frame> next();
 
     /// Return true if the last event of the file has been returned. False before the first one, when this is

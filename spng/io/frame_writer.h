@@ -12,8 +12,8 @@ namespace spng {
 ///
 /// Members of an event: for each tag frame_, channels_, tickinfo_ and, if there is a summary, summary_; then
 /// the chanmask_ members that are not empty (see FrameReader); then its notes, if any, as
-/// notes_spng_<ident>.npy, the bytes of a JSON object. Arrays have C order and little-endian bytes; samples keep
-/// their type. Equal events give equal bytes.
+/// notes_spng_<ident>.npy, the bytes of a JSON object. Arrays have C order and little-endian bytes; samples
+/// keep their type. Equal events give equal bytes.
 ///
 /// All names have three parts or more, since WCT's FrameFileSource (sio/src/FrameFileSource.cxx) ends the job
 /// at any other name. It skips the notes.
@@ -29,8 +29,8 @@ public:
 
     /// Append one event.
     /// @throws Error(Internal), before writing, for a frame that contradicts its description in frame.h
-    /// @throws Error(Output) with path, bytes and reason if writing fails; the file is then removed, and close()
-    /// does nothing
+    /// @throws Error(Output) with path, bytes and reason if writing fails; the file is then removed, and
+    /// close() does nothing
     void write(const Frame& frame);
 
     /// Complete the file and give it its name, also without any event.

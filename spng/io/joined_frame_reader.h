@@ -13,19 +13,19 @@ namespace spng {
 /// Reads events whose channels are spread over several files, such as one file per anode. Event i of the
 /// result consists of event i of every file.
 ///
-/// Events are joined if they have the same ident, the same ticks (start, period, first tick, count), one sample
-/// type and no common channel. If each file has a single tag, the tags may differ and the result has the tag of
-/// the first file; else all files must have the same tags. Rows are in the order of the files. Channel masks
-/// are joined. A summary is kept if all files have one. With one file this is FrameReader.
+/// Events are joined if they have the same ident, the same ticks (start, period, first tick, count), one
+/// sample type and no common channel. If each file has a single tag, the tags may differ and the result has
+/// the tag of the first file; else all files must have the same tags. Rows are in the order of the files.
+/// Channel masks are joined. A summary is kept if all files have one. With one file this is FrameReader.
 class JoinedFrameReader {
 public:
     /// @param paths  at least one; see FrameReader for `tags` and exceptions
     JoinedFrameReader(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& tags);
 
-    /// Return the next event; nothing if all files have ended. The call after an error continues with the next
-    /// event of every file, so that one damaged event does not shift the others.
-    /// @throws Error(Input) naming the files if one ends before the others or their events cannot be joined, and
-    /// as FrameReader::next()
+    /// Return the next event; nothing if all files have ended. The call after an error continues with the
+    /// next event of every file, so that one damaged event does not shift the others.
+    /// @throws Error(Input) naming the files if one ends before the others or their events cannot be joined,
+    /// and as FrameReader::next()
     std::optional<Frame> next();
 
     /// Return true if the last event of all files has been returned; false if this is not known yet.

@@ -27,12 +27,12 @@ std::size_t find_deep_nesting(const std::string& text);
 std::string position_text(const std::string& text, std::size_t offset);
 
 /// Read one JSON document from a plain or compressed file.
-/// @throws Error(Configuration) as read_compressed_file(), and with line and column if the content is not JSON
-/// or nests too deeply
+/// @throws Error(Configuration) as read_compressed_file(), and with line and column if the content is not
+/// JSON or nests too deeply
 nlohmann::json load_json_file(const std::string& path);
 
-/// Location of a value in a JSON document. Composes its text only for an error. The viewed strings must outlive
-/// the location.
+/// Location of a value in a JSON document. Composes its text only for an error. The viewed strings must
+/// outlive the location.
 struct JsonLocation {
     std::string_view file;
     std::string_view list = {}; ///< name of the list with the object; empty for the top of the document

@@ -1,4 +1,4 @@
-// All kernels as one unit: one compilation and one image for each kind of device.
+// All kernels in one translation unit: one compilation and one module per kind of device.
 
 #include "spng/kernels/baseline.cu"
 #include "spng/kernels/bit_ticks.cu"

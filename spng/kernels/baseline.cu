@@ -1,11 +1,12 @@
-// int16 or real waveforms less their median, padded with zeros (spng/nodes/decon/baseline.h): one block for each
-// row, which is read from memory once.
+// Subtract the median from int16 or real waveforms and pad them with zeros (spng/nodes/decon/baseline.h). One
+// block per row; each row is read from memory once.
 
 #include "spng/kernels/selection.cuh"
 
 namespace spng::kernels {
 
-/// int16 is exact in any real type; float64 must not be rounded before the baseline is off.
+/// Type of the difference: int16 is exact in any real type; float64 must not be rounded before the
+/// subtraction.
 template <class Sample, class Result>
 struct Difference {
     using Type = Result;

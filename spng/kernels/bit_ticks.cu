@@ -1,10 +1,10 @@
-// Masks to words and back (spng/nodes/coincidence/bit_ticks.h).
+// Pack masks into words and unpack them (spng/nodes/coincidence/bit_ticks.h).
 
 #include "spng/kernels/bit_words.cuh"
 
 namespace spng::kernels {
 
-/// The rows of a block in turn: flags_of(row) gives a function of the tick, asked for ticks of the row only.
+/// Pack the rows of a block. flags_of(row) returns a function of the tick, called only for ticks of the row.
 template <class FlagsOf>
 SPNG_DEVICE void pack_words(Index rows, Index ticks, Word* packed, FlagsOf flags_of) {
     const Index words = words_for(ticks);
@@ -30,8 +30,8 @@ SPNG_KERNEL unpack_ticks(const Word* __restrict__ packed, Index rows, Index tick
     }
 }
 
-/// x > pedestal + factor rms + nominal, in the order of operations that the CPU has; never for rows that are
-/// not good.
+/// Pack x > pedestal + factor rms + nominal, with the CPU's order of operations. Rows that are not good give
+/// 0.
 template <class Real>
 SPNG_DEVICE void pack_above(const Real* waveforms, Index rows, Index row_stride, Index ticks, const Real* rms,
                             Real factor, const Real* pedestal, Real nominal, const bool* good, Word* packed) {

@@ -1,12 +1,12 @@
 #pragma once
-// Reductions over the threads that share a row, a block's or a warp's, in an order that depends on nothing
-// but their number, so that results repeat to the byte.
+// Reductions over the threads of a block or of a warp that share a row. The order depends only on the count
+// of threads, so that results repeat to the byte.
 
 #include "spng/kernels/row_sum.cuh"
 
 namespace spng::kernels {
 
-// Everything that is reduced passes through shared memory as one word.
+// Every reduced value passes through shared memory as one word.
 SPNG_DEVICE Word to_word(unsigned value) {
     return value;
 }
@@ -65,7 +65,7 @@ struct Smaller {
     }
 };
 
-/// The values of a warp's lanes combined; every lane gets the result.
+/// Combine the values of a warp's lanes; every lane gets the result.
 template <class T, class Combine>
 SPNG_DEVICE T over_warp(T value, Combine combine) {
     for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2) {
@@ -75,7 +75,7 @@ SPNG_DEVICE T over_warp(T value, Combine combine) {
 }
 
 #if defined(SPNG_KERNEL_EMULATION) || __CUDA_ARCH__ >= 800
-// One instruction for five steps.
+// One instruction instead of five steps.
 SPNG_DEVICE unsigned over_warp(unsigned value, Add) {
     return __reduce_add_sync(all_lanes, value);
 }
@@ -84,13 +84,13 @@ SPNG_DEVICE int over_warp(int value, Smaller) {
 }
 #endif
 
-/// A block that shares a row. One barrier for each reduction: the partial results alternate between two
-/// places, so that a warp may write the next ones while another still reads these.
+/// Reduction over a block that shares a row. Each reduction has one barrier: partial results alternate
+/// between two buffers, so that a warp may write the next ones while another still reads these.
 class BlockReduction {
 public:
-    static constexpr unsigned threads = block_threads; ///< that share a row
+    static constexpr unsigned threads = block_threads; ///< threads that share a row
 
-    /// All threads of the block make one of these, from the same shared memory.
+    /// Construct it in all threads of the block, from the same shared memory.
     SPNG_DEVICE explicit BlockReduction(SharedMemory& memory)
         : m_partial(memory.take<Word>(reduction_words)) {}
 
@@ -98,13 +98,13 @@ public:
     static SPNG_DEVICE Index first_row() { return blockIdx.x; }
     static SPNG_DEVICE Index row_step() { return gridDim.x; }
 
-    /// Shared memory for so many samples of the row.
+    /// Take shared memory for so many samples of the row.
     template <class T>
     static SPNG_DEVICE SharedArray<T> room(SharedMemory& memory, Index samples) {
         return memory.take<T>(samples);
     }
 
-    /// Each value combined over all threads of the block; every thread gets the result.
+    /// Combine each value over all threads of the block; every thread gets the result.
     template <int Count, class T, class Combine>
     SPNG_DEVICE void operator()(T (&values)[Count], Combine combine) {
         static_assert(Count <= int{reduction_values}, "room for the partial results");
@@ -113,9 +113,9 @@ public:
         }
         const Index place = m_second ? reduction_words / 2 : 0;
         m_second = !m_second;
-        if (lane_number() == 0) {
+        if (lane_index() == 0) {
             for (int k = 0; k < Count; ++k) {
-                m_partial[place + k * block_warps + warp_number()] = to_word(values[k]);
+                m_partial[place + k * block_warps + warp_index()] = to_word(values[k]);
             }
         }
         __syncthreads();
@@ -134,7 +134,7 @@ private:
     bool m_second = false;
 };
 
-/// The same for a warp that has a row of its own, for rows so short that most of a block's time would pass at
+/// Reduction over a warp that has its own row. For short rows, for which a block would spend most time at
 /// barriers.
 class WarpReduction {
 public:
@@ -142,13 +142,13 @@ public:
 
     SPNG_DEVICE explicit WarpReduction(SharedMemory& /*memory*/) {}
 
-    static SPNG_DEVICE unsigned thread() { return lane_number(); }
+    static SPNG_DEVICE unsigned thread() { return lane_index(); }
     static SPNG_DEVICE Index first_row() { return first_row_of_warp(); }
     static SPNG_DEVICE Index row_step() { return rows_of_grid(); }
 
     template <class T>
     static SPNG_DEVICE SharedArray<T> room(SharedMemory& memory, Index samples) {
-        return memory.take<T>(block_warps * samples).part(warp_number() * samples, samples);
+        return memory.take<T>(block_warps * samples).part(warp_index() * samples, samples);
     }
 
     template <int Count, class T, class Combine>

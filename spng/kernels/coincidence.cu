@@ -4,15 +4,15 @@
 
 namespace spng::kernels {
 
-/// Neighbouring words of a row, loaded by one instruction.
+/// Adjacent words of a row, loaded by one instruction.
 template <unsigned Count>
 struct alignas(Count * sizeof(Word)) Words {
     Word word[Count];
 };
 
-/// One block for each target: its warps share the cells, the lanes of a warp are words. What the warps found
-/// is combined in shared memory, so that no atomic operation is needed.
-/// @tparam Count  words of a lane: 1, or 2 where rows have an even number of words; half a warp then has a
+/// Find the crossings of one target per block. The warps share the cells; the lanes of a warp are words. The
+/// results of the warps are combined in shared memory without atomic operations.
+/// @tparam Count  words per lane: 1, or 2 for rows with an even count of words; then half a warp processes a
 /// cell
 template <unsigned Count>
 SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, const int* offsets,
@@ -24,7 +24,7 @@ SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, cons
         const unsigned first = offsets[target];
         const unsigned past = offsets[target + 1];
         for (unsigned begin = 0; begin < words; begin += warp_threads) {
-            const unsigned word = begin + lane_number() % lanes_of_cell * Count;
+            const unsigned word = begin + lane_index() % lanes_of_cell * Count;
             Words<Count> mine = {};
             if (word < words) {
                 const unsigned own = first + threadIdx.x / lanes_of_cell;
@@ -43,42 +43,43 @@ SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, cons
                 if constexpr (Count == 2) {
                     mine.word[k] |= __shfl_xor_sync(all_lanes, mine.word[k], lanes_of_cell);
                 }
-                if (lane_number() < lanes_of_cell) {
-                    found[warp_number() * warp_threads + lane_number() * Count + k] = mine.word[k];
+                if (lane_index() < lanes_of_cell) {
+                    found[warp_index() * warp_threads + lane_index() * Count + k] = mine.word[k];
                 }
             }
             __syncthreads();
-            if (warp_number() == 0 && begin + lane_number() < words) {
+            if (warp_index() == 0 && begin + lane_index() < words) {
                 Word all = 0;
                 for (unsigned warp = 0; warp < block_warps; ++warp) {
-                    all |= found[warp * warp_threads + lane_number()];
+                    all |= found[warp * warp_threads + lane_index()];
                 }
-                crossing[target * words + begin + lane_number()] = all;
+                crossing[target * words + begin + lane_index()] = all;
             }
             __syncthreads();
         }
     }
 }
 
-/// @param packed  rows times words is below 2^32; at a multiple of 16 bytes where `words` is even
-/// @param pairs   two rows for each cell, each of 32 bits, the first one's lowest
+/// @param packed  rows times words is below 2^32; aligned to 16 bytes if `words` is even
+/// @param pairs   two rows per cell, 32 bits each, the first one in the low bits
 SPNG_KERNEL coincidence(const Word* __restrict__ packed, Index words, const int* __restrict__ offsets,
                         const Word* __restrict__ pairs, Index targets, Word* __restrict__ crossing) {
-    const auto number = static_cast<unsigned>(words);
-    if (number % 2 == 0) {
-        coincidence_of_targets<2>(packed, number, offsets, pairs, targets, crossing);
+    const auto row_words = static_cast<unsigned>(words);
+    if (row_words % 2 == 0) {
+        coincidence_of_targets<2>(packed, row_words, offsets, pairs, targets, crossing);
     } else {
-        coincidence_of_targets<1>(packed, number, offsets, pairs, targets, crossing);
+        coincidence_of_targets<1>(packed, row_words, offsets, pairs, targets, crossing);
     }
 }
 
 SPNG_KERNEL or_neighbours(const Word* __restrict__ packed, Index rows, Index words,
-                          const int* __restrict__ neighbours, Index most, Word* __restrict__ widened) {
+                          const int* __restrict__ neighbours, Index max_neighbours,
+                          Word* __restrict__ widened) {
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
-        for (Index word = lane_number(); word < words; word += warp_threads) {
+        for (Index word = lane_index(); word < words; word += warp_threads) {
             Word mine = packed[row * words + word];
-            for (Index slot = 0; slot < most; ++slot) {
-                const Index other = neighbours[row * most + slot];
+            for (Index slot = 0; slot < max_neighbours; ++slot) {
+                const Index other = neighbours[row * max_neighbours + slot];
                 if (other >= 0) {
                     mine |= packed[other * words + word];
                 }
@@ -88,16 +89,17 @@ SPNG_KERNEL or_neighbours(const Word* __restrict__ packed, Index rows, Index wor
     }
 }
 
-/// Bit 0 of a product's number asks for the mask, bit 1 for the crossing, each as it is or complemented.
-/// @param products  two bits for each, the first one's lowest
+/// Compute products of mask and crossing. Bit 0 of a product's code selects the mask (1) or its complement
+/// (0), bit 1 the crossing or its complement.
+/// @param products  `count` codes of two bits, the first one in the low bits
 SPNG_KERNEL multi_plane(const Word* __restrict__ mask, const Word* __restrict__ crossing, Index rows,
-                        Index ticks, int products, int number, Word* __restrict__ result) {
+                        Index ticks, int products, int count, Word* __restrict__ result) {
     const Index words = words_for(ticks);
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
-        for (Index word = lane_number(); word < words; word += warp_threads) {
+        for (Index word = lane_index(); word < words; word += warp_threads) {
             const Index i = row * words + word;
             const Word inside = bits_of_row(word, ticks);
-            for (int k = 0; k < number; ++k) {
+            for (int k = 0; k < count; ++k) {
                 const int product = products >> (2 * k) & 3;
                 const Word left = product & 1 ? mask[i] : ~mask[i];
                 const Word right = product & 2 ? crossing[i] : ~crossing[i];

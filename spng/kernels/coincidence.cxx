@@ -10,7 +10,8 @@ namespace spng::kernels {
 
 namespace {
 
-/// Contiguous, at a multiple of so many bytes: LibTorch's own allocations are, parts of them may be not.
+/// Return a contiguous tensor, aligned to so many bytes. LibTorch's allocations are aligned, parts of them
+/// may not be.
 at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
     at::Tensor whole = tensor.contiguous();
     const auto place = reinterpret_cast<std::uintptr_t>(whole.const_data_ptr());
@@ -25,7 +26,7 @@ at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, cons
     at::Tensor crossing = at::empty({targets, packed.size(1)}, packed.options());
     if (crossing.numel() > 0) {
         require_argument(packed.numel() <= 0xffffffff, "coincidence", "words of all rows", packed.numel(),
-                         "below 2^32, which the kernel counts in 32 bits");
+                         "below 2^32, since the kernel counts in 32 bits");
         const at::Tensor input = aligned(packed, 16);
         const at::Tensor cells = aligned(pairs, 8);
         constexpr std::int64_t shared_bytes = threads_of_block * sizeof(std::uint64_t);
@@ -50,22 +51,22 @@ at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours)
 
 at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
                        at::IntArrayRef products) {
-    const auto number = static_cast<std::int64_t>(products.size());
-    at::Tensor result = at::empty({number, mask.size(0), mask.size(1)}, mask.options());
+    const auto count = static_cast<std::int64_t>(products.size());
+    at::Tensor result = at::empty({count, mask.size(0), mask.size(1)}, mask.options());
     if (result.numel() == 0) {
         return result;
     }
-    constexpr std::int64_t max_products = 15; // two bits of an int for each
-    require_argument(number <= max_products, "multi_plane", "number of products", number, "15 or fewer");
+    constexpr std::int64_t max_products = 15; // two bits of an int per product
+    require_argument(count <= max_products, "multi_plane", "count of products", count, "15 or fewer");
     int coded = 0;
-    for (std::int64_t k = 0; k < number; ++k) {
+    for (std::int64_t k = 0; k < count; ++k) {
         coded |= static_cast<int>(products[k]) << (2 * k);
     }
     const at::Tensor own = mask.contiguous();
     const at::Tensor others = crossing.contiguous();
     launch("multi_plane", mask.device(), blocks_for(mask.size(0), warps_of_block), 0,
            own.const_data_ptr<std::int64_t>(), others.const_data_ptr<std::int64_t>(), mask.size(0), ticks,
-           coded, static_cast<int>(number), result.mutable_data_ptr<std::int64_t>());
+           coded, static_cast<int>(count), result.mutable_data_ptr<std::int64_t>());
     return result;
 }
 

@@ -1,11 +1,10 @@
 #pragma once
-// What all kernels share. The sources are plain CUDA C++ without any header of the toolkit or of the standard
-// library, so that nvcc and NVRTC compile the same text, and the host's compiler too: the tests define
-// SPNG_KERNEL_EMULATION and bring their own threads, warp operations and shared memory
-// (tests/kernels/emulator).
+// Common definitions of all kernels. The sources are plain CUDA C++ without any header of CUDA or of the
+// standard library, so that nvcc, NVRTC and the host compiler accept the same text. Tests define
+// SPNG_KERNEL_EMULATION and provide threads, warp operations and shared memory (tests/kernels/emulator).
 //
-// Contractions are off when the sources are compiled (-fmad=false): what is computed is what is written, so
-// that a device gives the bits that the emulation gives.
+// The sources are compiled without contractions (-fmad=false), so that a device gives the same bits as the
+// emulation.
 
 #include "spng/kernels/sizes.h"
 
@@ -13,27 +12,26 @@
 
 namespace spng::kernels {
 
-using Index = long long;         ///< of a sample, a row or a byte; rows times ticks may exceed 2^31
+using Index = long long;         ///< index of a sample, a row or a byte; rows times ticks may exceed 2^31
 using Word = unsigned long long; ///< 64 ticks of a packed row
 
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int word_bits = 64;
 
-/// Four blocks to a multiprocessor leave each thread 64 registers; left to itself the compiler spills some to
-/// have eight.
-/// Results are tensors of their own, so pointers are __restrict__ where loads would wait for stores before
-/// them.
+/// Four blocks per multiprocessor leave each thread 64 registers. By default the compiler spills registers to
+/// fit eight blocks. Pointers are __restrict__ if loads would otherwise wait for earlier stores; results are
+/// always separate tensors.
 #define SPNG_KERNEL extern "C" __global__ void __launch_bounds__(::spng::kernels::block_threads, 4)
 
-SPNG_DEVICE unsigned lane_number() {
+SPNG_DEVICE unsigned lane_index() {
     return threadIdx.x % warp_threads;
 }
-SPNG_DEVICE unsigned warp_number() {
+SPNG_DEVICE unsigned warp_index() {
     return threadIdx.x / warp_threads;
 }
-/// Where each warp has a row of its own: the first one, and the distance to its next.
+/// For kernels with one row per warp: index of the warp's first row, and the distance to its next.
 SPNG_DEVICE Index first_row_of_warp() {
-    return static_cast<Index>(blockIdx.x) * block_warps + warp_number();
+    return static_cast<Index>(blockIdx.x) * block_warps + warp_index();
 }
 SPNG_DEVICE Index rows_of_grid() {
     return static_cast<Index>(gridDim.x) * block_warps;
@@ -41,7 +39,7 @@ SPNG_DEVICE Index rows_of_grid() {
 
 #ifndef SPNG_KERNEL_EMULATION
 
-/// A part of the block's shared memory. The emulation has a class of this name that checks every access.
+/// A part of the block's shared memory. The emulation replaces this class by one that checks every access.
 template <class T>
 class SharedArray {
 public:
@@ -54,7 +52,7 @@ private:
     T* m_data;
 };
 
-/// Hands out the block's dynamic shared memory part after part, in units of 8 bytes.
+/// Allocates parts of the block's dynamic shared memory, in units of 8 bytes.
 class SharedMemory {
 public:
     template <class T>
@@ -69,7 +67,7 @@ private:
     Index m_used = 0;
 };
 
-/// A row that is read often: its copy in shared memory, or itself where it is too long for that.
+/// A row that is read several times: its copy in shared memory, or the row itself if it is too long for that.
 template <class T>
 class RowView {
 public:

@@ -21,7 +21,7 @@ void set_launcher(Launcher launcher) {
 void launch(const Launch& launch) {
     const Launcher launcher = current_launcher;
     if (launcher == nullptr) {
-        throw Error(ErrorKind::Internal, {.what = "a CUDA kernel is asked for before CUDA is loaded",
+        throw Error(ErrorKind::Internal, {.what = "a CUDA kernel is launched before CUDA is loaded",
                                           .where = launch.kernel,
                                           .seen = {},
                                           .expected = "load_cuda_plugin() before it",

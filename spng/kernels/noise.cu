@@ -1,4 +1,4 @@
-// Noise of channels (spng/nodes/roi/robust_rms.h): one block for each row, or a warp where rows are short.
+// Noise of channels (spng/nodes/roi/robust_rms.h): one block per row, or one warp per row if rows are short.
 
 #include "spng/kernels/selection.cuh"
 
@@ -15,9 +15,9 @@ SPNG_DEVICE double root(double value) {
     return sqrt(value);
 }
 
-/// Whether a sample is within the cut, decided in float64 as on the CPU: else the RMS of a row would depend
-/// on the device wherever a sample lies at the limit. Only samples that float32 cannot tell from the limit
-/// take float64, so its speed on a device hardly matters.
+/// Decides whether a sample is within the cut, in float64 as on the CPU: otherwise the RMS of a row with a
+/// sample at the limit would depend on the device. Only samples too near to the limit for float32 use
+/// float64, so its low speed hardly matters.
 template <class Real>
 class WithinCut {
 public:
@@ -49,7 +49,7 @@ private:
     double m_limit;
 };
 
-/// The three order statistics share the passes over the row; a last pass sums the squares within the cut.
+/// The three order statistics share the passes over the row. A last pass sums the squares within the cut.
 template <class Reduction, class Real>
 SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_stride, Index ticks,
                               Index tick_stride, Index low_rank, Index median_rank, Index high_rank,
@@ -66,21 +66,21 @@ SPNG_DEVICE void robust_noise(const Real* waveforms, Index rows, Index row_strid
         select_samples(samples, ticks, ranks, reduce, levels);
         const WithinCut<Real> is_quiet(levels[0], levels[1], levels[2], cut);
         RowSum<Real> squares[1];
-        unsigned quiet[1] = {0};
+        unsigned within[1] = {0};
         for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
             const Real sample = samples[tick];
             if (is_quiet(sample)) {
                 const Real deviation = sample - levels[1];
                 squares[0].add(deviation * deviation);
-                ++quiet[0];
+                ++within[0];
             }
         }
         reduce(squares, Add{});
-        reduce(quiet, Add{});
+        reduce(within, Add{});
         if (Reduction::thread() == 0) {
             low[row] = levels[0];
             median[row] = levels[1];
-            rms[row] = root(squares[0].over(quiet[0])) / rms_of_unit_noise;
+            rms[row] = root(squares[0].over(within[0])) / rms_of_unit_noise;
         }
     }
 }
@@ -113,7 +113,7 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
     }
 }
 
-/// @param is_staged  known when the kernel of short rows is compiled, which are read faster for it
+/// @param is_staged  a constant in the kernel of short rows, which makes reading faster
 #define SPNG_ROBUST_NOISE(name, Reduction, Real, is_staged)                                                  \
     SPNG_KERNEL name(const Real* waveforms, Index rows, Index row_stride, Index ticks, Index tick_stride,    \
                      Index low_rank, Index median_rank, Index high_rank, double cut, Real rms_of_unit_noise, \

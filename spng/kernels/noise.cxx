@@ -17,7 +17,7 @@ at::Tensor one_for_each_row(const at::Tensor& waveforms, bool zero) {
 
 struct NoiseKernels {
     const char* rows;
-    const char* short_rows; ///< as many to a block as it has warps
+    const char* short_rows; ///< one row per warp of a block
 };
 
 template <class Real>

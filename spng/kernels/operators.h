@@ -1,8 +1,8 @@
 #pragma once
-// The host's side of the operators' CUDA kernels, under the operators' names: what the dispatcher calls for
-// tensors on a CUDA device once libWireCellSpngCuda.so is loaded. Arguments, results and errors are those of
-// the functions at which the operators are documented; these have checked them. Nothing here waits for the
-// device, copies from the host or allocates but by LibTorch, so all of it may be captured into a CUDA graph.
+// Host side of our operators on CUDA, under the operators' names. With libWireCellSpngCuda.so loaded, the
+// dispatcher calls these functions for tensors on a CUDA device. The named headers document arguments,
+// results and errors, and their functions have checked the arguments. Nothing here waits for the device or
+// copies from the host, and only LibTorch allocates, so all of it can be captured in a CUDA graph.
 
 #include <ATen/core/Tensor.h>
 
@@ -15,7 +15,7 @@ namespace spng::kernels {
 at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                      at::ScalarType type, const std::optional<at::Tensor>& good);
 
-// spng/nodes/roi/robust_rms.h. Sums are in float32 with a carried rounding error where waveforms are float32.
+// spng/nodes/roi/robust_rms.h. Sums of float32 waveforms are in float32 with a carried rounding error.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);
 at::Tensor plain_rms(const at::Tensor& waveforms);
 

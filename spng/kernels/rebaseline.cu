@@ -1,12 +1,13 @@
-// Charge inside the regions (spng/nodes/roi/rebaseline.h): one block for each row, whose mask is packed first. The
-// ends of a run are then found from any tick of it by counting zeros in a word or two.
+// Charge inside the ROIs (spng/nodes/roi/rebaseline.h). One block per row. The mask is packed first, so that
+// any tick of a run finds its ends by counting zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
 
 namespace spng::kernels {
 
-/// The mask of one row in shared memory, or where it is too long for that, the one packed before.
+/// Return the packed mask of one row: packed here in shared memory or, if it is too long for that, packed
+/// before.
 SPNG_DEVICE RowView<Word> packed_row(const bool* mask, const Word* packed, Index row, Index slices,
                                      const SharedArray<Word>& room) {
     if (packed != nullptr) {
@@ -23,8 +24,8 @@ SPNG_DEVICE bool is_set(const RowView<Word>& words, Index bit) {
     return (words[bit / word_bits] >> (bit % word_bits) & 1) != 0;
 }
 
-/// Which slice a thread's ticks lie in, one after the other: number threadIdx.x and every block_threads-th
-/// from there on. Divides once, not for each tick; rows have less than 2^31 ticks.
+/// Iterates over the slices of a thread's ticks: tick threadIdx.x and every block_threads-th after it.
+/// Divides once, not for each tick; rows have less than 2^31 ticks.
 class SliceOfTicks {
 public:
     SPNG_DEVICE explicit SliceOfTicks(unsigned factor)
@@ -43,10 +44,10 @@ public:
 
 private:
     unsigned m_factor, m_step, m_step_rest;
-    unsigned m_slice, m_rest; ///< of the present tick
+    unsigned m_slice, m_rest; ///< of the current tick
 };
 
-/// a + b c, rounded once: what the CPU's compiler makes of it for every processor since 2013.
+/// Return a + b c, rounded once, as the CPU code does on processors since 2013.
 SPNG_DEVICE float fused(float a, float b, float c) {
     return fmaf(b, c, a);
 }

@@ -29,7 +29,7 @@ struct KernelNames {
     const char* float64;
 };
 
-/// @param other_bytes  of shared memory, besides the packed mask of a row
+/// @param other_bytes  shared memory besides the packed mask of a row
 at::Tensor apply_regions(KernelNames kernels, const at::Tensor& signal, const at::Tensor& mask,
                          std::int64_t factor, std::int64_t other_bytes) {
     at::Tensor result = at::empty(signal.sizes(), signal.options());
@@ -43,10 +43,10 @@ at::Tensor apply_regions(KernelNames kernels, const at::Tensor& signal, const at
     const at::Tensor inside = mask.contiguous();
     const auto mask_bytes = words_for(mask.size(-1)) * static_cast<std::int64_t>(sizeof(std::uint64_t));
     const bool staged = mask_bytes + other_bytes <= max_shared_bytes;
-    // Rows of more than 390,000 slices are packed by a launch of their own.
+    // Rows of more than 390,000 slices are packed by a separate launch.
     const at::Tensor packed = staged ? at::Tensor() : pack_ticks(inside);
     const std::int64_t shared_bytes = other_bytes + (staged ? mask_bytes : 0);
-    // A slice as long as the row is no different from a longer one.
+    // A slice longer than the row gives the same result as one of the row's length.
     const std::int64_t ticks_of_slice = std::min(factor, signal.size(-1));
     signal.scalar_type() == at::kFloat
         ? apply_regions<float>(kernels.float32, input, inside, packed, shared_bytes, ticks_of_slice, result)

@@ -1,16 +1,15 @@
-// Regions from seeds, and runs that are confirmed (spng/nodes/roi/region_growth.h): one warp for each row, 64 ticks
-// to a lane.
+// ROIs from seeds, and confirmed runs (spng/nodes/roi/region_growth.h): one warp per row, 64 ticks per lane.
 
 #include "spng/kernels/row_scan.cuh"
 
 namespace spng::kernels {
 
-/// Before any row, with every padding that a row may have.
+/// An index before any row, even with the largest padding.
 constexpr Index out_of_reach = -(Index{1} << 62);
 
-/// Three passes, each with one direction in which things carry on: floods from seeds to later ticks; floods
-/// to earlier ones and widening by `pad_before`; widening by `pad_after`. Between them the words are in the
-/// result, where each lane reads only what it wrote itself.
+/// Three passes, each with carries in one direction: flood from seeds to later ticks; flood to earlier ticks
+/// and widen by `pad_before`; widen by `pad_after`. The result holds the words between the passes; each lane
+/// reads only its own words.
 SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index ticks, Index pad_before,
                          Index pad_after, Word* regions) {
     const Index words = words_for(ticks);
@@ -21,7 +20,7 @@ SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index
         Word* out = regions + row * words;
         bool carry = false;
         for (Index chunk = 0; chunk < chunks; ++chunk) {
-            const Index word = chunk * warp_threads + lane_number();
+            const Index word = chunk * warp_threads + lane_index();
             const Word own = word < words ? seed[word] : 0;
             const Word open = word < words ? own | also_open[word] : 0;
             const Word flooded = flooded_up(open, own, carry);
@@ -32,12 +31,11 @@ SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index
         carry = false;
         Index latest = out_of_reach;
         for (Index chunk = chunks - 1; chunk >= 0; --chunk) {
-            const Index word = chunk * warp_threads + lane_number();
+            const Index word = chunk * warp_threads + lane_index();
             const Word own = word < words ? out[word] : 0;
             const Word open = word < words ? seed[word] | also_open[word] : 0;
             const Word grown = flooded_down(open, own, carry);
-            // Widening to earlier ticks is widening to later ones of the row turned round, word by word and
-            // lane by lane.
+            // To widen to earlier ticks, reverse the row, bits and lanes, and widen to later ticks.
             const Word turned = __shfl_xor_sync(all_lanes, __brevll(grown), warp_threads - 1);
             const Word wider = widened_up(turned, (chunks - 1 - chunk) * warp_threads, pad_before, latest);
             const Word widened = __shfl_xor_sync(all_lanes, __brevll(wider), warp_threads - 1);
@@ -47,7 +45,7 @@ SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index
         }
         latest = out_of_reach;
         for (Index chunk = 0; chunk < chunks; ++chunk) {
-            const Index word = chunk * warp_threads + lane_number();
+            const Index word = chunk * warp_threads + lane_index();
             const Word own = word < words ? out[word] : 0;
             const Word widened = widened_up(own, chunk * warp_threads, pad_after, latest);
             if (word < words) {
@@ -57,8 +55,8 @@ SPNG_KERNEL grow_regions(const Word* seeds, const Word* level, Index rows, Index
     }
 }
 
-/// Each lane follows the runs that begin in its word to their ends and marks those that stay at their first
-/// tick; the marks then flood their runs.
+/// Each lane follows the runs that begin in its word to their ends and marks the first tick of those to keep.
+/// The marks then flood their runs.
 SPNG_KERNEL confirmed_runs(const Word* runs, const Word* confirmed, const Word* lone, Index rows, Index ticks,
                            double fraction, Word* kept) {
     const Index words = words_for(ticks);
@@ -69,7 +67,7 @@ SPNG_KERNEL confirmed_runs(const Word* runs, const Word* confirmed, const Word* 
         const Word* alone = lone + row * words;
         bool carry = false;
         for (Index chunk = 0; chunk < chunks; ++chunk) {
-            const Index word = chunk * warp_threads + lane_number();
+            const Index word = chunk * warp_threads + lane_index();
             const Word own = word < words ? run[word] : 0;
             const Word before = own != 0 && word > 0 ? run[word - 1] >> (word_bits - 1) : 0;
             Word marks = 0;
@@ -77,17 +75,16 @@ SPNG_KERNEL confirmed_runs(const Word* runs, const Word* confirmed, const Word* 
                 const Index bit = __ffsll(static_cast<Index>(starts)) - 1;
                 const Index first = word * word_bits + bit;
                 const Index past = find_bit(run, first, ticks, false);
-                Index number = 0;
+                Index count = 0;
                 bool has_lone = false;
                 for (Index part = word; part * word_bits < past; ++part) {
                     const Word in_run =
                         low_bits(past - part * word_bits) & (part == word ? ~Word{0} << bit : ~Word{0});
-                    number += __popcll(sure[part] & in_run);
+                    count += __popcll(sure[part] & in_run);
                     has_lone = has_lone || (alone[part] & in_run) != 0;
                 }
-                // One multiplication for a run, as on the CPU: a tie must not depend on the device.
-                const bool stays =
-                    static_cast<double>(number) >= fraction * static_cast<double>(past - first);
+                // Use one multiplication per run, as on the CPU, so that ties do not depend on the device.
+                const bool stays = static_cast<double>(count) >= fraction * static_cast<double>(past - first);
                 marks |= stays || has_lone ? starts & (~starts + 1) : 0;
             }
             const Word flooded = flooded_up(own, marks, carry);

@@ -15,7 +15,7 @@ at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::i
         const at::Tensor seed = seeds.contiguous();
         const at::Tensor open = level.contiguous();
         const std::int64_t rows = seeds.numel() / words_for(ticks);
-        // More than the row is no different, and must not overflow.
+        // Padding longer than the row has no further effect, and must not overflow.
         launch("grow_regions", seeds.device(), blocks_for(rows, warps_of_block), 0,
                seed.const_data_ptr<std::int64_t>(), open.const_data_ptr<std::int64_t>(), rows, ticks,
                std::min(pad_before, ticks), std::min(pad_after, ticks),

@@ -1,7 +1,7 @@
 #pragma once
-// Sums that hardly round, without float64 instructions in float32 kernels: those are 32 or 64 times slower on
-// the cards that most people have. The sum of a float32 row is carried with its rounding error in a second
-// float32 (Knuth's two-sum), which together is nearly as good as float64.
+// Sums with small rounding errors, without float64 instructions in float32 kernels: these are 32 or 64 times
+// slower on most GPUs. The sum of a float32 row is carried with its rounding error in a second float32
+// (Knuth's two-sum), which together is nearly as precise as float64.
 
 #include "spng/kernels/device.cuh"
 
@@ -17,7 +17,8 @@ struct RowSum<float> {
 
     SPNG_DEVICE void add(float value) { *this = combined(*this, {value, 0}); }
 
-    /// The sum over a count below 2^24, to half a unit in the last place but for rare ties.
+    /// Return the sum divided by a count below 2^24, precise to half a unit in the last place except for rare
+    /// ties.
     SPNG_DEVICE float over(Index count) const {
         const float divisor = static_cast<float>(count);
         const float quotient = high / divisor;
@@ -28,7 +29,7 @@ struct RowSum<float> {
         const float sum = left.high + right.high;
         const float part = sum - left.high;
         const float error = (left.high - (sum - part)) + (right.high - part);
-        // The order of the summands must not matter: both partners of a shuffle get the same bits.
+        // The sum must be symmetric, so that both partners of a shuffle get the same bits.
         return {sum, (left.low + right.low) + error};
     }
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Waveforms as kernels take them: rows evenly apart.
+// Waveforms as arguments of kernels: rows at equal distances.
 
 #include "spng/kernels/sizes.h"
 
@@ -14,7 +14,7 @@ struct Rows {
     std::int64_t rows, ticks;
     std::int64_t row_stride, tick_stride; ///< in samples
     bool staged;                          ///< a row fits into shared memory
-    std::int64_t staged_bytes;            ///< for a staged row; 0 where it is not
+    std::int64_t staged_bytes;            ///< shared memory for a staged row, else 0
 
     template <class Sample>
     const Sample* data() const {
@@ -22,17 +22,17 @@ struct Rows {
     }
 };
 
-/// Without a copy wherever the rows are evenly apart: a crop in time, every n-th tick. Rows that are too long
-/// for shared memory and whose ticks are apart are copied.
+/// Return the rows of a tensor, without a copy if they are at equal distances, as for a crop in time or every
+/// n-th tick. Copies rows that are too long for shared memory and whose ticks are not adjacent.
 /// @param waveforms  (..., tick), at least one sample
-/// @param other_bytes  of shared memory that the kernel needs besides
+/// @param other_bytes  other shared memory that the kernel needs
 Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
 
-/// The same as (row, tick) for kernels that read each row where it lies: one tick after the other, rows
-/// evenly apart, a copy only of what is not so.
+/// Return the rows (row, tick) for kernels that do not stage them: adjacent ticks, rows at equal distances.
+/// Copies only if the tensor has another layout.
 at::Tensor rows_in_place(const at::Tensor& waveforms);
 
-/// Shared memory of BlockReduction.
+/// Bytes of shared memory of BlockReduction.
 constexpr std::int64_t reduction_bytes = reduction_words * sizeof(std::uint64_t);
 
 } // namespace spng::kernels

@@ -1,14 +1,14 @@
-// Sums of neighbouring samples in units of the noise (spng/nodes/roi/long_pulses.h). A block makes a tile of one
-// row: its samples, scaled and clipped, lie in shared memory with half a sum on both sides, and each thread
-// slides over a few neighbouring results. Seven of them, so that the threads of a warp read from different
-// banks. The results then take the place of the samples, and are stored by neighbouring threads.
+// Sums of adjacent samples in units of the noise (spng/nodes/roi/long_pulses.h). A block computes a tile of
+// one row. Its samples, scaled and clipped, are in shared memory with half a sum on both sides. Each thread
+// slides over seven adjacent results, so that the threads of a warp read from different banks. The results
+// then overwrite the samples, and adjacent threads store them.
 
 #include "spng/kernels/device.cuh"
 
 namespace spng::kernels {
 
-/// @param ticks   with `samples`, and a tile more, below 2^31: places in a row have 32 bits
-/// @param staged  whether the tile and its surroundings fit into shared memory
+/// @param ticks   `ticks` + `samples` + a tile must be below 2^31: indices in a row have 32 bits
+/// @param staged  true if the tile and its surroundings fit into shared memory
 template <class Real>
 SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks, const Real* pedestal,
                                      const Real* rms, Real clip, int samples, int staged, Real* result) {
@@ -24,7 +24,7 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
         const Real level = pedestal[row];
         const Real scale = rms[row] > 0 ? 1 / rms[row] : Real{0};
         const auto sample = [=](int tick) {
-            // Loads without a branch follow each other faster.
+            // Loads without a branch are issued faster.
             const int nearest = tick < 0 ? 0 : tick < ticks ? tick : ticks - 1;
             const Real value = (in[nearest] - level) * scale;
             const Real raised = value < -clip ? -clip : value;

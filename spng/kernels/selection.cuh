@@ -1,15 +1,15 @@
 #pragma once
-// Exact order statistics of one row by the threads of a block or of a warp, as spng/core/selection.h has them
-// on the CPU: bisection between the smallest and the largest key, each step counting the samples at or below
-// the middle, until the middle lies beside the wanted key. Of int16 ADC with noise that is seven or eight
-// steps, of real samples about 5 and the binary logarithm of their number. Against digits counted in a
-// histogram: no atomics, which the few distinct values of a quiet channel would serialise.
+// Exact order statistics of one row by the threads of a block or of a warp, as in spng/core/selection.h for
+// the CPU: bisection between the smallest and the largest key, where each step counts the samples at or below
+// the middle, until the middle is next to the wanted key. int16 ADC with noise needs seven or eight steps,
+// real samples about 5 plus the binary logarithm of their count. Unlike a histogram this needs no atomics,
+// which the few distinct values of a channel with low noise would serialise.
 
 #include "spng/kernels/block_reduction.cuh"
 
 namespace spng::kernels {
 
-/// Integers of the same order as the samples; -0 comes before +0.
+/// Integer of the same order as a sample; -0 comes before +0.
 template <class Sample>
 struct OrderedKey;
 
@@ -46,7 +46,8 @@ struct OrderedKey<double> {
     static SPNG_DEVICE double sample(Key key) { return __longlong_as_double(key ^ ((key >> 63) & highest)); }
 };
 
-/// Samples number ranks[k] (from 0) of the sorted row, by all threads that share the row; each gets them.
+/// Find the samples at the indices ranks[k] of the sorted row, with all threads that share the row. Every
+/// thread gets the result.
 /// @param ticks  1 to 2^32 - 1
 template <int Count, class Sample, class Reduction>
 SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const Index (&ranks)[Count],
@@ -54,7 +55,7 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
     using Keys = OrderedKey<Sample>;
     using Key = typename Keys::Key;
     using Distance = typename Keys::Distance;
-    // The largest is minus one less the smallest of the complements, so one reduction finds both.
+    // The largest key is the complement of the smallest complement, so one reduction finds both.
     Key range[2] = {Keys::highest, Keys::highest};
     for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
         const Key key = Keys::of(row[tick]);
@@ -62,8 +63,8 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
         range[1] = ~key < range[1] ? ~key : range[1];
     }
     reduce(range, Smaller{});
-    // Bisection leaves low == high, the wanted key. Where it was cut short, the wanted key is the smallest of
-    // the row that is not below `low`, after both are complemented where `turned` is -1.
+    // A complete bisection ends with low == high, the wanted key. After an early end, the wanted key is the
+    // smallest key of the row that is not below `low`, with both complemented if `turned` is -1.
     Key low[Count], high[Count], turned[Count];
     for (int k = 0; k < Count; ++k) {
         low[k] = range[0];
@@ -125,10 +126,10 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
     }
 }
 
-/// The row in shared memory where `staged` says that there is room, else itself. No barrier is needed: each
-/// thread stages the samples that it reads afterwards, number Reduction::thread() and every
-/// Reduction::threads-th from there on.
-/// @param tick_stride  distance of samples; 1 where the row is not staged
+/// Return a copy of the row in shared memory if it is `staged`, else the row itself. This needs no barrier:
+/// each thread copies only the samples that it reads later, at index Reduction::thread() and every
+/// Reduction::threads-th after it.
+/// @param tick_stride  distance of samples; 1 if the row is not staged
 template <class Reduction, class Sample>
 SPNG_DEVICE RowView<Sample> staged_row(const Sample* row, Index ticks, Index tick_stride, bool staged,
                                        const SharedArray<Sample>& room) {

@@ -1,6 +1,6 @@
 #pragma once
-// Sizes that the kernels and the host's side must agree on. Plain C++ without any header: nvcc and NVRTC read
-// it as well as the host's compiler.
+// Sizes shared by the kernels and the host side. Plain C++ without any header, since nvcc, NVRTC and the host
+// compiler read it.
 
 namespace spng::kernels {
 
@@ -8,12 +8,12 @@ constexpr unsigned warp_threads = 32;
 constexpr unsigned block_threads = 256; ///< of every kernel
 constexpr unsigned block_warps = block_threads / warp_threads;
 
-/// Values that a block reduces at once, and the words of shared memory for the partial results of two
+/// Maximum values that a block reduces at once, and words of shared memory for the partial results of two
 /// reductions.
 constexpr unsigned reduction_values = 3;
 constexpr unsigned reduction_words = 2 * reduction_values * block_warps;
 
-/// Of clipped_running_sum: results of a thread, and of a block.
+/// clipped_running_sum: results per thread, and per block.
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 

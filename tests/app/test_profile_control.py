@@ -172,7 +172,7 @@ class TestWindow:
         events = sorted(
             {event for (event,) in Recorded(tmp_path / "run.sqlite").sql("SELECT event FROM SPNG_CALL")}
         )
-        assert 0 < events[0] and events[-1] < EVENTS - 1
+        assert events[0] > 0 and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
         assert timing["run"]["events"] == EVENTS
 

@@ -67,7 +67,7 @@ def timing(events: int, factor: float = 1.0) -> dict:
     ids=lambda wanted: wanted.name,
 )
 def test_inputs_are_the_default_event_cut_tiled_and_copied(wanted: Input, tmp_path: Path) -> None:
-    path = frames.made_input(ADC, wanted, tmp_path)
+    path = frames.make_input(ADC, wanted, tmp_path)
     arrays = read_arrays(path)
     samples, channels, _ = default_adc()
     assert sorted({int(name.rsplit("_", 1)[1]) for name in arrays}) == list(range(wanted.events))
@@ -78,7 +78,7 @@ def test_inputs_are_the_default_event_cut_tiled_and_copied(wanted: Input, tmp_pa
     np.testing.assert_array_equal(
         arrays["channels_*_0"], np.concatenate([channels + 2560 * anode for anode in range(wanted.anodes)])
     )
-    assert frames.made_input(ADC, wanted, tmp_path) == path and [
+    assert frames.make_input(ADC, wanted, tmp_path) == path and [
         each.name for each in tmp_path.iterdir()
     ] == [wanted.name]
     if wanted.ending == ".npz":

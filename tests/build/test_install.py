@@ -136,7 +136,7 @@ def test_which_prefix_counts(monkeypatch, configured, given, variable, expected)
         monkeypatch.setenv("PREFIX", variable)
     options = Made(prefix=given.get("prefix", variable or "/usr/local"), folders_given=list(given))
     spng_install.build(Made(is_install=1, env=env, options=options))
-    assert (env.PREFIX, env.BINDIR, env.LIBDIR) == (expected, f"{expected}/bin", f"{expected}/lib")
+    assert (expected, f"{expected}/bin", f"{expected}/lib") == (env.PREFIX, env.BINDIR, env.LIBDIR)
 
 
 def test_a_library_folder_of_its_own():

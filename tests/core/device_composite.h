@@ -1,6 +1,7 @@
 #pragma once
-// Call the CUDA implementation of one of our operators, its composite of ATen operations, on CPU tensors. This
-// tests the composites on machines without a device, and that they never make the host wait for a device.
+// Call the CUDA implementation of one of our operators, its composite of ATen operations, on CPU tensors.
+// This tests the composites on machines without a device, and that they never make the host wait for a
+// device.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>

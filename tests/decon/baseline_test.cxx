@@ -5,7 +5,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>

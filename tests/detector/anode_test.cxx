@@ -33,7 +33,8 @@ std::vector<int> shifted(std::vector<int> channels, int offset) {
     return channels;
 }
 
-/// Channel order of ProtoDUNE-HD and -SP anodes (../shared/docs/spng.md 4): anode k adds 2560 k.
+/// Check the channel order of ProtoDUNE-HD and -SP anodes (docs/physics-notes.md#conventions): anode k adds
+/// 2560 k.
 void expect_two_faced_anode(const WireAnode& anode) {
     const int offset = 2560 * anode.ident;
     SCOPED_TRACE("anode " + std::to_string(anode.ident));
@@ -82,7 +83,7 @@ TEST(Anode, MicrobooneHasOneUnwrappedFace) {
 TEST(Anode, OnlyFirstSegmentsMakeRows) {
     WireAnode anode{.ident = 0, .faces = {test::toy_face(3, 2)}};
     std::vector<Wire>& wires = anode.faces[0].planes[0].wires;
-    wires[2].channel = 100; // the wire of channel 100 comes back as the third wire
+    wires[2].channel = 100; // the wire of channel 100 continues as the third wire
     wires[2].segment = 1;
     EXPECT_EQ(attached_channels(anode.faces[0], 0), (std::vector<int>{100, 101}));
     EXPECT_EQ(anode_channels(anode), (std::vector<int>{100, 101, 200, 201, 300, 301, 302, 303}));

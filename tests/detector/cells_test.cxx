@@ -24,7 +24,7 @@ TEST(Cells, ToyFaceJoinsWiresIAndJByWireIPlusJ) {
     }
 }
 
-TEST(Cells, CrossingsALittleBeyondTheLastPlaneGoToItsOuterWire) {
+TEST(Cells, CrossingsSlightlyOutsideTheLastPlaneBelongToItsOuterWire) {
     WireFace face = test::toy_face(4, 3);
     face.planes[2].wires.resize(3); // cells with i + j of 3, 4, 5 are 1, 2, 3 pitches beyond the last wire
     const FaceCells cells = find_cells(face);
@@ -52,7 +52,7 @@ TEST(Cells, ParallelWiresAreRejected) {
     EXPECT_THROW(find_cells(face), Error);
 }
 
-/// ../shared/docs/spng.md 13: 600 694 cells on each face; per W wire 1251.4, per U wire 523.3; 0.25 %
+/// docs/physics-notes.md#cells: 600 694 cells on each face; 1251.4 per W wire, 523.3 per U wire; 0.25 %
 /// clamped.
 TEST(Cells, ProtoduneHdCounts) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
@@ -65,10 +65,10 @@ TEST(Cells, ProtoduneHdCounts) {
     }
 }
 
-/// Any point of the plane lies on one strip of each plane. The cell of its U and V strips must exist, and its
-/// W wire is that of the point or the next: the point is at most one pitch away from the crossing along W's
-/// pitch.
-TEST(Cells, ProtoduneHdCellsHoldThePointsOfThePlane) {
+/// Any point is on one strip of each plane. The cell of its U and V strips must exist. The W wire of that
+/// cell is the wire of the point or a neighbour: along W's pitch, the point is at most one pitch away from
+/// the crossing.
+TEST(Cells, ProtoduneHdCellsCoverThePlane) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     for (const WireFace& face : schema.anode(2).faces) {
         const FaceCells cells = find_cells(face);
@@ -97,7 +97,7 @@ TEST(Cells, OtherDetectors) {
     const struct {
         const char* file;
         int anode;
-        double active_area, tolerance; // mm^2 covered by cells: height x width of the W plane
+        double active_area, tolerance; // area covered by cells: height x width of the W plane [mm^2]
     } detectors[] = {
         {"protodune-wires-larsoft-v4.json.bz2", 5, 5990.6 * 2306.7, 0.005},
         {"microboone-celltree-wires-v2.1.json.bz2", 0, 2330.0 * 10368.0, 0.005},
@@ -108,7 +108,7 @@ TEST(Cells, OtherDetectors) {
         SPNG_SHARED_FILE_OR_SKIP(path, detector.file);
         const WireSchema schema = load_wires(path);
         for (const WireFace& face : schema.anode(detector.anode).faces) {
-            // A cell is the rhombus of a U and a V strip: the number of cells follows from the area.
+            // A cell is the rhombus of a U and a V strip, so the count of cells follows from the area.
             const WirePlane& plane_u = face.plane(0);
             const WirePlane& plane_v = face.plane(1);
             const double sine = std::abs(dot(plane_u.direction, plane_v.pitch_direction));

@@ -1,13 +1,14 @@
 #pragma once
-// Where tests find detector files: data/ of the checkout (always there) and ../shared (a test skips without
-// it).
+// Find detector files for tests: in data/ of the checkout, which always exists, or in ../shared; tests skip
+// without the latter.
 
 #include <filesystem>
 #include <string>
 
 namespace spng::test {
 
-/// The folder above the running program, or above the current folder, that has data/ with the wire file.
+/// Return the folder above the running program, or above the current folder, that has data/ with the wire
+/// file.
 inline std::filesystem::path checkout() {
     namespace fs = std::filesystem;
     std::error_code ignored;
@@ -25,7 +26,7 @@ inline std::string data_file(const std::string& name) {
     return (checkout() / "data" / name).string();
 }
 
-/// Empty when the checkout has no ../shared with this file.
+/// Return the path of a file in ../shared; empty if there is none.
 inline std::string shared_detector_file(const std::string& name) {
     const auto path = checkout().parent_path() / "shared" / "data" / "detector" / name;
     std::error_code ignored;

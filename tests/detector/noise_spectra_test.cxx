@@ -60,7 +60,7 @@ TEST(NoiseSpectra, ErrorsNameTheSpectrum) {
     EXPECT_NE(with("freqs", {0.1, 0.1}).find("increase"), std::string::npos);
     EXPECT_NE(with("amps", {1}).find("1 amps"), std::string::npos);
     EXPECT_NE(with("amps", {1, -1}).find("negative"), std::string::npos);
-    EXPECT_NE(with("amps", {1, "x"}).find("holds a string"), std::string::npos);
+    EXPECT_NE(with("amps", {1, "x"}).find("has a string"), std::string::npos);
     EXPECT_NE(with("period", 0).find("period"), std::string::npos);
     EXPECT_NE(with("plane", "U").find("spectra[0], key \"plane\""), std::string::npos);
     EXPECT_NE(error_of(nlohmann::json::array()).find("empty list"), std::string::npos);

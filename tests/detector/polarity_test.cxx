@@ -1,6 +1,6 @@
-// Roles of planes against the field responses: a plane that a detector description calls `collection`
-// collects charge, and one that it calls `induction` does not. An anode with the response of another fails
-// here.
+// Compare the roles of planes with the field responses: a plane that a detector description calls
+// `collection` collects charge, and one that it calls `induction` does not. An anode with the response of
+// another anode fails here.
 
 #include "spng/detector/field_response.h"
 #include "spng/detector/wire_average.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace spng;
 
-/// Anodes of all detectors: [{detector, anode, response, planes: [{plane, kind}]}].
+/// Return the anodes of all detectors: [{detector, anode, response, planes: [{plane, kind}]}].
 const nlohmann::json& described_anodes() {
     static const nlohmann::json anodes = test::evaluate(
         "local detectors = import '" + own_folder("cfg").string() + "/detectors/all.jsonnet';" +
@@ -40,14 +40,14 @@ const nlohmann::json& described_anodes() {
     return anodes;
 }
 
-/// The file of a field response, in data/ or in the shared data; empty when it is in neither.
+/// Return the file of a field response in data/ or in the shared data; empty if it is in neither.
 std::string response_file(const std::string& name) {
     const std::string own = test::data_file(name);
     return std::filesystem::exists(own) ? own : test::shared_detector_file(name);
 }
 
-/// Charge in electrons that one electron leaves on the wire whose region it drifts into, by plane. A wire
-/// that collects it sees -1 or, where other planes take a part of the charge, some tenths of that.
+/// Return the charge [electrons] that one electron leaves on the wire of its region, by plane. A wire that
+/// collects the electron sees -1 or, if other planes take a part of the charge, some tenths of that.
 std::map<int, double> charge_on_central_wires(const std::string& path) {
     const FieldResponse response = load_field_response(path);
     std::map<int, double> charge;
@@ -79,11 +79,11 @@ TEST(Polarity, DescribedRolesFollowFromTheFieldResponses) {
     }
     EXPECT_GE(responses.size(), 2U) << "the responses of ProtoDUNE-HD are in data/";
     if (!absent.empty()) {
-        GTEST_SKIP() << "detectors whose field response is not here were not tested: " << *absent.begin();
+        GTEST_SKIP() << "not tested for lack of the field response: " << *absent.begin();
     }
 }
 
-/// Public wire-cell-toolkit, cfg/pgrapher/experiment/pdhd/params.jsonnet: the special response is fields[0].
+/// In the Wire-Cell Toolkit, cfg/pgrapher/experiment/pdhd/params.jsonnet, the special response is fields[0].
 TEST(Polarity, OnlyAnodeZeroOfTheBuiltProtoDuneHdCollectsOnV) {
     std::map<std::string, std::map<int, int>> collecting;
     for (const auto& anode : described_anodes()) {

@@ -17,7 +17,7 @@ namespace {
 
 using namespace spng;
 
-/// n samples over one second of a wave with `cycles` cycles.
+/// Return n samples over one second of a wave with `cycles` cycles.
 at::Tensor wave(std::int64_t n, double cycles) {
     const double step = 2 * std::acos(-1.0) * cycles / static_cast<double>(n);
     return at::cos(at::arange(n, at::kDouble) * step + 0.3) + 2.0;
@@ -48,7 +48,7 @@ TEST(Resample, FrequenciesAboveTheNewLimitAreRemoved) {
     EXPECT_TRUE(at::fft_irfft(spectrum, 300).allclose(at::full({300}, 2.0, at::kDouble), 1e-12, 1e-12));
 }
 
-TEST(Resample, TheHighestFrequencySurvivesUpAndDown) {
+TEST(Resample, HighestFrequencyIsKeptUpAndDown) {
     const at::Tensor alternating = at::cos(at::arange(8, at::kDouble) * std::acos(-1.0)); // 1 -1 1 -1 ...
     const at::Tensor fine = at::fft_irfft(resample_spectrum(at::fft_rfft(alternating), 8, 16), 16);
     EXPECT_TRUE(fine.slice(0, 0, 16, 2).allclose(alternating, 1e-12, 1e-12))

@@ -1,4 +1,5 @@
-// Golden numbers of ../shared/docs/spng.md 13, made by an independent NumPy program from the same files.
+// Golden numbers of docs/physics-notes.md#frer-spectrum, computed by an independent NumPy program from the
+// same files.
 
 #include "spng/detector/electronics_response.h"
 #include "spng/detector/field_response.h"
@@ -39,7 +40,7 @@ at::Tensor centre(const at::Tensor& rows) {
     return rows[rows.size(0) / 2];
 }
 
-/// The golden numbers are printed with limited digits: half a unit of the last one.
+/// Return the rounding error of a golden number: half a unit of its last digit.
 void expect_golden(double value, double golden, double last_digit) {
     EXPECT_NEAR(value, golden, 0.5 * last_digit + 1e-4 * std::abs(golden));
 }
@@ -78,8 +79,8 @@ TEST(WireAverage, GoldenIntegralsOfExistingPrograms) {
                   1e-4);
 }
 
-TEST(WireAverage, SymmetricAndWholeForAnySpacingOfPositions) {
-    // A response that is 1 everywhere has the average 1 in each region, whatever the positions.
+TEST(WireAverage, SymmetricAndCompleteForAnySpacingOfPositions) {
+    // A response that is 1 everywhere has the average 1 in each region, for any positions.
     for (const int steps : {2, 5, 10, 7}) {
         PlaneResponse plane{.ident = 0, .pitch = 3.0, .pitch_positions = {}, .current = {}};
         for (int wire = -3; wire <= 3; ++wire) {
@@ -95,10 +96,10 @@ TEST(WireAverage, SymmetricAndWholeForAnySpacingOfPositions) {
     }
 }
 
-TEST(WireAverage, AStraightLineByHand) {
-    // Positions -1.5, -1, -0.5, 0, 0.5, 1, 1.5 pitches with R = |position|. Intervals are half a pitch wide,
-    // those of 0.5 straddle the regions' border. Centre: 0 x 1/2 + 0.5 x 1/4 twice = 0.25. Next: 0.5 x 1/4 +
-    // 1 x 1/2 + 1.5 x 1/4 = 1.
+TEST(WireAverage, StraightLineByHand) {
+    // Positions -1.5, -1, -0.5, 0, 0.5, 1, 1.5 pitches with R = |position|. Intervals are half a pitch wide;
+    // those of -0.5 and 0.5 extend over a border of regions. Centre: 0 x 1/2 + 2 x 0.5 x 1/4 = 0.25. Next:
+    // 0.5 x 1/4 + 1 x 1/2 + 1.5 x 1/4 = 1.
     PlaneResponse plane{
         .ident = 0, .pitch = 2.0, .pitch_positions = {}, .current = at::zeros({7, 1}, at::kDouble)};
     for (int index = 0; index < 7; ++index) {
@@ -155,9 +156,9 @@ TEST(ResponseKernel, GoldenNumbersOfExistingPrograms) {
     expect_golden(kernel_w.sum(0).max().item<double>(), 0.01817, 1e-5);
 }
 
-/// The anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre row and 0.003 for the
-/// peak that W still sees, are those of existing programs: truncated positions and five times too large
-/// (spng.md 5.3, D1).
+/// Check the response of the anode whose V plane collects. The golden numbers, 0.51 for the sum of V's centre
+/// row and 0.003 for the remaining peak on W, come from WCT's spng: positions are truncated, and values are
+/// five times too large (docs/physics-notes.md#differences-from-existing-programs).
 TEST(ResponseKernel, SecondResponseFileCollectsOnV) {
     const FieldResponse response =
         load_field_response(test::data_file("np04hd-garfield-6paths-mcmc-bestfit.json.gz"));
@@ -169,7 +170,7 @@ TEST(ResponseKernel, SecondResponseFileCollectsOnV) {
     EXPECT_NEAR(5 * centre(kernel(2)).max().item<double>(), 0.003, 0.0005);
 }
 
-/// The sum over ticks times the tick is the integral of field response and electronics, for any tick.
+/// The sum over ticks times the tick is the integral of field response and electronics for any tick.
 TEST(ResponseKernel, ChargeDoesNotDependOnTheTick) {
     const at::Tensor average = average_over_wires(nominal().plane(2));
     const double expected = total(nominal_kernel(2)) * 500;
@@ -214,7 +215,7 @@ TEST(FieldResponse, OriginalBzip2FileIsTheSame) {
     }
 }
 
-TEST(FieldResponse, ErrorsNameThePlace) {
+TEST(FieldResponse, ErrorsNameTheLocation) {
     const auto small =
         nlohmann::json::parse(R"({"FieldResponse": {"origin": 100, "speed": 0.0016, "period": 100,
         "tstart": 0, "planes": [{"PlaneResponse": {"planeid": 0, "pitch": 3, "paths": [

@@ -1,13 +1,13 @@
-"""Every detector description, through the program: it is valid, its rows are neighbours in space, and charge that the
-reference puts on wires comes back on the same channels at the same time, with the planes in coincidence.
+"""Run the program on every detector description: it is valid, its rows are neighbours in space, and charge that the
+reference puts on wires is found on the same channels at the same time, with the planes in coincidence.
 
-Nothing in C++ knows a detector. MicroBooNE (one face, unwrapped, other response) and ProtoDUNE-SP (six anodes, 12 bits) are
-the proof; their files are in the shared data only, so those cases are skipped without it.
+The C++ code contains no detector constants. MicroBooNE (one face, unwrapped, other response) and ProtoDUNE-SP (six anodes,
+12 bits) show that; their files are only in the shared data, and their cases are skipped without it.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -45,14 +45,14 @@ OF_EACH_KIND = [("microboone", 0), ("pdsp", 3), ("pdhd", 1), SPECIAL]
 
 
 def shared_detector_files() -> Path | None:
-    """The folder of public detector files, if there is one."""
+    """Return the folder of public detector files, if there is one."""
     folder = shared.shared_folder()
     return None if folder is None else folder / "data" / "detector"
 
 
-@lru_cache(maxsize=None)
+@cache
 def described(name: str, anode: int, folder: Path) -> Detector:
-    """Skips the test when the files are not there. folder: for unpacked files."""
+    """Return the description of an anode; skip the test if its files are missing. folder: for unpacked files."""
     if name.startswith("pdhd"):
         return synthetic.protodune_hd(folder, anode, name)
     data = shared_detector_files()
@@ -63,17 +63,17 @@ def described(name: str, anode: int, folder: Path) -> Detector:
 
 @pytest.fixture(name="unpacked", scope="session")
 def fixture_unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where files of data/ are put as the reference reads them, once for all tests."""
+    """Folder for unpacked files of data/, which the reference reads; the same for all tests."""
     return tmp_path_factory.mktemp("detector-files")
 
 
 def search_flags(anode: Detector) -> list[str]:
-    """Where the program finds the files of a detector that does not ship with it."""
+    """Return the search path options for a detector whose files do not ship with the program."""
     return [] if anode.name.startswith("pdhd") else ["-P", str(anode.wires.parent)]
 
 
 def noise_counts(anode: Detector) -> float:
-    """RMS of the white noise, a few counts; less on the anode with a plane that hardly sees charge."""
+    """Return the RMS of the white noise [ADC counts]; less on the anode with a plane of weak signals."""
     if (anode.name, anode.anode) == SPECIAL:
         return 0.3
     return 2.5 if anode.bits == 14 else 1.0
@@ -89,7 +89,7 @@ def is_weak(anode: Detector, view: View) -> bool:
 
 
 def total_tolerance(anode: Detector, view: View) -> float:
-    """Part of a view's charge by which the output may differ."""
+    """Return the allowed relative difference of a view's charge."""
     if is_weak(anode, view):
         return WEAK_WITHIN
     if (anode.name, anode.anode) == SPECIAL and kind(anode, view) == "collection":
@@ -98,7 +98,7 @@ def total_tolerance(anode: Detector, view: View) -> float:
 
 
 def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
-    """A straight track and two far points on each face, and those points one by one."""
+    """Return a straight track and two distant points on each face together, and the points separately."""
     planes = anode.planes()
     points, tracks = [], []
     for face in sorted({face for face, _ in planes}):
@@ -113,14 +113,14 @@ def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
 
 
 def rows(arrays: wire_cell.Arrays, tag: str, view: View) -> np.ndarray:
-    """A tag of the output in the order of the view. -> (channel, tick)."""
+    """Return a tag of the output in the order of the view: (channel, tick)."""
     position = np.searchsorted(arrays[f"channels_{tag}_0"], view.channels)
     np.testing.assert_array_equal(arrays[f"channels_{tag}_0"][position], view.channels)
     return arrays[f"frame_{tag}_0"][position].astype(np.float64)
 
 
 class TestDescriptions:
-    """Without charge."""
+    """Checks that need no charge."""
 
     @pytest.mark.parametrize("name, number", CASES)
     def test_is_valid(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ class TestDescriptions:
     def test_rows_are_neighbours_in_space(
         self, name: str, number: int, unpacked: Path, tmp_path: Path
     ) -> None:
-        """The channels of the program's tensors, and that neighbours there are neighbouring wires on some face."""
+        """Compare the channels of the program's tensors; neighbouring rows must be neighbouring wires on some face."""
         anode = described(name, number, unpacked)
         ticks = 400  # the shortest readout that is longer than the response
         blank = wire_cell.event(np.full((len(anode.channels), ticks), 900, np.int16), anode.channels)
@@ -169,7 +169,7 @@ class TestDescriptions:
 
 
 class TestChain:
-    """Raw counts in, charge out; without a network, since that knows the noise of its experiment only."""
+    """From raw counts to charge, without a network, since it was trained on the noise of one experiment."""
 
     @pytest.mark.parametrize("name, number", CHAIN_CASES)
     def test_charge_comes_back(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ class TestChain:
             self.check_coincidence(anode, arrays, point)
 
     def check_point(self, anode: Detector, view: View, signal: np.ndarray, point: Charge) -> None:
-        """An isolated point stands on its channel, at its tick."""
+        """An isolated point appears on its channel, at its tick."""
         row = np.flatnonzero(view.channels == point.channel[view.plane, 0])
         if not len(row):
             return  # on the other face
@@ -220,7 +220,7 @@ class TestChain:
         assert abs(first + peak - tick) <= 1, where
 
     def check_coincidence(self, anode: Detector, arrays: wire_cell.Arrays, point: Charge) -> None:
-        """All planes agree where the three wires meet, and not 30 ticks away."""
+        """All planes coincide where the three wires meet, but not 30 ticks away."""
         tick = round(point.tick[0] + anode.delay_ticks)
         for view in anode.views:
             row = view.channels == point.channel[view.plane, 0]
@@ -234,7 +234,7 @@ class TestChain:
     def test_one_plane_alone_is_no_coincidence(
         self, name: str, number: int, unpacked: Path, tmp_path: Path
     ) -> None:
-        """A point that plane U sees without the others, and without noise: charge, but neither MP2 nor MP3."""
+        """A point seen by plane U alone, without noise, gives charge but neither MP2 nor MP3."""
         anode = described(name, number, unpacked)
         planes = anode.planes()
         cells = detector.face_cells(planes, 0)

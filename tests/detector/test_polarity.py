@@ -1,7 +1,7 @@
-"""Every anode has the right response: planes collect where the description says so, and the charge of the truth comes back.
+"""Every anode has the right response: the described planes collect, and the output has the true charge.
 
-Frames of our own simulation on each anode of ProtoDUNE-HD, the default event, and frames of the Wire-Cell Toolkit's simulation
-in the shared data. polarity_test.cxx holds the descriptions against the field response files.
+Uses frames of our own simulation on each anode of ProtoDUNE-HD, the default event, and frames of the Wire-Cell Toolkit's
+simulation in the shared data. polarity_test.cxx compares the descriptions with the field response files.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ CHARGE_WITHIN = {"induction": 0.08, "collection": 0.03, "weak": 0.20}
 
 
 def roles(detector: str, anode: int) -> dict[str, str]:
-    """What each plane of an anode is; the special anode is that with ident 0 (params.jsonnet of the toolkit, fields[0])."""
+    """Return the role of each plane; the special anode has ident 0 (params.jsonnet of WCT, fields[0])."""
     if (detector, anode) == ("pdhd_badAPA1", 0):
         return {"U": "induction", "V": "collection", "W": "weak"}
     return {"U": "induction", "V": "induction", "W": "collection"}
 
 
 def by_channel(arrays: wire_cell.Arrays, tag: str, anode: int) -> np.ndarray:
-    """The rows of a tag in the order of the anode's channels. The file has one event."""
+    """Return the rows of a tag in the order of the anode's channels. The file has one event."""
     (name,) = [name for name in arrays if name.startswith(f"frame_{tag}_")]
     channels = arrays[name.replace("frame", "channels", 1)]
     np.testing.assert_array_equal(np.sort(channels), np.arange(2560) + 2560 * anode)
@@ -42,7 +42,7 @@ def by_channel(arrays: wire_cell.Arrays, tag: str, anode: int) -> np.ndarray:
 
 
 def check_polarity(adc: np.ndarray, expected: dict[str, str]) -> None:
-    """Which planes of raw counts (channel, tick) collect."""
+    """Check which planes collect, from raw counts (channel, tick)."""
     pulses = adc - np.median(adc, axis=1, keepdims=True)
     for plane, rows in PLANES.items():
         sigma = 1.4826 * np.median(np.abs(pulses[rows]))
@@ -53,7 +53,7 @@ def check_polarity(adc: np.ndarray, expected: dict[str, str]) -> None:
 
 
 def check_charge(signal: np.ndarray, truth: np.ndarray, expected: dict[str, str]) -> None:
-    """Charge inside the regions over the true charge, by plane."""
+    """Check the charge inside the ROIs over the true charge, by plane."""
     for plane, rows in PLANES.items():
         merit = metrics.merit(signal[rows], truth[rows])
         assert merit.charge == pytest.approx(1, abs=CHARGE_WITHIN[expected[plane]]), (plane, merit)
@@ -61,7 +61,7 @@ def check_charge(signal: np.ndarray, truth: np.ndarray, expected: dict[str, str]
 
 @pytest.mark.parametrize("detector, anode", OWN_CASES)
 def test_own_simulation(detector: str, anode: int, tmp_path: Path) -> None:
-    """Muons with noise, simulated and processed with the same description."""
+    """Simulate and process muons with noise, with the same description."""
     done = wire_cell.run(
         "-c",
         "cfg/simulate.jsonnet",

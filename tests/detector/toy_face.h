@@ -1,6 +1,6 @@
 #pragma once
-// A face so simple that its cells can be told by hand: U wires at z = 0, 1, ..., V wires at y = 0, 1, ... and
-// W wires across both diagonally, so that U wire i meets V wire j on W wire i + j.
+// A face whose cells can be computed by hand: U wires at z = 0, 1, ..., V wires at y = 0, 1, ... and diagonal
+// W wires, so that U wire i crosses V wire j on W wire i + j.
 
 #include "spng/detector/wires.h"
 
@@ -8,8 +8,8 @@
 
 namespace spng::test {
 
-/// n wires with centres on pitch coordinate 0, pitch, 2 pitch, ..., each from `low` to `high` along its
-/// direction; wire i is read by channel `first_channel` + i.
+/// Return n wires with centres at pitch coordinates 0, pitch, 2 pitch, ..., each from `low` to `high` along
+/// its direction. Channel `first_channel` + i reads wire i.
 inline WirePlane toy_plane(int ident, Point2 direction, double pitch, int n, double low, double high,
                            int first_channel) {
     WirePlane plane{.ident = ident,
@@ -32,7 +32,7 @@ inline WirePlane toy_plane(int ident, Point2 direction, double pitch, int n, dou
     return plane;
 }
 
-/// nu x nv cells; channels U 100.., V 200.., W 300..
+/// Return a face of nu x nv cells with channels U 100.., V 200.., W 300..
 inline WireFace toy_face(int nu, int nv) {
     const double half = std::sqrt(0.5);
     WireFace face;

@@ -21,7 +21,7 @@ std::vector<int> values(const at::Tensor& tensor) {
     return {data, data + tensor.numel()};
 }
 
-/// The ordered views of a ProtoDUNE-HD anode.
+/// Return the ordered views of a ProtoDUNE-HD anode.
 std::vector<ChannelView> two_faced_views(const WireAnode& anode) {
     return {make_view(anode, {.plane = 0, .faces = {1, 0}, .order = {-1, 1}}),
             make_view(anode, {.plane = 1, .faces = {1, 0}, .order = {-1, 1}}),
@@ -63,7 +63,7 @@ TEST(WireCrossings, ToyFaceByHand) {
     EXPECT_EQ(values(table_w.neighbours), (std::vector<int>{1, 0, 2, 1}));
 }
 
-TEST(WireCrossings, APairMetOnTwoSegmentsIsListedOnce) {
+TEST(WireCrossings, PairOnTwoSegmentsIsListedOnce) {
     WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     anode.faces[0].planes[0].wires[1].channel = 100; // both U wires are one channel
     anode.faces[0].planes[0].wires[1].segment = 1;
@@ -76,7 +76,7 @@ TEST(WireCrossings, APairMetOnTwoSegmentsIsListedOnce) {
     EXPECT_EQ(values(table.neighbours), std::vector<int>{}) << "a channel is not its own neighbour";
 }
 
-TEST(WireCrossings, ChannelsWithoutAViewTakeNoPart) {
+TEST(WireCrossings, ChannelsWithoutAViewAreSkipped) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     views[1].channels.pop_back();
@@ -86,7 +86,7 @@ TEST(WireCrossings, ChannelsWithoutAViewTakeNoPart) {
     EXPECT_EQ(values(make_wire_crossings(anode, views, cells, 1).offsets), (std::vector<int>{0, 2}));
 }
 
-TEST(WireCrossings, WrongUseIsRejected) {
+TEST(WireCrossings, InvalidArgumentsAreRejected) {
     const WireAnode anode{.ident = 0, .faces = {test::toy_face(2, 2)}};
     auto views = toy_views(anode);
     const AnodeCells cells = find_anode_cells(anode, views);
@@ -121,7 +121,7 @@ TEST(WireCrossings, ProtoduneHd) {
     }
 }
 
-TEST(WireCrossings, TablesOfTheThreeTargetsHoldTheSameCells) {
+TEST(WireCrossings, TablesOfTheThreeTargetsHaveTheSameCells) {
     const WireSchema schema = load_wires(test::data_file("protodunehd-wires-larsoft-v1.json.gz"));
     const WireAnode& anode = schema.anode(1);
     const auto views = two_faced_views(anode);

@@ -14,7 +14,8 @@ namespace {
 using namespace spng;
 using nlohmann::json;
 
-/// One anode, one face, one plane of three vertical wires 5 mm apart, listed backwards and one upside down.
+/// Return one anode, one face, one plane of three vertical wires 5 mm apart, listed in reverse and one upside
+/// down.
 json three_wires() {
     return json::parse(R"({"Store": {
         "anodes": [{"Anode": {"ident": 7, "faces": [0]}}],
@@ -45,7 +46,7 @@ std::string error_of(const json& document) {
     return {};
 }
 
-TEST(Wires, SortedByIncreasingPitchWhateverTheFileOrder) {
+TEST(Wires, SortedByIncreasingPitchForAnyFileOrder) {
     const WirePlane plane = load(three_wires()).anode(7).face(1).plane(2);
     ASSERT_EQ(plane.size(), 3);
     EXPECT_EQ(plane.wires[0].channel, 10);
@@ -68,7 +69,7 @@ TEST(Wires, WiresAlongZAreSortedByIncreasingY) {
     EXPECT_EQ(plane.wires[0].channel, 10);
 }
 
-TEST(Wires, ErrorsNameThePlace) {
+TEST(Wires, ErrorsNameTheLocation) {
     json document = three_wires();
     document["Store"].erase("points");
     EXPECT_NE(error_of(document).find("key \"points\""), std::string::npos);

@@ -1,4 +1,4 @@
-// Large blocks of host memory come again; small ones pass through; what is of no use any more goes.
+// Large blocks of host memory are reused, small ones are not cached, and blocks unused for long are released.
 
 #include "spng/device/memory/block_cache.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t mb = std::size_t{1} << 20;
 
-TEST(BlockCache, ABlockThatWasReleasedComesAgainWithoutPageFaults) {
+TEST(BlockCache, ReleasedBlockIsReusedWithoutPageFaults) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     void* first = nullptr;
     {
@@ -28,7 +28,7 @@ TEST(BlockCache, ABlockThatWasReleasedComesAgainWithoutPageFaults) {
         EXPECT_GE(cache.bytes_in_use(), 61 * mb);
     }
     EXPECT_EQ(cache.bytes_in_use(), 0u);
-    EXPECT_GE(cache.bytes_waiting(), 61 * mb);
+    EXPECT_GE(cache.bytes_unused(), 61 * mb);
     const std::int64_t faults = instrument::minor_page_faults();
     const auto again = cache.allocate(60 * mb);
     std::memset(again.get(), 2, 60 * mb);
@@ -36,7 +36,7 @@ TEST(BlockCache, ABlockThatWasReleasedComesAgainWithoutPageFaults) {
     EXPECT_LT(instrument::minor_page_faults() - faults, 50) << "15,000 pages of fresh memory";
 }
 
-TEST(BlockCache, BlocksThatAreOutAreApart) {
+TEST(BlockCache, BlocksInUseDoNotOverlap) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     std::vector<c10::DataPtr> blocks;
     for (int i = 0; i < 5; ++i) {
@@ -50,14 +50,14 @@ TEST(BlockCache, BlocksThatAreOutAreApart) {
     }
 }
 
-TEST(BlockCache, ABlockThatIsFarTooLargeIsKeptForLargerOnes) {
+TEST(BlockCache, MuchLargerBlockIsNotUsed) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     void* const large = cache.allocate(40 * mb).get();
     EXPECT_NE(cache.allocate(10 * mb).get(), large);
     EXPECT_EQ(cache.allocate(30 * mb).get(), large);
 }
 
-TEST(BlockCache, TheSmallestThatFitsIsTaken) {
+TEST(BlockCache, SmallestFittingBlockIsUsed) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     std::pair<void*, void*> both;
     {
@@ -69,17 +69,17 @@ TEST(BlockCache, TheSmallestThatFitsIsTaken) {
     EXPECT_EQ(cache.allocate(22 * mb).get(), both.first);
 }
 
-TEST(BlockCache, WaitingBlocksCanBeGivenBack) {
+TEST(BlockCache, UnusedBlocksCanBeReleased) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     const auto out = cache.allocate(8 * mb);
     { const auto released = cache.allocate(40 * mb); }
-    ASSERT_GE(cache.bytes_waiting(), 40 * mb);
-    cache.release_waiting();
-    EXPECT_EQ(cache.bytes_waiting(), 0u);
+    ASSERT_GE(cache.bytes_unused(), 40 * mb);
+    cache.release_unused();
+    EXPECT_EQ(cache.bytes_unused(), 0u);
     EXPECT_EQ(cache.bytes_in_use(), 8 * mb);
 }
 
-TEST(BlockCache, SmallBlocksPassThrough) {
+TEST(BlockCache, SmallBlocksUseTheOtherAllocator) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     const auto block = cache.allocate(BlockCache::smallest - 1);
     std::memset(block.get(), 0, BlockCache::smallest - 1);
@@ -87,19 +87,19 @@ TEST(BlockCache, SmallBlocksPassThrough) {
     EXPECT_EQ(cache.allocate(0).get(), nullptr);
 }
 
-TEST(BlockCache, WhatIsOfNoUseForLongIsReturnedToTheSystem) {
+TEST(BlockCache, BlocksUnusedForLongAreReleased) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     cache.allocate(100 * mb);
-    for (std::uint64_t i = 0; i < BlockCache::patience; ++i) {
+    for (std::uint64_t i = 0; i < BlockCache::max_idle_allocations; ++i) {
         cache.allocate(2 * mb);
     }
-    EXPECT_GE(cache.bytes_waiting(), 100 * mb) << "nothing new was needed";
+    EXPECT_GE(cache.bytes_unused(), 100 * mb) << "nothing new was needed";
     cache.allocate(300 * mb);
-    EXPECT_LT(cache.bytes_waiting(), 310 * mb)
+    EXPECT_LT(cache.bytes_unused(), 310 * mb)
         << "the block of 100 MB has gone, those of 2 MB and 300 MB wait";
 }
 
-TEST(BlockCache, ThreadsShareIt) {
+TEST(BlockCache, IsThreadSafe) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     const auto work = [&cache] {
         for (int i = 0; i < 300; ++i) {
@@ -114,10 +114,10 @@ TEST(BlockCache, ThreadsShareIt) {
     work();
     other.join();
     EXPECT_EQ(cache.bytes_in_use(), 0u);
-    EXPECT_LE(cache.bytes_waiting(), 2 * (1 + 2 + 3 + 4) * mb);
+    EXPECT_LE(cache.bytes_unused(), 2 * (1 + 2 + 3 + 4) * mb);
 }
 
-TEST(BlockCache, MoreThanTheSystemHasIsAnErrorOfLibTorch) {
+TEST(BlockCache, ExhaustedMemoryIsAnErrorOfLibTorch) {
     BlockCache cache(*c10::GetDefaultCPUAllocator());
     EXPECT_THROW(cache.allocate(std::size_t{1} << 50), c10::Error);
 }

@@ -1,4 +1,4 @@
-// What does not get memory says so in many ways, and all of them are OutOfMemory.
+// Exhausted memory is reported in many ways; all of them become OutOfMemory.
 
 #include "spng/device/memory/out_of_memory.h"
 
@@ -24,7 +24,7 @@ c10::Error of_libtorch(const std::string& text) {
     return {{__func__, __FILE__, __LINE__}, text};
 }
 
-TEST(OutOfMemoryErrors, LibrariesThatSayItInTheirText) {
+TEST(OutOfMemoryErrors, TextsOfLibrariesAreRecognised) {
     for (const char* text :
          {"[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 64000 bytes.",
           "CUDA error: out of memory", "cuFFT error: CUFFT_ALLOC_FAILED",
@@ -35,7 +35,7 @@ TEST(OutOfMemoryErrors, LibrariesThatSayItInTheirText) {
     EXPECT_THROW(rethrow(std::bad_alloc()), OutOfMemory);
 }
 
-TEST(OutOfMemoryErrors, OtherErrorsStayOthers) {
+TEST(OutOfMemoryErrors, OtherErrorsKeepTheirClass) {
     for (const char* text : {"CUDA error: an illegal memory access was encountered", "size mismatch"}) {
         try {
             rethrow(of_libtorch(text));

@@ -10,7 +10,7 @@ namespace {
 
 int freed = 0;
 
-/// A tensor of four bytes that `deleter` frees.
+/// Return a tensor of four bytes that `deleter` frees.
 at::Tensor tensor_freed_by(c10::DeleterFnPtr deleter) {
     static char memory[4];
     at::Tensor tensor = at::empty({4}, at::kByte);
@@ -24,19 +24,19 @@ void free_or_throw(void*) {
     TORCH_CHECK(freed % 2 == 0, "CUDA error: an illegal memory access was encountered");
 }
 
-TEST(FreeQuietly, AFailureToFreeDoesNotLeaveTheDestructor) {
+TEST(FreeQuietly, ExceptionWhileFreeingIsCaught) {
     freed = 0;
     for (int i = 0; i < 4; ++i) {
         const at::Tensor tensor = tensor_freed_by(free_or_throw);
         free_quietly<struct Throwing>(tensor);
-        free_quietly<struct Throwing>(tensor); // again changes nothing
+        free_quietly<struct Throwing>(tensor); // a second call changes nothing
         EXPECT_EQ(tensor.storage().data_ptr().get_context(), tensor.data_ptr())
             << "LibTorch knows blocks by it";
     }
     EXPECT_EQ(freed, 4);
 }
 
-TEST(FreeQuietly, AnotherDeleterIsLeftAlone) {
+TEST(FreeQuietly, OtherDeleterIsNotChanged) {
     const c10::DeleterFnPtr own = [](void*) {};
     const at::Tensor first = tensor_freed_by(own);
     free_quietly<struct Mixed>(first);

@@ -1,4 +1,4 @@
-// Networks in bfloat16: what comes out, and that nothing of it stays switched on.
+// Networks in bfloat16: precision of the output, and no lasting effect of the scope.
 
 #include "spng/nodes/dnn/bfloat16.h"
 
@@ -20,7 +20,7 @@ at::Tensor convolved() {
     return at::conv2d(at::ones({1, 1, 4, 4}), at::ones({1, 1, 1, 1}));
 }
 
-TEST(Bfloat16, IsOfItsScopeAndItsKindOfDevice) {
+TEST(Bfloat16, AppliesToItsScopeAndKindOfDevice) {
     EXPECT_EQ(convolved().scalar_type(), at::kFloat);
     {
         const Bfloat16Scope scope(c10::kCPU);
@@ -36,7 +36,7 @@ TEST(Bfloat16, IsOfItsScopeAndItsKindOfDevice) {
     }
 }
 
-TEST(Bfloat16, IsNotForDevicesThatAreNotThere) {
+TEST(Bfloat16, IsFalseForMissingDevices) {
     EXPECT_FALSE(has_bfloat16({c10::kCUDA, 99}));
 }
 
@@ -53,7 +53,7 @@ TEST(Bfloat16, NetworkGivesFloat32WithEightBits) {
     EXPECT_EQ(seen.scalar_type(), at::kFloat);
     const double off = seen.sub(exact->forward(input)).abs().max().item<double>();
     EXPECT_LT(off, 0.01);
-    EXPECT_GT(off, 1e-5); // it was computed in bfloat16 indeed
+    EXPECT_GT(off, 1e-5); // not 0, so bfloat16 was used
     EXPECT_FALSE(at::autocast::is_autocast_enabled(c10::kCPU));
 }
 

@@ -17,7 +17,7 @@ at::Tensor mask_of(const std::vector<int>& values, at::IntArrayRef sizes) {
     return at::tensor(values).to(at::kBool).view(sizes);
 }
 
-/// One view of 3 channels and 4 samples of 4 ticks; channel 2 is dead.
+/// One view with 3 channels and 4 samples of 4 ticks; channel 2 is dead.
 class DNNROITest : public testing::Test {
 protected:
     std::filesystem::path file() const { return m_folder / "network.ts"; }
@@ -123,7 +123,7 @@ TEST_F(DNNROITest, NetworkForAnotherSampling) {
     auto& wrong = node();
     const auto error = test::error_of([&] { run(wrong, inputs()); });
     EXPECT_EQ(error.kind(), ErrorKind::Model);
-    EXPECT_EQ(error.text().seen, "4 ticks in a sample");
+    EXPECT_EQ(error.text().seen, "4 ticks per sample");
     EXPECT_EQ(error.text().expected, "10");
 }
 
@@ -136,7 +136,7 @@ TEST_F(DNNROITest, MissingFeatureIsNamed) {
 
 constexpr const char* trained_in_noise = R"({"training_noise": [500], "noise_range": [0.5, 2]})";
 
-/// The first input with the noise of its channels, and a plane.
+/// The first input, with the noise of its channels and a plane.
 Ports with_noise(Ports inputs, const std::vector<float>& rms) {
     NamedTensor image = inputs[0]->only();
     image.summary = at::tensor(rms).view({1, 3});
@@ -148,7 +148,7 @@ Ports with_noise(Ports inputs, const std::vector<float>& rms) {
     return inputs;
 }
 
-TEST_F(DNNROITest, ChargeIsDividedByTheNoiseOverThatOfTheTraining) {
+TEST_F(DNNROITest, DividesChargeByTheNoiseRatio) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     auto& scaling = node({{"probability", "score"}});
     const auto score = [&](const std::vector<float>& rms) {
@@ -163,18 +163,18 @@ TEST_F(DNNROITest, ChargeIsDividedByTheNoiseOverThatOfTheTraining) {
     EXPECT_FLOAT_EQ(hot[0][1][3].item<float>(), -0.25F);
 }
 
-TEST_F(DNNROITest, RegionsCarryNoNoise) {
+TEST_F(DNNROITest, RoisHaveNoNoise) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     EXPECT_FALSE(run(node(), with_noise(inputs(), {500, 500, 500}))->only().summary.defined());
 }
 
-TEST_F(DNNROITest, AModelWithoutTheNoiseOfItsTrainingIsNotScaled) {
+TEST_F(DNNROITest, DoesNotScaleWithoutTrainingNoise) {
     test::save_weighted_sum(file(), 1, 0, 0);
     const auto out = run(node({{"probability", "score"}}), with_noise(inputs(), {9000, 9000, 0}));
     EXPECT_FLOAT_EQ(out->at("score").data[0][0][0].item<float>(), 0.5F);
 }
 
-TEST_F(DNNROITest, AnImageWithoutItsNoiseIsRejected) {
+TEST_F(DNNROITest, RejectsAnImageWithoutNoise) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     auto& scaling = node();
     const auto error = test::error_of([&] { run(scaling, inputs()); });
@@ -182,7 +182,7 @@ TEST_F(DNNROITest, AnImageWithoutItsNoiseIsRejected) {
     EXPECT_NE(error.text().hint.find("SPNGChannelRMS"), std::string::npos);
 }
 
-TEST_F(DNNROITest, APlaneThatWasNotTrainedOnIsRejected) {
+TEST_F(DNNROITest, RejectsAPlaneWithoutTrainingNoise) {
     test::save_weighted_sum(file(), 1, 0, 0, trained_in_noise);
     auto& scaling = node();
     auto given = with_noise(inputs(), {500, 500, 500});
@@ -196,7 +196,7 @@ TEST_F(DNNROITest, APlaneThatWasNotTrainedOnIsRejected) {
     EXPECT_EQ(error.text().seen, "plane 2");
 }
 
-TEST_F(DNNROITest, InputsStayAsTheyAre) {
+TEST_F(DNNROITest, DoesNotChangeItsInputs) {
     test::save_weighted_sum(file(), 1, 1, 1);
     const auto given = inputs();
     run(node(), given);

@@ -1,5 +1,5 @@
 #pragma once
-// A model that is a function, so that everything around models is tested without TorchScript.
+// Model made of a function, for tests without TorchScript.
 
 #include "spng/nodes/dnn/model.h"
 

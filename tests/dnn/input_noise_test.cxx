@@ -22,7 +22,7 @@ at::Tensor training(double noise) {
     return at::tensor({noise}, at::kDouble).unsqueeze(1);
 }
 
-TEST(InputNoise, NothingIsDividedAtOrBelowTheNoiseOfTheTraining) {
+TEST(InputNoise, DivisorIsOneAtOrBelowTheTrainingNoise) {
     for (const double noise : {0.0, 30.0, 99.0, 100.0}) {
         const auto found = input_noise(row({noise, noise, noise}), {}, training(100), hot);
         EXPECT_EQ(found.ratio[0].item<double>(), noise / 100);
@@ -41,7 +41,7 @@ TEST(InputNoise, AHotChannelIsDividedByItsOwnNoise) {
     EXPECT_TRUE(at::equal(quiet.divisor, row({1, 1, 1, 1, 3}))) << quiet.divisor;
     const auto noisy = input_noise(row({200, 200, 200, 360, 600}), {}, training(100), hot);
     EXPECT_TRUE(at::equal(noisy.divisor, row({2, 2, 2, 2, 6}))) << noisy.divisor;
-    // Below the noise of the training nothing is hot, however quiet the view is.
+    // A channel below the noise of the training is not hot, even in a view with little noise.
     const auto still = input_noise(row({10, 10, 10, 50, 170}), {}, training(100), hot);
     EXPECT_TRUE(at::equal(still.divisor, row({1, 1, 1, 1, 1}))) << still.divisor;
 }
@@ -53,7 +53,7 @@ TEST(InputNoise, BadChannelsDoNotCount) {
     EXPECT_EQ(input_noise(rms, {}, training(100), hot).ratio[0].item<double>(), 0.0);
 }
 
-TEST(InputNoise, AViewWithoutGoodChannelsHasNoRatioAndIsLeftAsItIs) {
+TEST(InputNoise, ViewWithoutGoodChannelsHasDivisorOne) {
     const auto none = at::zeros({1, 2}, at::kBool);
     const auto found = input_noise(row({100, 60}), none, training(100), hot);
     EXPECT_TRUE(std::isnan(found.ratio[0].item<double>()));

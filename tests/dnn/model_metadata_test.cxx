@@ -7,7 +7,7 @@
 namespace spng {
 namespace {
 
-TEST(ModelMetadata, NothingSaidIsNothingKnown) {
+TEST(ModelMetadata, EmptyTextGivesEmptyMetadata) {
     const auto metadata = parse_model_metadata("", "net.ts");
     EXPECT_TRUE(metadata.inputs.empty());
     EXPECT_FALSE(metadata.scale || metadata.rebin || metadata.multiple || metadata.halo ||

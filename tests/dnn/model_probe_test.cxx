@@ -11,7 +11,7 @@ namespace {
 
 using test::FakeModel;
 
-/// A network whose output is a sample `back` ticks earlier.
+/// Network whose output at t is its input at t - back.
 FakeModel delayed(std::int64_t back) {
     return FakeModel([back](const at::Tensor& input) { return input.narrow(1, 0, 1).roll(back, 3); });
 }
@@ -23,7 +23,7 @@ TEST(ModelProbe, HaloIsTheDelay) {
     EXPECT_EQ(measured_halo(delayed(-7), layout, {1, 3, 8, 64}, c10::kCPU), 7);
 }
 
-TEST(ModelProbe, HaloLooksAtFewChannelsOnly) {
+TEST(ModelProbe, HaloUsesFewChannels) {
     std::int64_t channels = 0;
     const FakeModel model([&](const at::Tensor& input) {
         channels = input.size(2);
@@ -33,10 +33,10 @@ TEST(ModelProbe, HaloLooksAtFewChannelsOnly) {
     EXPECT_EQ(channels, 64);
 }
 
-TEST(ModelProbe, StandInKnowsItsHalo) {
+TEST(ModelProbe, HaloOfTheStandIn) {
     const auto model = load_torch_script(find_data_file("dnnroi-standin.ts"), c10::kCPU);
     ASSERT_EQ(model->metadata().halo, 4);
-    // Counted from blocks of 4 samples: the fine branch sees 2 samples further, the pooled one a block.
+    // Counted from blocks of 4 samples: the fine branch reaches 2 samples, the pooled branch one block.
     EXPECT_EQ(measured_halo(*model, {.multiple = 4}, {1, 3, 8, 64}, c10::kCPU), 4);
 }
 

@@ -28,7 +28,7 @@ at::Tensor three_taps(const at::Tensor& input) {
     return x.narrow(3, 0, ticks).add(x.narrow(3, 1, ticks), 10).add(x.narrow(3, 2, ticks), 100);
 }
 
-/// Whole numbers, so that every order of summation gives the same float32.
+/// Integers, so that every order of summation gives the same float32.
 at::Tensor counting(at::IntArrayRef sizes) {
     std::int64_t count = 1;
     for (const auto size : sizes) {
@@ -37,7 +37,7 @@ at::Tensor counting(at::IntArrayRef sizes) {
     return at::arange(count, at::kFloat).remainder(97).view(sizes);
 }
 
-/// three_taps by loops over elements. (view, feature, channel, tick) -> (view, channel, tick)
+/// Compute three_taps with loops over elements: (view, feature, channel, tick) -> (view, channel, tick).
 at::Tensor three_taps_expected(const at::Tensor& features) {
     auto out = at::zeros({features.size(0), features.size(2), features.size(3)});
     const auto in = features.accessor<float, 4>();
@@ -59,7 +59,7 @@ ModelRunner runner(FakeModel::Function function, ModelRunnerOptions options) {
     return {std::make_unique<FakeModel>(std::move(function)), std::move(options)};
 }
 
-TEST(ModelRunner, ChunksGiveWhatTheWholeGives) {
+TEST(ModelRunner, ChunksGiveTheSameResult) {
     const auto features = counting({2, 3, 5, 22});
     for (const std::int64_t chunk : {0, 4, 8, 100}) {
         const auto cut =
@@ -68,7 +68,7 @@ TEST(ModelRunner, ChunksGiveWhatTheWholeGives) {
     }
 }
 
-TEST(ModelRunner, CutsShowWhenTheHaloIsTooShort) {
+TEST(ModelRunner, AShortHaloChangesTheResult) {
     const auto features = counting({1, 1, 1, 16}).add_(1);
     const auto cut = runner(three_taps, {.sizes = {1, 1, 1, 16}, .multiple = 4, .halo = 0, .chunk_ticks = 8});
     const auto wrong = cut.forward(features).ne(three_taps_expected(features)).nonzero();
@@ -83,7 +83,7 @@ TEST(ModelRunner, HaloIsMeasuredWhenNotGiven) {
     EXPECT_TRUE(at::equal(cut.forward(features), three_taps_expected(features)));
 }
 
-TEST(ModelRunner, NetworkThatSeesEverythingCannotBeCut) {
+TEST(ModelRunner, RejectsANetworkWithUnlimitedHalo) {
     const auto centred = [](const at::Tensor& input) { return input.narrow(1, 0, 1).sub(input.mean()); };
     const auto error =
         error_of([&] { runner(centred, {.sizes = {1, 3, 4, 64}, .multiple = 4, .chunk_ticks = 8}); });
@@ -110,7 +110,7 @@ TEST(ModelRunner, OddSizesArePaddedWithZerosAndCropped) {
     EXPECT_EQ(sum, expected);
 }
 
-TEST(ModelRunner, TransposeGivesTheNetworkTicksBeforeChannels) {
+TEST(ModelRunner, TransposeSwapsTicksAndChannels) {
     std::vector<std::int64_t> seen;
     const auto model = [&](const at::Tensor& input) { // out[t][c] = 1000 t + c
         seen = input.sizes().vec();
@@ -155,8 +155,8 @@ private:
     std::int64_t m_ticks;
 };
 
-TEST(ModelRunner, OutOfMemoryHalvesTheChunkForGood) {
-    LimitedMemory memory(16); // 64 and 32 are too many, 16 too with margins of 4 on both sides
+TEST(ModelRunner, OutOfMemoryHalvesTheChunkPermanently) {
+    LimitedMemory memory(16); // 64, 32, and 16 with margins of 4 on both sides are too many
     const auto halving = runner(std::ref(memory), {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1});
     const auto features = counting({1, 1, 2, 64});
     EXPECT_TRUE(at::equal(halving.forward(features), three_taps_expected(features)));
@@ -181,7 +181,7 @@ TEST(ModelRunner, OutOfMemoryGivesUpAtTheSmallestChunk) {
     EXPECT_EQ(memory.forwards, 2); // 8 ticks, then 4
 }
 
-/// Takes 100 kB for each tick beside its output.
+/// Network that needs 100 kB per tick besides its output.
 at::Tensor hungry(const at::Tensor& input, std::int64_t& max_ticks) {
     max_ticks = std::max(max_ticks, input.size(3));
     const auto workspace = at::empty({input.size(3), 25'000}, at::kFloat);
@@ -213,10 +213,10 @@ TEST(ModelRunner, ImpossibleBudgetIsADeviceError) {
     const auto error = error_of([&] {
         runner(model, {.sizes = {1, 1, 2, 256}, .multiple = 4, .halo = 1, .memory_budget = 1'000'000});
     });
-    EXPECT_EQ(error.kind(), ErrorKind::Device); // 4 ticks and 4 on both sides take 1.2 MB
+    EXPECT_EQ(error.kind(), ErrorKind::Device); // 4 ticks with 4 on both sides need 1.2 MB
 }
 
-/// The highest number of forwards at the same time, out of 6 threads.
+/// Return the highest number of concurrent forwards of 6 threads.
 int max_at_once(std::int64_t concurrency) {
     std::mutex mutex;
     std::condition_variable changed;
@@ -226,7 +226,7 @@ int max_at_once(std::int64_t concurrency) {
         std::unique_lock lock(mutex);
         most = std::max(most, ++running);
         changed.notify_all();
-        // Wait for one more than is allowed, which must not come.
+        // Wait for one forward above the limit, which must not start.
         changed.wait_for(lock, std::chrono::milliseconds(60), [&] { return running > concurrency; });
         --running;
         return three_taps(input);
@@ -242,7 +242,7 @@ int max_at_once(std::int64_t concurrency) {
     return most;
 }
 
-TEST(ModelRunner, LimitsForwardsAtTheSameTime) {
+TEST(ModelRunner, LimitsConcurrentForwards) {
     EXPECT_EQ(max_at_once(1), 1);
     EXPECT_EQ(max_at_once(2), 2);
 }

@@ -62,16 +62,14 @@ TEST_F(NoiseWatchTest, ReportsTheExtremesOfEachView) {
     observe(1.5, 1.25);
     m_watch.report();
     const std::string text = logged();
-    EXPECT_NE(text.find("view U: noise 1.00 to 1.50 times that of the training, events: 2"),
-              std::string::npos)
+    EXPECT_NE(text.find("view U: noise 1.00 to 1.50 times the training noise, events: 2"), std::string::npos)
         << text;
-    EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times that of the training, events: 1"),
-              std::string::npos)
+    EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times the training noise, events: 1"), std::string::npos)
         << text;
     EXPECT_EQ(m_watch.extremes().at("U").high, 1.5);
 }
 
-TEST_F(NoiseWatchTest, TakesFloatsAndAxesWithStrides) {
+TEST_F(NoiseWatchTest, AcceptsFloat32AndStrides) {
     m_watch.observe(at::tensor({1.F, 7.F, 1.5F, 7.F}).view({2, 2}).select(1, 0), {{"U", 0}, {"V", 1}});
     EXPECT_EQ(m_watch.extremes().at("V").high, 1.5);
     EXPECT_EQ(logged(), "");

@@ -32,7 +32,7 @@ TEST(StackFeatures, OffsetComesAfterTheScale) {
     EXPECT_TRUE(at::equal(stacked, at::tensor({1.F, 0.F, 102.F, 104.F}).view({1, 2, 1, 2}))) << stacked;
 }
 
-TEST(StackFeatures, TheDivisorIsOfChannelsAndOfChargeOnly) {
+TEST(StackFeatures, DivisorAppliesToChargeByChannel) {
     const auto charge = at::tensor({8.F, 16.F, 8.F, 16.F}).view({1, 2, 2});
     const auto mask = at::tensor({1, 0, 1, 1}).to(at::kBool).view({1, 2, 2});
     const auto divisor = at::tensor({1.0, 4.0}, at::kDouble).view({1, 2});

@@ -1,5 +1,5 @@
 #pragma once
-// TorchScript files made while the test runs. Only torch_script_model_test.cxx compiles against TorchScript.
+// TorchScript files made during the tests. Only torch_script_model_test.cxx compiles against TorchScript.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,15 +9,15 @@
 
 namespace spng::test {
 
-/// Write a network.
+/// Save a network.
 /// @param source    TorchScript text of `def forward(self, x): ...`
-/// @param buffers   tensors that the source calls self.<name>
-/// @param metadata  content of the extra file metadata.json; none when empty
+/// @param buffers   tensors with the names self.<name> in the source
+/// @param metadata  content of the extra file metadata.json; empty: no file
 void save_script_model(const std::filesystem::path& file, const std::string& source,
                        const std::map<std::string, at::Tensor>& buffers = {},
                        const std::string& metadata = {});
 
-/// A network that is a weighted sum of its three features at the same place.
+/// Save a network that returns the weighted sum of its three features at each position.
 void save_weighted_sum(const std::filesystem::path& file, float first, float second, float third,
                        const std::string& metadata = {});
 

@@ -1,4 +1,4 @@
-// The network's work is a row of its own below the node that asks for it.
+// The work of the network has its own row below the calling node.
 
 #include "spng/nodes/dnn/torch_service.h"
 #include "tests/dnn/script_model.h"

@@ -1,4 +1,4 @@
-"""Networks compiled by AOTInductor: the exporter, and the program that runs what it wrote."""
+"""Networks compiled by AOTInductor: the exporter, and the program that runs its packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEATURES = (4, 8, 8)
 
 @pytest.fixture(name="models", scope="module")
 def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet, Path, Path]:
-    """An untrained network, its TorchScript file and its package."""
+    """Untrained network, its TorchScript file and its package."""
     folder = tmp_path_factory.mktemp("models")
     torch.manual_seed(3)
     network = DNNROINet(Shape(features=FEATURES, down=(1, 1, 1), up=(1, 1))).eval()
@@ -49,7 +49,7 @@ def test_package_equals_the_network_at_other_sizes(models: tuple[DNNROINet, Path
 
 
 def test_program_finds_the_same_regions(models: tuple[DNNROINet, Path, Path], tmp_path: Path) -> None:
-    """By the package and by the TorchScript file; the threshold stands at the middle of what this network gives."""
+    """Package and TorchScript file give the same ROIs; the threshold is the median output of this network."""
     _, script, package = models
     masks = {}
     for model in (script, package):

@@ -1,4 +1,4 @@
-"""The network that ships, data/dnnroi.ts: what it says of itself, and the default job with it against the truth.
+"""The shipped network data/dnnroi.ts: its metadata, and the default job compared with the truth.
 
 The bars are those that the project set itself for cosmic-like events; the network was not trained on the default event. The limit for
 hot channels was chosen on it (docs/dnnroi.md).
@@ -27,7 +27,7 @@ WEIGHTS = "f09aa5c5b275eb6c9adebda913863c75a12e1ee18174fd1540a937b9bf65b694"
 
 @pytest.fixture(name="about", scope="module")
 def fixture_about() -> dict:
-    """Its metadata."""
+    """Metadata of the shipped network."""
     extra = {"metadata.json": ""}
     torch.jit.load(MODEL, _extra_files=extra)
     return json.loads(extra["metadata.json"])
@@ -35,27 +35,27 @@ def fixture_about() -> dict:
 
 @pytest.fixture(name="default", scope="module")
 def fixture_default(tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
-    """The default job on the default event, with its regions."""
+    """Output of the default job on the default event, with its ROIs."""
     return wire_cell.job(tmp_path_factory.mktemp("default"), tags="signal,roi")
 
 
 @pytest.fixture(name="merits", scope="module")
 def fixture_merits(default: wire_cell.Arrays) -> dict[str, metrics.Merit]:
-    """Of each view, against the truth."""
+    """Figures of merit of each view, against the truth."""
     truth = wire_cell.read_arrays(wire_cell.TRUTH)["frame_*_0"].astype(np.float64)
     return {view: metrics.merit(default["frame_signal_0"][rows], truth[rows]) for view, rows in VIEWS.items()}
 
 
 class TestFile:
-    """What ships."""
+    """The shipped file."""
 
     def test_size(self) -> None:
-        """Below 10 MB, since it is in the repository."""
+        """The file is smaller than 10 MB, because it is in the repository."""
         assert MODEL.stat().st_size < 10_000_000
 
     @pytest.mark.parametrize("name", ["dnnroi.ts", "dnnroi-standin.ts"])
     def test_no_folder_of_the_machine_that_made_it(self, name: str) -> None:
-        """In no record, which may be compressed: TorchScript adds the names of its source files."""
+        """No record of the archive, compressed or not, holds a path of a source file, as TorchScript adds."""
         with zipfile.ZipFile(wire_cell.DATA / name) as archive:
             records = {entry: archive.read(entry) for entry in archive.namelist()}
         assert len(records) > 5
@@ -64,7 +64,7 @@ class TestFile:
         ]
 
     def test_metadata(self, about: dict) -> None:
-        """Inputs, order, scale, rebin, and where it comes from."""
+        """The metadata give inputs, order, scale, rebin and provenance."""
         assert (
             about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
         )
@@ -78,14 +78,14 @@ class TestFile:
         assert training["rule"] == json.loads(json.dumps(training["rule"])) and training["minutes"] < 60
 
     def test_noise_of_the_training(self, about: dict) -> None:
-        """Within 8 % of noise alone (302 and 360 electrons, NumPy reference), since signals of the training raise it."""
+        """Within 8 % of pure noise (302 and 360 electrons, NumPy reference); signals increase it."""
         assert about["training_noise"] == pytest.approx([302, 360], rel=0.08) and about["noise_range"] == [
             0.7,
             2.1,
         ]
 
     def test_weights(self) -> None:
-        """Code and weights are those of the training (commit 3c5967f), whatever the metadata say."""
+        """Code and weights are those of the training (commit 3c5967f); only metadata have changed."""
         digest = hashlib.sha256()
         with zipfile.ZipFile(MODEL) as archive:
             for name in sorted(
@@ -95,11 +95,11 @@ class TestFile:
         assert digest.hexdigest() == WEIGHTS
 
     def test_limits(self, about: dict) -> None:
-        """Below 1 M parameters and 25 kFLOP per sample."""
+        """The network has fewer than 1 M parameters and 25 kFLOP per sample."""
         assert about["parameters"] < 1_000_000 and about["operations_per_sample"] < 25_000
 
     def test_held_out_figures(self, about: dict) -> None:
-        """Those in the file reach the bars."""
+        """The figures in the metadata reach the bars."""
         for view in INDUCTION:
             merit = about["figures"]["held_out"][view]
             assert merit["efficiency"] > 0.95 and merit["purity"] > 0.8, merit
@@ -107,11 +107,11 @@ class TestFile:
 
     @pytest.mark.parametrize("size", [(800, 1500), (480, 1500), (33, 100)])
     def test_any_size(self, size: tuple[int, int]) -> None:
-        """Nothing in, no region out; charge that the other views confirm is found wherever it is."""
+        """Empty input gives no ROI; confirmed charge is found at every position."""
         features = torch.zeros(1, 3, *size)
         model = torch.jit.load(MODEL)
         probability = model(features)
-        assert probability.shape == (1, 1, *size) and 0 <= probability.min() and probability.max() < 0.5
+        assert probability.shape == (1, 1, *size) and probability.min() >= 0 and probability.max() < 0.5
         features[0, 0, 10:20, 40:46] = 3000 / 4000
         features[0, 2, 10:20, 40:46] = 1
         assert (model(features)[0, 0, 11:19, 41:45] > 0.5).all()
@@ -119,14 +119,14 @@ class TestFile:
 
 @wire_cell.needs_program
 class TestDefaultJob:
-    """`cfg/pipeline.jsonnet` with its defaults on the default event."""
+    """Output of `cfg/pipeline.jsonnet` with its defaults on the default event."""
 
     def test_uses_the_network(self, default: wire_cell.Arrays) -> None:
-        """The output says so."""
+        """The notes of the output name the network."""
         assert json.loads(default["notes_spng_0"].tobytes())["model"] == "dnnroi.ts"
 
     def test_other_filters_and_detectors_go_without(self, tmp_path: Path) -> None:
-        """The network knows the images of one detector's default filters only."""
+        """The network was trained on the default filters of one detector only."""
         for arguments in (("filters=pdhd",), ("detname=pdsp",), ("model=none",)):
             words = [word for argument in arguments for word in ("-A", argument)]
             graph = tmp_path / "graph.dot"
@@ -138,10 +138,10 @@ class TestDefaultJob:
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_charge(self, merits: dict[str, metrics.Merit], view: str) -> None:
-        """Within 5 % of the truth."""
+        """The charge is within 5 % of the truth."""
         assert abs(merits[view].charge - 1) < 0.05, merits[view]
 
     @pytest.mark.parametrize("view", INDUCTION)
     def test_efficiency_and_purity(self, merits: dict[str, metrics.Merit], view: str) -> None:
-        """Efficiency above 0.95 at purity above 0.8."""
+        """The efficiency is above 0.95 and the purity above 0.8."""
         assert merits[view].efficiency > 0.95 and merits[view].purity > 0.8, merits[view]

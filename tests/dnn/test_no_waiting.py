@@ -1,4 +1,4 @@
-"""The chain with the network, counted: nothing between source and sink would make the host wait for a device."""
+"""Operations of the chain with the network: none between source and sink makes the host wait for a device."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
 
-# Nine for the noise of the input, on one number for each channel: quotient, NaN for bad channels (two), median, two limits, product,
-# comparison, choice. Four for the features, of which the division took the place of a copy, and two for the regions.
+# Nine operations on one value per channel for the input noise: quotient, NaN for bad channels (two), median, two
+# limits, product, comparison, selection. Four for the features, with a division instead of a copy, and two for the ROIs.
 NODE_OPERATIONS = {"SPNGDNNROI:induction": 15, "SPNGChannelRMS:loose-induction": 1}
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])
 def test_no_operation_waits(tmp_path: Path, precision: str) -> None:
-    """Also not inside of the network, whose operations are those of its service."""
+    """This includes the operations of the network, which are counted for its service."""
     wire_cell.job(tmp_path, "--timing", "timing.json", precision=precision)
     nodes = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]
     seen = {node["name"]: node["leaf_operations"] for node in nodes if node["name"] in NODE_OPERATIONS}

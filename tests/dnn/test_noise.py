@@ -1,4 +1,4 @@
-"""The default network on data that are noisier than its training: regions, charge, warnings, and its input step by step."""
+"""The default network on data with more noise than its training: ROIs, charge, warnings and input."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ pytestmark = wire_cell.needs_program
 
 MODEL = wire_cell.DATA / "dnnroi.ts"
 INDUCTION = ("U", "V")
-# Events of one job, by number.
+# Events of one job, by index.
 DOUBLE, HOT, NOISE_DOUBLE, NOISE_HOT = range(4)
 
 
 @dataclass(frozen=True)
 class Run:
-    """Output, dumped tensors of the induction group and log of one job."""
+    """Output of one job, with dumped tensors of the induction group and log."""
 
     output: wire_cell.Arrays
     dumped: wire_cell.Arrays
@@ -33,7 +33,7 @@ class Run:
 
 
 def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
-    """The default job over frames (channel, tick), with what goes into the network and what comes out."""
+    """Run the default job on frames (channel, tick), with dumps of input and output of the network."""
     arrays: wire_cell.Arrays = {}
     for ident, samples in enumerate(frames):
         arrays |= wire_cell.event(counts(samples), np.arange(len(samples)), ident)
@@ -56,7 +56,7 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
 
 
 def warnings_of(log: str) -> list[tuple[str, float]]:
-    """View and ratio of each warning about noise."""
+    """Return view and ratio of each warning about noise."""
     return [
         (view, float(ratio))
         for view, ratio in re.findall(r"view (\w+): the noise is \d+ electrons, ([0-9.]+) times", log)
@@ -65,13 +65,13 @@ def warnings_of(log: str) -> list[tuple[str, float]]:
 
 @pytest.fixture(name="truth", scope="module")
 def fixture_truth() -> np.ndarray:
-    """Of the default event, (channel, tick) electrons."""
+    """True charge of the default event. -> (channel, tick) electrons."""
     return wire_cell.read_arrays(wire_cell.TRUTH)["frame_*_0"].astype(np.float64)
 
 
 @pytest.fixture(name="noisy", scope="module")
 def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The default event with twice the noise and with hot channels, and noise alone in the same ways."""
+    """The default event with twice the noise and with hot channels, and the same for pure noise."""
     rng = np.random.default_rng(11)
     tracks = wire_cell.default_adc()[0].astype(np.float64)
     empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
@@ -85,7 +85,7 @@ def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def merit(result: Run, event: int, view: str, truth: np.ndarray) -> metrics.Merit:
-    """Of a view of an event against the truth."""
+    """Figures of merit of a view of an event against the truth."""
     return metrics.merit(
         result.output[f"frame_signal_{event}"][PLANES[view]].astype(np.float64), truth[PLANES[view]]
     )
@@ -93,14 +93,14 @@ def merit(result: Run, event: int, view: str, truth: np.ndarray) -> metrics.Meri
 
 @pytest.mark.parametrize("view", INDUCTION)
 class TestNoisierThanTheTraining:
-    """Before the input was divided: charge 1.7 and 2.8 of the truth, purity 0.11 and 0.07, a fifth of a noise frame kept."""
+    """Undivided input: charge 1.7 and 2.8 of the truth, purity 0.11 and 0.07, 20 % of a noise frame kept."""
 
     def test_twice_the_noise(self, noisy: Run, truth: np.ndarray, view: str) -> None:
         found = merit(noisy, DOUBLE, view, truth)
         assert 0.84 < found.charge < 1.02 and found.efficiency > 0.91 and found.purity > 0.85, found
 
     def test_hot_channels(self, noisy: Run, truth: np.ndarray, view: str) -> None:
-        """Before: purity 0.22 and 0.21."""
+        """Without the division of the input: purity 0.22 and 0.21."""
         found = merit(noisy, HOT, view, truth)
         assert 0.95 < found.charge < 1.05 and found.efficiency > 0.98 and found.purity > 0.79, found
 
@@ -111,13 +111,13 @@ class TestNoisierThanTheTraining:
 
 
 class TestWarnings:
-    """Once for each view, with numbers."""
+    """One warning per view, with numbers."""
 
     def test_none_within_the_range(self, noisy: Run) -> None:
         assert warnings_of(noisy.log) == []
 
     def test_beyond_the_range(self, tmp_path: Path) -> None:
-        """Two events with three times the noise."""
+        """Two events with three times the noise give one warning per view."""
         rng = np.random.default_rng(3)
         tracks = wire_cell.default_adc()[0].astype(np.float64)
         extra = noise(rng)
@@ -133,7 +133,7 @@ class TestWarnings:
 
 
 class TestReference:
-    """The regions against those of the same network on the input that the NumPy reference makes."""
+    """The ROIs equal those of the same network on the input of the NumPy reference."""
 
     @pytest.mark.parametrize("event", [DOUBLE, HOT])
     def test_regions(self, noisy: Run, event: int) -> None:

@@ -1,4 +1,4 @@
-"""precision=fast against exact on the default event: the bars are 99.5 % of the samples of the regions, and 0.1 % of the charge."""
+"""precision=fast against exact on the default event; bars: 99.5 % of the ROI samples, 0.1 % of the charge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 
 
 def has_bfloat16() -> bool:
-    """Instructions for it, as the program asks for them."""
+    """Return whether the processor has instructions for bfloat16, as in the program."""
     return any(
         "avx512_bf16" in line.split()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -26,7 +26,7 @@ def has_bfloat16() -> bool:
 
 @pytest.fixture(name="runs", scope="module")
 def fixture_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, wire_cell.Arrays]:
-    """The default job with both."""
+    """Output of the default job with both precisions."""
     return {
         each: wire_cell.job(tmp_path_factory.mktemp(each), precision=each, tags="signal,roi")
         for each in ("exact", "fast")
@@ -43,13 +43,13 @@ def test_regions_and_charge_agree(runs: dict[str, wire_cell.Arrays], view: str) 
 
 
 def test_fast_is_another_arithmetic_where_the_processor_has_it(runs: dict[str, wire_cell.Arrays]) -> None:
-    """Else the same bytes: without instructions for bfloat16, fast means nothing on a CPU."""
+    """Without instructions for bfloat16, fast gives the same bytes on a CPU."""
     same = all(np.array_equal(runs["exact"][name], runs["fast"][name]) for name in runs["exact"])
     assert same == (not has_bfloat16())
 
 
 def test_collection_has_no_network(runs: dict[str, wire_cell.Arrays]) -> None:
-    """Its regions are those of the threshold, the same in both."""
+    """The ROIs of collection come from a threshold and are equal in both."""
     np.testing.assert_array_equal(
         runs["exact"]["frame_signal_0"][VIEWS["W"]], runs["fast"]["frame_signal_0"][VIEWS["W"]]
     )

@@ -1,4 +1,4 @@
-"""Training of the network on toy events: targets, crops, checkpoints, figures, and the file that comes out."""
+"""Training of the network on toy events: targets, crops, checkpoints, figures, and the exported file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RULE = TrainingRule(
 
 @pytest.fixture(autouse=True)
 def fixture_one_thread() -> None:
-    """These networks are too small for more, and sums depend on the number of threads."""
+    """Use one thread: these networks are small, and sums depend on the number of threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -68,7 +68,7 @@ def fixture_events(tmp_path_factory: pytest.TempPathFactory) -> EventSet:
 
 
 def trained(events: EventSet, folder: Path, steps: int | None = None) -> Training:
-    """A training of RULE to its end, or stopped after `steps`."""
+    """Train RULE to its end, or stop after `steps`."""
     training = Training(RULE, torch.device("cpu"))
     if steps is None:
         train(training, events, folder / "checkpoint.pt", lambda *_: None)
@@ -79,10 +79,10 @@ def trained(events: EventSet, folder: Path, steps: int | None = None) -> Trainin
 
 
 class TestTarget:
-    """Regions from the true charge."""
+    """Target ROIs from the true charge."""
 
     def test_ends_of_short_and_long_pulses(self) -> None:
-        """A short pulse reaches down to 70 electrons, a long one to 320; by hand on trapezoids."""
+        """A short pulse extends down to 70 electrons, a long one to 320; computed by hand on trapezoids."""
         charge = np.zeros((2, 60))
         charge[0, 10:16] = [50, 80, 1000, 1000, 80, 50]
         charge[1, 10:40] = [100, 200, 330, *[1000.0] * 24, 330, 200, 100]
@@ -91,7 +91,7 @@ class TestTarget:
         np.testing.assert_array_equal(np.flatnonzero(found[1]), np.arange(12, 38))
 
     def test_runs_without_a_seed_are_left_out(self) -> None:
-        """Below 600 electrons nothing begins."""
+        """No ROI begins below 600 electrons."""
         charge = np.zeros((1, 40))
         charge[0, 5:9] = 590
         assert not regions(charge).any()
@@ -99,28 +99,28 @@ class TestTarget:
         assert regions(charge)[0, 5:9].all() and regions(charge).sum() == 4
 
     def test_same_as_hysteresis_when_ends_are_equal(self) -> None:
-        """With one end for all lengths the rule is growth from seeds, which the reference has."""
+        """With one end threshold for all lengths the rule equals the growth from seeds of the reference."""
         rng = np.random.default_rng(3)
         charge = np.cumsum(rng.normal(0, 60, (50, 300)), axis=1).clip(0)
         rule = TargetRule(seed=600, short_end=150, long_end=150)
         np.testing.assert_array_equal(regions(charge, rule), roi.grow_in_time(charge > 600, charge > 150))
 
     def test_largest_of_ticks(self) -> None:
-        """A rest at the end is left out."""
+        """An incomplete sample at the end is dropped."""
         np.testing.assert_array_equal(largest_of_ticks(np.array([[1, 5, 2, 0, 7, 3, 9]]), 3), [[5, 7]])
 
 
 class TestEvents:
-    """What crosses the detector."""
+    """Generated training events."""
 
     def test_seeds_of_training_and_figures_are_apart(self) -> None:
-        """Nothing that figures are made of was trained on."""
+        """Training uses no event of the figures."""
         for setting in SETTINGS.values():
             training, held_out = set(setting.training_seeds()), set(setting.held_out_seeds())
             assert not training & held_out and max(training | held_out) < FIGURE_SEEDS
 
     def test_depositions(self) -> None:
-        """The field's columns; inside the volume; the same for the same seed; some hold nothing."""
+        """Events have the columns of WCT, lie in the volume and depend on the seed only; some are empty."""
         data = depositions(100_001)
         assert data.shape[0] == 7 and data.shape[1] > 1000 and np.isfinite(data).all()
         assert (data[1] < 0).all() and not data[[0, 5, 6]].any()
@@ -129,24 +129,24 @@ class TestEvents:
         assert depositions(1, Mixture(empty=1.0)).shape == (7, 0)
 
     def test_pitch_directions(self, tmp_path: Path) -> None:
-        """Those of the wires, up to sign."""
+        """The directions are those of the wires, up to the sign."""
         planes = detector.load_planes(wire_cell.description("protodunehd-wires-larsoft-v1", tmp_path), 0)
         for view, (y, z) in enumerate(PITCH_DIRECTIONS):
             assert abs(planes[0, view].pitch_direction @ [z, y]) == pytest.approx(1, abs=1e-6)
 
 
 class TestCrops:
-    """What a training step sees."""
+    """Input of a training step."""
 
     def test_files_keep_the_event(self, events: EventSet) -> None:
-        """To the precision of float16."""
+        """Equal to the precision of float16."""
         event = toy_event(2)
         np.testing.assert_allclose(events.charge[4:6], event.charge, rtol=1e-3, atol=0.5)
         np.testing.assert_array_equal(events.masks[4:6], event.masks)
         np.testing.assert_array_equal(events.target[4:6], event.truth > 0)
 
     def test_crops_belong_together(self, events: EventSet) -> None:
-        """Target is the truth's, counted or not, and charge is near the truth in units of the network."""
+        """The target comes from the truth, and the charge is near the truth in units of the network."""
         features, target, truth, counts = events.crops(
             1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0)
         )
@@ -163,7 +163,7 @@ class TestCrops:
         assert 8 <= dead.sum() <= 24 and (features[:, 0][dead[:, 0]] == 0).all()
 
     def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
-        """Which is what lets a training go on as if it had not been stopped."""
+        """So a training can resume as if it had not been stopped."""
         for one, same, other in zip(
             *(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))
         ):
@@ -171,10 +171,10 @@ class TestCrops:
 
 
 class TestNetwork:
-    """The size and form of the network."""
+    """Size and shape of the network."""
 
     def test_limits(self) -> None:
-        """Below 1 M parameters and 25 kFLOP per sample; the count against one done by hand for the stem."""
+        """Fewer than 1 M parameters and 25 kFLOP per sample; the count of the stem equals one by hand."""
         network = DNNROINet()
         assert parameters(network) < 1_000_000
         assert 1000 < operations_per_sample(network) < 25_000
@@ -186,12 +186,12 @@ class TestNetwork:
 
     @pytest.mark.parametrize("size", [(800, 1500), (17, 33), (8, 32), (1, 1)])
     def test_any_size(self, size: tuple[int, int]) -> None:
-        """In and out the same."""
+        """Output and input have the same size."""
         with torch.no_grad():
             assert DNNROINet(RULE.shape).eval()(torch.zeros(2, 3, *size)).shape == (2, 1, *size)
 
     def test_halo_covers_what_an_output_sees(self) -> None:
-        """A change further away than the halo changes nothing, one close by does."""
+        """A change beyond the halo has no effect, one within the halo does."""
         network = DNNROINet(RULE.shape).eval()
         halo = network.halo()
         features = torch.rand(1, 3, 16, 3 * halo // 32 * 32)
@@ -206,13 +206,13 @@ class TestTraining:
     """A tiny training."""
 
     def test_loss_falls(self, events: EventSet, tmp_path: Path) -> None:
-        """To less than half of what the untrained network has."""
+        """The loss falls to less than half of its value without training."""
         training = trained(events, tmp_path)
         assert len(training.losses) == RULE.steps
         assert np.mean(training.losses[-5:]) < 0.5 * training.losses[0]
 
     def test_goes_on_as_if_never_stopped(self, events: EventSet, tmp_path: Path) -> None:
-        """Bit for bit, weights and losses."""
+        """Weights and losses are equal bit for bit."""
         whole = trained(events, tmp_path)
         half = trained(events, tmp_path, steps=17)
         half.save(tmp_path / "half.pt")
@@ -225,14 +225,14 @@ class TestTraining:
             assert torch.equal(value, resumed.network.state_dict()[name]), name
 
     def test_another_training_is_refused(self, tmp_path: Path) -> None:
-        """A checkpoint of other rules says what differs."""
+        """The error for a checkpoint with other rules names the difference."""
         Training(RULE, torch.device("cpu")).save(tmp_path / "checkpoint.pt")
         other = Training(dataclasses.replace(RULE, seed=2), torch.device("cpu"))
         with pytest.raises(OtherTraining, match="another seed"):
             other.load(tmp_path / "checkpoint.pt")
 
     def test_learning_rate(self) -> None:
-        """Rises, then falls to nearly nothing."""
+        """The rate rises, then falls to nearly 0."""
         rates = [learning_rate(RULE, step) for step in range(RULE.steps)]
         assert (
             np.argmax(rates) in (RULE.warm - 1, RULE.warm)
@@ -241,7 +241,7 @@ class TestTraining:
         )
 
     def test_figures(self, events: EventSet, tmp_path: Path) -> None:
-        """Counts against direct ones; ROC and picture."""
+        """Compare the counts with direct ones; write ROC and picture."""
         network = trained(events, tmp_path).network
         counts = evaluation.count(network, events)
         found = np.concatenate([evaluation.probabilities(network, events, view) for view in (0, 2, 4)]) >= 0.5
@@ -260,7 +260,7 @@ class TestExport:
 
     @pytest.fixture(name="file")
     def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
-        """A file and the network it was made of."""
+        """An exported file and its network."""
         network = trained(events, tmp_path, steps=10).network.eval()
         about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events))
         export.write_torch_script(tmp_path / "toy.ts", network, about)
@@ -268,7 +268,7 @@ class TestExport:
 
     @pytest.mark.parametrize("size", [(64, 160), (17, 33), (30, 250)])
     def test_same_as_eager(self, file: tuple[Path, DNNROINet], size: tuple[int, int]) -> None:
-        """At any size; folded normalisations round differently."""
+        """Equal at any size, up to the rounding of folded normalisations."""
         features = torch.rand(2, 3, *size, generator=torch.Generator().manual_seed(1))
         with torch.no_grad():
             np.testing.assert_allclose(
@@ -276,7 +276,7 @@ class TestExport:
             )
 
     def test_metadata(self, file: tuple[Path, DNNROINet]) -> None:
-        """What SPNGTorchService reads, and provenance; no path of the machine that made it."""
+        """The metadata hold the keys of SPNGTorchService and provenance, but no path of the machine."""
         extra = {"metadata.json": ""}
         torch.jit.load(file[0], _extra_files=extra)
         about = json.loads(extra["metadata.json"])
@@ -291,7 +291,7 @@ class TestExport:
             assert not [name for name in archive.namelist() if b"site-packages" in archive.read(name)]
 
     def test_other_metadata_in_the_same_file(self, file: tuple[Path, DNNROINet]) -> None:
-        """Code and weights stay byte by byte, the network gives the same, and writing twice gives the same file."""
+        """Code and weights keep their bytes, the output is equal, and writing twice gives the same file."""
         before = file[0].read_bytes()
         after = export.with_metadata(before, {"training_noise": [1.0]})
         assert export.read_metadata(after) == {"training_noise": [1.0]}
@@ -312,7 +312,7 @@ class TestExport:
 
     @wire_cell.needs_program
     def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
-        """The program finds the regions that the network gives, on the inputs that it dumps."""
+        """The ROIs of the program equal those of the network on the dumped inputs."""
         arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
         read = {
             name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")

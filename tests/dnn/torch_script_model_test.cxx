@@ -51,7 +51,7 @@ protected:
         const auto model = load_torch_script(file(), c10::kCPU);
         return error_of([&] { model->forward(input); });
     }
-    /// Kind Model and the file's name are part of every failure here.
+    /// Check that the error has the kind Model and names the file.
     template <class Work>
     Error error_of(Work work) const {
         const Error error = test::error_of(work);
@@ -65,13 +65,13 @@ private:
     std::filesystem::path m_folder = test::temporary_folder("torch_script_model");
 };
 
-TEST_F(TorchScriptModelTest, ComputesWhatItsSourceSays) {
+TEST_F(TorchScriptModelTest, ComputesItsSource) {
     test::save_weighted_sum(file(), 2, 0.5, -1);
     const auto model = load_torch_script(file(), c10::kCPU);
     const auto input = at::arange(12, at::kFloat).view({1, 3, 2, 2});
     // 2 a + (a + 4) / 2 - (a + 8) for a = 0, 1, 2, 3
     const auto expected = at::tensor({-6.F, -4.5F, -3.F, -1.5F}).view({1, 1, 2, 2});
-    for (int call = 0; call < 4; ++call) { // optimisers of TorchScript set in after the second
+    for (int call = 0; call < 4; ++call) { // TorchScript would optimise after the second call
         EXPECT_TRUE(at::equal(model->forward(input), expected)) << "call " << call;
     }
 }
@@ -99,7 +99,7 @@ TEST_F(TorchScriptModelTest, TruncatedAtAnyPoint) {
     load_error();
 }
 
-/// Flips single bits all over the file: the network gives the same as before, or an error says what is wrong.
+/// Flip single bits all over the file: the network gives the same result, or an error names the damage.
 TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
     test::save_weighted_sum(file(), 2, 0.5, -1, R"({"inputs": ["x", "y", "z"], "scale": 0.25})");
     std::ifstream stream(file(), std::ios::binary);
@@ -107,7 +107,7 @@ TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
     const auto input = at::arange(12, at::kFloat).view({1, 3, 2, 2});
     const auto original = load_torch_script(file(), c10::kCPU);
     const auto expected = original->forward(input);
-    constexpr std::size_t stride = 29; // coprime to 8: all bits of bytes come in turn
+    constexpr std::size_t stride = 29; // coprime to 8, so that every bit of a byte occurs
     int same = 0, rejected = 0;
     for (std::size_t bit = 0; bit < 8 * whole.size(); bit += stride) {
         std::string damaged = whole;
@@ -124,14 +124,14 @@ TEST_F(TorchScriptModelTest, DamagedAtAnyBit) {
             ++rejected;
         }
     }
-    EXPECT_GT(same, 50) << "padding and time stamps count for nothing";
+    EXPECT_GT(same, 50) << "padding and time stamps have no effect";
     EXPECT_GT(rejected, 200);
 }
 
 TEST_F(TorchScriptModelTest, DamagedMemberIsNamedWithBothChecksums) {
     std::filesystem::copy_file(test::repo_root() / "data" / "dnnroi.ts", file());
     std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
-    constexpr std::streamoff position = 109155; // in a kernel of a convolution
+    constexpr std::streamoff position = 109155; // in the weights of a convolution
     stream.seekg(position);
     const int byte = stream.get();
     stream.seekp(position);
@@ -161,12 +161,12 @@ TEST_F(TorchScriptModelTest, WrongNumberOfFeatures) {
     EXPECT_NE(error.text().expected.find("(1, 2, 4, 4)"), std::string::npos) << error.what();
 }
 
-TEST_F(TorchScriptModelTest, OutputThatIsNoTensor) {
+TEST_F(TorchScriptModelTest, OutputIsNotATensor) {
     test::save_script_model(file(), "def forward(self, x):\n    return [x, x]\n");
     EXPECT_NE(forward_error(at::zeros({1, 3, 4, 4})).text().seen.find("List"), std::string::npos);
 }
 
-TEST_F(TorchScriptModelTest, MadeForCudaOnAMachineWithout) {
+TEST_F(TorchScriptModelTest, MadeForCudaOnAMachineWithoutCuda) {
     test::save_script_model(
         file(), "def forward(self, x):\n    return x + torch.ones([1], device=torch.device('cuda'))\n");
     const auto error = error_of([&] {
@@ -186,7 +186,7 @@ TEST_F(TorchScriptModelTest, OutOfMemoryInsideIsRecognised) {
     EXPECT_NO_THROW(model->forward(at::zeros({1, 3, 4, 4})));
 }
 
-TEST_F(TorchScriptModelTest, HostMemoryThatIsNotThereIsRecognised) {
+TEST_F(TorchScriptModelTest, MissingHostMemoryIsRecognised) {
     test::save_script_model(file(), "def forward(self, x):\n    return torch.empty([1 << 60])\n");
     const auto model = load_torch_script(file(), c10::kCPU);
     EXPECT_THROW(model->forward(at::zeros({1, 3, 4, 4})), ModelOutOfMemory);

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 class TorchServiceTest : public testing::Test {
 protected:
-    /// The service of a job with images (view, channel, tick) = (1, 5, 30), prepared.
+    /// Return the prepared service of a job with images (view, channel, tick) = (1, 5, 30).
     const TorchService& service(json more = json::object()) {
         json data{{"model", file().string()}, {"probe", {1, 5, 30}}};
         data.update(more);
@@ -67,7 +67,7 @@ TEST_F(TorchServiceTest, FeaturesInAnotherOrder) {
     EXPECT_EQ(seen.text().expected, "loose, mp3, mp2");
 }
 
-TEST_F(TorchServiceTest, FewerFeaturesThanTheNetworkWants) {
+TEST_F(TorchServiceTest, FewerFeaturesThanTheNetworkNeeds) {
     test::save_weighted_sum(file(), 1, 1, 1);
     const auto seen = error({{"features", {"loose", "mp2"}}});
     EXPECT_EQ(seen.kind(), ErrorKind::Model);
@@ -83,8 +83,8 @@ TEST_F(TorchServiceTest, NetworkWithSeveralOutputs) {
     EXPECT_NE(seen.text().expected.find("(1, 1, 16, 32)"), std::string::npos) << seen.what();
 }
 
-TEST_F(TorchServiceTest, MetadataGoBeforeTheConfiguration) {
-    test::save_script_model(file(), // the network checks what it gets
+TEST_F(TorchServiceTest, MetadataOverrideTheConfiguration) {
+    test::save_script_model(file(), // this network checks its input
                             "def forward(self, x):\n"
                             "    assert x.size(2) == 32 and x.size(3) == 8, 'wrong size'\n"
                             "    return x[:, 0:1]\n",
@@ -115,7 +115,7 @@ protected:
 
 TEST_F(StandIn, GivesTheLogisticFunctionOfItsThresholds) {
     const TorchService& network = service(standin());
-    // Charge in units of 4000 electrons; thresholds 0.75 and, where another plane confirms, 0.4;
+    // Charge in units of 4000 electrons; threshold 0.75, or 0.4 where another plane confirms;
     // steepness 20.
     const struct {
         double charge, mp2, mp3, expected;
@@ -133,7 +133,7 @@ TEST_F(StandIn, GivesTheLogisticFunctionOfItsThresholds) {
     }
 }
 
-TEST_F(StandIn, SaysSo) {
+TEST_F(StandIn, IsReported) {
     const auto log_file = folder() / "log";
     log::add_sink(log_file.string() + ":warn");
     const TorchService& network = service(standin());
@@ -153,11 +153,11 @@ TEST_F(StandIn, SaysSo) {
     EXPECT_NE(text.find("not a trained network"), std::string::npos) << text;
 }
 
-TEST_F(StandIn, CutsDoNotShow) {
+TEST_F(StandIn, TilesGiveTheSameResult) {
     const TorchService& network = service(standin({{"chunk_ticks", 8}}));
     auto features = at::zeros({2, 3, 6, 48});
-    features[0][0][2][8] = 1.5; // a pulse where two chunks meet
-    features[0][2].fill_(1);    // confirmed everywhere: threshold 0.4
+    features[0][0][2][8] = 1.5; // pulse at the border of two tiles
+    features[0][2].fill_(1);    // confirmed everywhere, so the threshold is 0.4
     const auto out = network.forward(features);
     // Fine branch: 1.5 x (1, 2, 3, 2, 1) / 9; coarse branch: 1.5 / 4 in samples 8 to 11, / 3 in 4 to 15.
     const std::map<int, double> levels{{3, 0},      {4, .125},    {5, .125},   {6, 1.5 / 9},

@@ -87,9 +87,9 @@ class TestPlan:
         assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
         assert "input " in lines[1] and "network " in lines[1]
         assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
-        assert lines[3].startswith("memory: of a long readout each window of 18000 ticks is an event: "), (
-            lines
-        )
+        assert lines[3].startswith(
+            "memory: of a long readout each readout window of 18000 ticks is an event: "
+        ), lines
 
     def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
         """A window of 12000 ticks is planned for as an event of twice the ticks."""
@@ -171,7 +171,7 @@ class TestBudget:
             folder=tmp_path,
             status=2,
         )
-        assert "not an amount of memory" in block and "SPNGContext, key memory_budget" in block
+        assert "invalid amount of memory" in block and "SPNGContext, key memory_budget" in block
 
     def test_out_of_memory(self, adc: Path, tmp_path: Path) -> None:
         """An address space that suffices to start, but not for an event."""
@@ -301,7 +301,7 @@ class TestPermits:
         done = wire_cell.run(*self.words(adc, claim, "o.npz", share_timeout=1), folder=tmp_path)
         assert done.returncode == 1
         assert f"waiting for 2.00 GB on host; in front: holds 3.00 GB, process {os.getpid()}" in done.stderr
-        assert "other jobs did not leave enough memory in time" in done.stderr
+        assert "timeout while waiting for memory of other jobs" in done.stderr
 
     def test_interrupted_while_it_waits(self, adc: Path, claim: Path, tmp_path: Path) -> None:
         with subprocess.Popen(
@@ -327,7 +327,7 @@ class TestPermits:
         os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.reservation")
         done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
         assert done.returncode == 0, done.stderr
-        assert "is no reservation (no regular file); it does not count" in done.stderr
+        assert "is no reservation (no regular file); ignored" in done.stderr
         assert "no job holds or waits" in wire_cell.run(f"--reservations={folder}", seconds=60).stdout
 
     def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:
@@ -384,4 +384,4 @@ class TestPermits:
             folder=tmp_path,
             status=2,
         )
-        assert "jobs cannot take turns" in block
+        assert "unusable folder for memory reservations" in block

@@ -210,7 +210,7 @@ class TestWindow:
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
         calls = file.sql("SELECT node, event FROM SPNG_CALL")
         assert (
-            sorted(set(event for _, event in calls)) == wanted
+            sorted({event for _, event in calls}) == wanted
             and len(calls) == len(set(calls)) == len(wanted) * nodes
         )
         nodes_called = file.sql(
@@ -227,7 +227,7 @@ class TestWindow:
         """Ranges nest on each of the threads that worked."""
         write_input(tmp_path)
         file = record(tmp_path, "-t", "2", engine="TbbFlow")
-        times = exclusive([each for each in file.ranges(PUSH_POP)])
+        times = exclusive(list(file.ranges(PUSH_POP)))
         assert len(times) >= 2
         [(calls, events)] = file.sql("SELECT COUNT(*), COUNT(DISTINCT event) FROM SPNG_CALL")
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")

@@ -91,8 +91,8 @@ def refused(*arguments: object, **keys: object) -> str:
 def test_driver_that_does_not_start(driver: Path, tmp_path: Path, error: int, words: str, hint: str) -> None:
     """What it says, and what to do about it."""
     block = refused(driver, tmp_path, "cuda", init=error)
-    assert "the CUDA device asked for is not there" in block
-    assert f"'cuda', 0 CUDA devices on this machine; the driver says {words}" in block
+    assert "the requested CUDA device does not exist" in block
+    assert f"'cuda', 0 CUDA devices on this machine; the driver reports {words}" in block
     assert hint in block and "device=cpu" in block
 
 

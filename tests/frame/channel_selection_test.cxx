@@ -11,11 +11,11 @@
 namespace spng {
 namespace {
 
-at::Tensor rows(std::vector<std::int64_t> numbers) {
-    return at::tensor(numbers, at::kLong).unsqueeze(0);
+at::Tensor rows(std::vector<std::int64_t> values) {
+    return at::tensor(values, at::kLong).unsqueeze(0);
 }
-at::Tensor ids(std::vector<int> numbers) {
-    return at::tensor(numbers, at::kInt).unsqueeze(0);
+at::Tensor ids(std::vector<int> values) {
+    return at::tensor(values, at::kInt).unsqueeze(0);
 }
 
 std::vector<double> row(const at::Tensor& tensor, std::int64_t channel) {

@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<int> channels{10, 11, 12, 13, 14, 15, 16};
 
-at::Tensor ids(std::initializer_list<int> numbers, std::int64_t views) {
-    return at::tensor(std::vector<int>(numbers), at::kInt).view({views, -1});
+at::Tensor ids(std::initializer_list<int> values, std::int64_t views) {
+    return at::tensor(std::vector<int>(values), at::kInt).view({views, -1});
 }
 
 std::vector<RowBlock> blocks() {

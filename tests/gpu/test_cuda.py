@@ -69,7 +69,7 @@ def test_cuda_without_a_device_is_refused_in_one_block(tmp_path: Path) -> None:
         "device=cuda",
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the CUDA device asked for is not there")
+    assert done.stderr.startswith("error: the requested CUDA device does not exist")
     assert "0 CUDA devices on this machine" in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -134,7 +134,7 @@ class FakePlans : public FftPlanCache {
 public:
     explicit FakePlans(std::int64_t plans) : m_plans(plans) {}
     std::int64_t size() const override { return m_plans; }
-    void set_most(std::int64_t plans) override { most = plans; }
+    void set_max(std::int64_t plans) override { most = plans; }
     void clear() override {}
     std::int64_t most = -1;
 
@@ -149,7 +149,7 @@ TEST(FftPlans, AreKeptForTwoShapes) {
 }
 
 TEST(FftPlans, AreNotBoundWhereNoneWasMade) {
-    FakePlans plans(0); // set_most(0) would switch the cache off
+    FakePlans plans(0); // set_max(0) would switch the cache off
     EXPECT_EQ(bound_fft_plans(plans), 0);
     EXPECT_EQ(plans.most, -1);
 }

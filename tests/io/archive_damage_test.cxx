@@ -1,4 +1,5 @@
-// Damaged archives: a file that is cut or has flipped bits gives complete events or an error, never wrong data.
+// Damaged archives: a file that is cut or has flipped bits gives complete events or an error, never wrong
+// data.
 
 #include "spng/core/error.h"
 #include "spng/io/frame_reader.h"

@@ -44,8 +44,8 @@ std::string bytes_of(const std::vector<Item>& items) {
 
 using Members = std::vector<std::pair<std::string, std::string>>; ///< name, content
 
-/// Return the members of one valid event: `channels` x `ticks` int16, sample = 100 * row + tick + ident, channels
-/// 7, 8, ...
+/// Return the members of one valid event: `channels` x `ticks` int16, sample = 100 * row + tick + ident,
+/// channels 7, 8, ...
 inline Members event_members(const std::string& tag, int ident, int channels = 3, int ticks = 4) {
     std::vector<std::int16_t> samples;
     std::vector<std::int32_t> numbers;

@@ -18,8 +18,8 @@ namespace {
 
 using namespace spng::test;
 
-/// Return the Python to run: the environment variable SPNG_PYTHON, else the one of the checkout, else python3.
-/// Empty if it has no NumPy.
+/// Return the Python to run: the environment variable SPNG_PYTHON, else the one of the checkout, else
+/// python3. Empty if it has no NumPy.
 std::string python_with_numpy() {
     const char* given = std::getenv("SPNG_PYTHON");
     const auto own = repo_root() / ".venv/bin/python";

@@ -1,4 +1,4 @@
-"""Every kind of file that our jobs write, read by the rules of the Wire-Cell Toolkit's own readers (tests/support/wct_reader.py)."""
+"""Read every kind of file that our jobs write by the rules of the Wire-Cell Toolkit's readers (tests/support/wct_reader.py)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def part_of_the_default_event(folder: Path) -> Path:
 
 
 def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
-    """WCT gets from a file what NumPy reads from it."""
+    """Check that WCT reads the same events from a file as NumPy."""
     arrays, events = wire_cell.read_arrays(path), read_frames(path, tags)
     assert events
     for event in events:
@@ -55,7 +55,7 @@ def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
 
 
 class TestRules:
-    """The rules themselves, on what WCT is known to take and to reject."""
+    """The rules themselves, on files that WCT is known to accept and to reject."""
 
     def test_its_own_files(self) -> None:
         """Written by WCT's FrameFileSink."""
@@ -103,7 +103,7 @@ class TestFrames:
 
     @pytest.mark.parametrize("ending", ENDINGS)
     def test_every_container(self, site: Site, ending: str) -> None:
-        """Also with the notes that a network leaves."""
+        """Include the notes of a network."""
         wire_cell.write_arrays(site.folder / "adc.npz", site.frames(noise(site, TICKS), [TICKS]))
         words = [
             word
@@ -144,7 +144,7 @@ class TestFrames:
         assert len(events) > 2
 
     def test_notes_of_older_versions(self, tmp_path: Path) -> None:
-        """notes_<ident>.npy is passed over by us as it was."""
+        """Our reader skips notes_<ident>.npy, as before."""
         arrays = wire_cell.event(np.ones((3, 4), np.int16), np.arange(3))
         arrays["notes_0"] = np.frombuffer(json.dumps({"model": "x"}).encode(), np.uint8)
         wire_cell.write_arrays(tmp_path / "old.npz", arrays)

@@ -16,7 +16,7 @@
 namespace spng::testing {
 namespace {
 
-/// The kernel against the CPU's operator, which is exact, as the kernel is.
+/// Compare the kernel with the CPU's operator; both are exact.
 void expect_same(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type = at::kFloat,
                  const std::optional<at::Tensor>& good = std::nullopt) {
     const at::Tensor expected = subtract_baseline_and_pad(waveforms, padded_ticks, type, good);
@@ -69,7 +69,7 @@ TEST(BaselineKernel, SignedZerosAndDenormals) {
     expect_same(at::tensor({5e-324, -5e-324, 1e308, -1e308}, at::kDouble).view({1, 4}), 5, at::kDouble);
 }
 
-TEST(BaselineKernel, BadChannelsAreZeroWhateverTheyHold) {
+TEST(BaselineKernel, BadChannelsAreZeroForAnySamples) {
     at::manual_seed(3);
     at::Tensor waveforms = at::randn({3, 5, 70});
     waveforms[1][2].fill_(std::numeric_limits<float>::quiet_NaN());
@@ -79,7 +79,7 @@ TEST(BaselineKernel, BadChannelsAreZeroWhateverTheyHold) {
     expect_same(waveforms, 100, at::kFloat, at::zeros({3, 5}, at::kBool));
 }
 
-TEST(BaselineKernel, RowsThatLieApartAndRowsTooLongForSharedMemory) {
+TEST(BaselineKernel, SeparateRowsAndRowsTooLongForSharedMemory) {
     at::manual_seed(4);
     const at::Tensor wide = adc(0, 4096, {2, 3, 200});
     expect_same(wide.narrow(2, 50, 101), 128);

@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of the library on the CPU: a launcher that runs their sources in the emulator.
+// Run the library's kernels on the CPU: a launcher that executes their sources in the emulator.
 
 #include "spng/kernels/launch.h"
 
@@ -13,8 +13,8 @@
 
 namespace spng::emulation {
 
-/// A kernel by its name: makes the call of one thread from the arguments of a launch. Throws Violation when
-/// their number or sizes are not those of the kernel's parameters.
+/// Find a kernel by its name and make the call of one thread from the arguments of a launch.
+/// @throws Violation if count or sizes of the arguments differ from those of the kernel's parameters
 using Binding = std::function<std::function<void()>(const kernels::Launch&)>;
 const std::map<std::string, Binding>& emulated_kernels();
 
@@ -34,18 +34,18 @@ Binding binding_of(void (*kernel)(Parameters...)) {
     return binding_of(kernel, std::index_sequence_for<Parameters...>{});
 }
 
-/// While it lives, launches run in the emulator.
+/// Scope guard: launches run in the emulator.
 class EmulatedDevice {
 public:
     /// @param seed         order of the threads, as of BlockRunner
-    /// @param max_blocks  a smaller grid than asked for, so that blocks take several rows
+    /// @param max_blocks  maximum size of the grid, so that blocks process several rows
     explicit EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks = 1 << 30);
     ~EmulatedDevice();
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;
 };
 
-/// Names of the kernels that were launched since the program started, for tests of what is covered.
+/// Return the names of the kernels launched since the program started, for tests of the coverage.
 const std::map<std::string, int>& launched_kernels();
 
 } // namespace spng::emulation

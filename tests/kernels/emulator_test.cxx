@@ -1,4 +1,4 @@
-// The emulator with the sources of all kernels, and the proof that it sees what a wrong kernel does.
+// Run the emulator with the sources of all kernels, and check that it detects faults of wrong kernels.
 
 #include "tests/kernels/emulated_kernels.h"
 
@@ -101,7 +101,7 @@ namespace {
 using kernels::SharedArray;
 using kernels::SharedMemory;
 
-/// What a kernel of one block does wrong; empty when nothing.
+/// Return the violation of a kernel of one block; empty if there is none.
 std::string violation_of(const std::function<void()>& kernel, std::uint64_t seed = 0,
                          std::size_t shared_bytes = 1024, unsigned threads = 64) {
     try {
@@ -112,7 +112,7 @@ std::string violation_of(const std::function<void()>& kernel, std::uint64_t seed
     return "";
 }
 
-/// The sum of the threads' numbers by halves, as a kernel with shared memory has it.
+/// Sum the indices of the threads by halves in shared memory, as a kernel does.
 void sum_by_halves(bool with_barrier, int* result) {
     SharedMemory memory;
     const SharedArray<int> part = memory.take<int>(64);
@@ -132,7 +132,7 @@ void sum_by_halves(bool with_barrier, int* result) {
     }
 }
 
-TEST(KernelEmulator, RunsTheThreadsOfABlockToTheSameSumInEveryOrder) {
+TEST(KernelEmulator, GivesTheSameSumInEveryOrderOfThreads) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         int sum = 0;
         EXPECT_EQ(violation_of([&] { sum_by_halves(true, &sum); }, seed), "");
@@ -140,7 +140,7 @@ TEST(KernelEmulator, RunsTheThreadsOfABlockToTheSameSumInEveryOrder) {
     }
 }
 
-TEST(KernelEmulator, SeesAMissingBarrierInEveryOrder) {
+TEST(KernelEmulator, DetectsAMissingBarrierInEveryOrder) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         int sum = 0;
         const std::string seen = violation_of([&] { sum_by_halves(false, &sum); }, seed);
@@ -148,8 +148,8 @@ TEST(KernelEmulator, SeesAMissingBarrierInEveryOrder) {
     }
 }
 
-TEST(KernelEmulator, AMissingBarrierAlsoShowsInTheResultOfSomeOrder) {
-    // Through memory of the host, which is not watched: what a wrong kernel gives depends on the seed.
+TEST(KernelEmulator, MissingBarrierChangesTheResultOfSomeOrder) {
+    // Use host memory, which the emulator does not check: the result of a wrong kernel depends on the seed.
     std::vector<int> results;
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         std::array<int, 64> part{};
@@ -165,7 +165,7 @@ TEST(KernelEmulator, AMissingBarrierAlsoShowsInTheResultOfSomeOrder) {
     EXPECT_GT(std::set<int>(results.begin(), results.end()).size(), 1u);
 }
 
-TEST(KernelEmulator, SeesReadsOfWhatNobodyWrote) {
+TEST(KernelEmulator, DetectsReadsOfUnwrittenMemory) {
     const std::string seen = violation_of([] {
         SharedMemory memory;
         const SharedArray<int> part = memory.take<int>(64);
@@ -178,7 +178,7 @@ TEST(KernelEmulator, SeesReadsOfWhatNobodyWrote) {
     EXPECT_NE(seen.find("read before it is written"), std::string::npos) << seen;
 }
 
-TEST(KernelEmulator, SeesAccessOutOfBoundsAndTooMuchSharedMemory) {
+TEST(KernelEmulator, DetectsAccessOutOfBoundsAndTooMuchSharedMemory) {
     const std::string outside = violation_of([] {
         SharedMemory memory;
         const SharedArray<int> part = memory.take<int>(63);
@@ -194,7 +194,7 @@ TEST(KernelEmulator, SeesAccessOutOfBoundsAndTooMuchSharedMemory) {
     EXPECT_NE(large.find("1032 taken"), std::string::npos) << large;
 }
 
-TEST(KernelEmulator, SeesThreadsThatDoNotMeet) {
+TEST(KernelEmulator, DetectsThreadsThatDoNotMeet) {
     const std::string barrier = violation_of([] {
         if (threadIdx.x < 32) {
             __syncthreads();

@@ -1,6 +1,6 @@
 #pragma once
-// Every test of a kernel runs it in several orders of its threads, and on a grid so small that blocks take
-// several rows; all must give the same bytes.
+// Run kernels in several orders of their threads, and on a grid so small that blocks process several rows. All
+// runs must give the same bytes.
 
 #include "tests/kernels/emulated_kernels.h"
 
@@ -12,14 +12,14 @@
 
 namespace spng::testing {
 
-/// Equal in shape, type and every bit: tells -0 from +0.
+/// Return true if shape, type and every bit are equal; -0 differs from +0.
 inline bool same_bytes(const at::Tensor& left, const at::Tensor& right) {
     const at::Tensor a = left.contiguous(), b = right.contiguous();
     return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() &&
            (a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0);
 }
 
-/// The result of `operation`, which is the same in all orders.
+/// Return the result of `operation` and check that it is the same in all orders.
 template <class Operation>
 at::Tensor emulated(Operation operation) {
     at::Tensor first;

@@ -18,7 +18,7 @@
 namespace spng::testing {
 namespace {
 
-/// Distance of two finite numbers in steps from one number of the type to the next.
+/// Return the distance of two finite values in steps between adjacent values of the type.
 template <class Real>
 std::int64_t steps_between(const at::Tensor& left, const at::Tensor& right) {
     std::int64_t most = 0;
@@ -36,8 +36,8 @@ std::int64_t steps_between(const at::Tensor& left, const at::Tensor& right) {
                                             : steps_between<double>(left, right);
 }
 
-/// Order statistics are exact, and so is which samples are within the cut. The RMS: float32 rounds each
-/// square, the root and a division; float64 adds in another order than the CPU.
+/// Compare the kernel with the CPU. Order statistics, and the samples within the cut, are exact. For the RMS,
+/// float32 rounds each square, the root and a division; float64 adds in another order than the CPU.
 void expect_noise(const at::Tensor& waveforms, double cut = 5, std::int64_t steps_float32 = 4) {
     const ChannelNoise expected = robust_noise(waveforms, cut);
     const at::Tensor seen = emulated([&] {
@@ -61,7 +61,7 @@ TEST(NoiseKernel, EveryLengthOfRow) {
 
 TEST(NoiseKernel, SignalsOnNoiseAndEveryCut) {
     at::manual_seed(2);
-    for (const std::int64_t ticks : {1500, 1600}) { // a warp for each row, and a block
+    for (const std::int64_t ticks : {1500, 1600}) { // one warp per row, and one block per row
         at::Tensor waveforms = at::randn({3, ticks}) * 250;
         waveforms.narrow(1, 700, 60).add_(20000);
         for (const double cut : {1.0, 3.0, 5.0, 10.0}) {
@@ -90,42 +90,42 @@ TEST(NoiseKernel, SamplesAtTheCutCountAsOnTheCpu) {
         for (const std::int64_t ticks : {64, 1600}) {
             at::Tensor waveforms = at::randn({8, ticks}) * 300 + 900;
             for (std::int64_t row = 0; row < waveforms.size(0); ++row) {
-                const auto quiet = waveforms[row];
-                const auto [low, median, rms] = robust_noise(quiet.unsqueeze(0), cut);
+                const auto row_samples = waveforms[row];
+                const auto [low, median, rms] = robust_noise(row_samples.unsqueeze(0), cut);
                 const NoiseRanks ranks(ticks);
                 const double middle = median.item<float>();
-                const double above = std::get<0>(quiet.sort())[ranks.high].item<float>() - middle;
+                const double above = std::get<0>(row_samples.sort())[ranks.high].item<float>() - middle;
                 const double below = middle - low.item<float>();
                 const double limit = cut * std::sqrt((above * above + below * below) / 2);
-                // The number nearest to the limit and those beside it, in the place of the largest sample:
-                // that moves no order statistic.
+                // Replace the largest sample by the value nearest to the limit and by its neighbours. This
+                // changes no order statistic.
                 float edge = static_cast<float>(middle + limit);
                 const auto steps = row % 4 - 2;
                 for (std::int64_t step = 0; step < std::abs(steps); ++step) {
                     edge = std::nextafter(edge, steps < 0 ? 0.f : 1e30f);
                 }
-                quiet[quiet.argmax()] = edge;
+                row_samples[row_samples.argmax()] = edge;
             }
             expect_noise(waveforms, cut);
         }
     }
 }
 
-TEST(NoiseKernel, AWarpForEachRowWhereEightFitIntoSharedMemory) {
+TEST(NoiseKernel, OneWarpPerRowIfEightRowsFitIntoSharedMemory) {
     at::manual_seed(6);
     const auto launches_of_short_rows = [] {
         const auto& launched = emulation::launched_kernels();
         const auto found = launched.find("robust_noise_of_short_rows_float32");
         return found == launched.end() ? 0 : found->second;
     };
-    for (const std::int64_t ticks : {375, 1536, 1537}) { // 48 KiB are eight rows of 1536 samples
+    for (const std::int64_t ticks : {375, 1536, 1537}) { // 48 KiB hold eight rows of 1536 samples
         const int before = launches_of_short_rows();
         expect_noise(at::randn({19, ticks}) * 300);
         EXPECT_EQ(launches_of_short_rows() > before, ticks <= 1536) << ticks;
     }
 }
 
-TEST(NoiseKernel, RowsThatLieApartAndRowsTooLongForSharedMemory) {
+TEST(NoiseKernel, SeparateRowsAndRowsTooLongForSharedMemory) {
     at::manual_seed(4);
     const at::Tensor wide = at::randn({2, 3, 900});
     expect_noise(wide.narrow(2, 100, 501));
@@ -146,11 +146,11 @@ TEST(NoiseKernel, PlainRms) {
     at::manual_seed(5);
     for (const std::int64_t ticks : {2, 3, 64, 1025, 6000}) {
         for (const auto type : {at::kFloat, at::kDouble}) {
-            // ADC above a baseline: the mean is large against the deviations.
+            // ADC above a baseline: the mean is large compared with the deviations.
             const at::Tensor waveforms = (at::randn({2, ticks}, at::kDouble) * 3 + 2350).to(type);
             const at::Tensor seen = emulated([&] { return kernels::plain_rms(waveforms); });
             const at::Tensor expected = plain_rms(waveforms);
-            // The mean is rounded to the type, half a step of 2350 in a deviation of 3.
+            // The mean is rounded to the type: half a step at 2350, for deviations of 3.
             const double relative = type == at::kFloat ? 1e-6 : 1e-13;
             EXPECT_LE(((seen - expected) / expected).abs().max().item<double>(), relative) << ticks;
         }

@@ -1,4 +1,4 @@
-// Kernels on packed ticks: bits, so all of them are exact.
+// Kernels on packed ticks. Results are bits, so all are exact.
 
 #include "spng/kernels/operators.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
@@ -87,7 +87,7 @@ TEST(PackedKernel, RegionsGrow) {
 }
 
 TEST(PackedKernel, RunsAcrossTheBordersOfWordsAndWarps) {
-    // A run of each length from each border, with its only seed at each end.
+    // A run of each length from each border, with its only seed at one end or the other.
     constexpr std::int64_t ticks = 4200;
     for (const std::int64_t border : {64, 2048, 4096}) {
         for (const std::int64_t begin : {border - 64, border - 63, border - 1, border}) {
@@ -129,7 +129,7 @@ TEST(PackedKernel, RunsAreConfirmed) {
     }
 }
 
-/// Cells of random channels; target 1 has none.
+/// Return cells of random channels; target 1 has none.
 CoincidenceTable random_table(std::int64_t targets, std::int64_t rows, std::int64_t most) {
     std::vector<int> offsets{0};
     for (std::int64_t target = 0; target < targets; ++target) {
@@ -152,7 +152,7 @@ TEST(PackedKernel, Coincidence) {
         EXPECT_TRUE(same_bytes(emulated([&] { return kernels::or_neighbours(packed, neighbours); }),
                                or_neighbours(packed, neighbours)));
     }
-    // Tables and masks at an odd place of their memory.
+    // Tables and masks at an odd offset in memory.
     const CoincidenceTable table = random_table(5, 12, 9);
     at::Tensor pairs = at::zeros({table.pairs.numel() + 1}, at::kInt);
     pairs = pairs.narrow(0, 1, table.pairs.numel()).view({-1, 2}).copy_(table.pairs);

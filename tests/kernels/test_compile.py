@@ -1,4 +1,4 @@
-"""The CUDA kernels compile, with NVRTC alone and with nvcc, and to code without spills or stray float64. Needs no GPU."""
+"""Compile the CUDA kernels with NVRTC alone and with nvcc, and check for spills and unwanted float64. Needs no GPU."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_r
 
 
 def kernel_names() -> set[str]:
-    """Names in the emulator's list, which is tested to be that of what the host's side launches."""
+    """Names in the emulator's list; a test below compares it with the kernels that the host side launches."""
     text = (ROOT / "tests/kernels/emulator_test.cxx").read_text(encoding="utf-8")
     names = set(re.findall(r"\bKERNEL\((\w+)\)", text)) - {"name"}
     assert len(names) > 20
@@ -51,7 +51,7 @@ def kernel_names() -> set[str]:
 
 
 def per_kernel(messages: str) -> dict[str, str]:
-    """ptxas -v: kernel -> what it says of it."""
+    """Split the output of ptxas -v: kernel -> its messages."""
     parts = re.split(r"Compiling entry function '(\w+)'", messages)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

@@ -1,4 +1,4 @@
-// Rebaseline and running sums.
+// Kernels of the rebaseline and of running sums.
 
 #include "spng/kernels/operators.h"
 #include "spng/nodes/roi/long_pulses.h"
@@ -18,7 +18,7 @@
 namespace spng::testing {
 namespace {
 
-/// The definition of spng/nodes/roi/rebaseline.h, tick by tick, with the line rounded once as the kernel has it.
+/// Apply the definition of spng/nodes/roi/rebaseline.h tick by tick, rounding the line once as the kernel does.
 template <class Real>
 at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const at::Tensor in = signal.contiguous(), inside = mask.contiguous();
@@ -47,11 +47,11 @@ at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask
 }
 
 at::Tensor region_mask(double density, at::IntArrayRef shape) {
-    // Long runs: few borders.
+    // Long runs with few borders.
     return (at::rand(shape) < density).cumsum(-1).remainder(2).to(at::kBool);
 }
 
-TEST(RebaselineKernel, LinearIsItsDefinitionToTheByte) {
+TEST(RebaselineKernel, LinearEqualsItsDefinitionToTheByte) {
     at::manual_seed(1);
     for (const std::int64_t ticks : row_lengths) {
         for (const std::int64_t factor : {1, 4, 7, 256, 1000}) {
@@ -63,7 +63,7 @@ TEST(RebaselineKernel, LinearIsItsDefinitionToTheByte) {
                     emulated([&] { return kernels::apply_regions_linear(signal, mask, factor); });
                 EXPECT_TRUE(same_bytes(seen, linear_by_definition<float>(signal, mask, factor)))
                     << ticks << ' ' << factor;
-                // The CPU's operator rounds the line twice where the processor has no fused multiplication.
+                // The CPU's operator rounds the line twice on processors without fused multiplication.
                 const at::Tensor cpu = apply_regions_linear(signal, mask, factor);
                 EXPECT_LE((seen - cpu).abs().max().item<double>(), 1e-3);
                 EXPECT_TRUE(same_bytes(seen == 0, cpu == 0));
@@ -82,7 +82,7 @@ TEST(RebaselineKernel, LinearOfWholeRowsEmptyMasksAndFloat64) {
     }
 }
 
-/// Mean of the ticks outside, in float64.
+/// Return the mean of the ticks outside, in float64.
 at::Tensor restored_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const at::Tensor inside = mask.repeat_interleave(factor, -1).narrow(-1, 0, signal.size(-1));
     const at::Tensor outside = inside.logical_not().to(at::kDouble);
@@ -100,7 +100,7 @@ TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
                 const at::Tensor mask = region_mask(density, {2, (ticks + 3) / 4});
                 const at::Tensor seen =
                     emulated([&] { return kernels::apply_regions_restored(signal, mask, 4); });
-                // A step or two of the mean, which is below 1000 by far.
+                // One or two steps of the mean, which is far below 1000.
                 const double step = type == at::kFloat ? 1.3e-4 : 1e-11;
                 EXPECT_LE((seen - restored_by_definition(signal, mask, 4)).abs().max().item<double>(), step)
                     << ticks;
@@ -114,11 +114,11 @@ TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
     }
 }
 
-TEST(RebaselineKernel, RowsThatLieApart) {
+TEST(RebaselineKernel, SeparateRows) {
     at::manual_seed(7);
     constexpr std::int64_t ticks = 301;
     const at::Tensor mask = region_mask(0.1, {2, 3, 76});
-    // A crop in time, which no row needs a copy for; every second tick, and planes in another order.
+    // A crop in time, which needs no copy; every second tick; planes in another order.
     const at::Tensor wide = at::randn({2, 3, 350}) * 100;
     for (const at::Tensor& signal : {wide.narrow(2, 0, ticks), wide.narrow(2, 17, ticks),
                                      (at::randn({2, 3, 2 * ticks}) * 100).slice(2, 0, 2 * ticks, 2),

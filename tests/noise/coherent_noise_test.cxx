@@ -8,7 +8,6 @@
 #include <ATen/core/Generator.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cos.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/round.h>

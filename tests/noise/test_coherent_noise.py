@@ -1,4 +1,4 @@
-"""Coherent noise of front-end boards: added to the default event, removed by the job, and what that does to its charge."""
+"""Coherent noise of front-end boards: added to the default event, removed by the job; effect on its charge."""
 
 from __future__ import annotations
 

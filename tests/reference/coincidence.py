@@ -1,7 +1,7 @@
 """Coincidence of the three views through the cells, on 4-tick pixels.
 
 For a target channel c let X_c be the OR, over the cells of c, of the AND of the other two views' masks.  Then
-MP3 = mask & X, MP2 = ~mask & X, MP1 = mask & ~X, MP0 = ~mask & ~X (spng.md 5.8).
+MP3 = mask & X, MP2 = ~mask & X, MP1 = mask & ~X, MP0 = ~mask & ~X (docs/physics-notes.md#mp2-and-mp3-coincidence).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Deconvolution to a spectrum per channel, and the time filters that bring it back to ticks or pixels.
 
-spng.md 5.5 and 5.6 on real transforms: the channel axis is already inverse transformed, the time axis is not.
+Formulas: docs/physics-notes.md#deconvolution and #time-filters, on real transforms: the channel axis is already inverse
+transformed, the time axis is not.
 """
 
 from __future__ import annotations

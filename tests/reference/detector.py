@@ -1,6 +1,6 @@
 """Wires of an anode: positions, channels, the order of channels in the tensors, and the three-wire cells.
 
-Source of the conventions: wire file format of the Wire-Cell toolkit; ../../shared/docs/spng.md section 4.
+Source of the conventions: wire file format of the Wire-Cell Toolkit; docs/physics-notes.md#conventions.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def face_cells(planes: dict[tuple[int, int], WirePlane], face: int) -> np.ndarra
     A crossing belongs to the face when it lies between the ends of its U wire (half open), which all end at
     the frame.
     -> (cell, 3) int wire indices (u, v, w) in pitch order, sorted by u then v.  The W index is clamped to
-    the plane. Source: spng.md (RG) with wire centres in place of strip edges (D9).
+    the plane. Formula: docs/physics-notes.md#cells.
     """
     plane_u, plane_v, plane_w = (planes[face, view] for view in (U, V, W))
     ends = np.stack([plane_v.wire_coordinate(plane_u.tail), plane_v.wire_coordinate(plane_u.head)])

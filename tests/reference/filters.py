@@ -1,6 +1,6 @@
-"""Frequency filters:
+"""Frequency filters: real and of zero phase, given by their values at the non-negative frequencies.
 
-zero phase, real, given by their values at the non-negative frequencies (spng.md 5.4).
+Formulas: docs/physics-notes.md#filters.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class RegionRule:
     padding_ticks: int = 4
 
 
-# Low pass (MHz, power) of the tight image of collection views (spng.md 8.3).
+# Low pass (MHz, power) of the tight ROI image of collection views (docs/physics-notes.md#filters).
 COLLECTION_WIENER = (0.13623, 3.35324)
 
 

@@ -1,7 +1,7 @@
 """Response of a channel to drifting charge: field response averaged over wire regions, times the electronics.
 
-Formulas: ../../shared/docs/spng.md 5.1 to 5.3, with the corrections D1 (fine time step), D4 (padded length)
-and D5 (positions rounded, not truncated).
+Formulas: docs/physics-notes.md#field-response, #electronics-response and #frer-spectrum, with the fine time step, the padded
+length and rounded positions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
 def cold_electronics(
     time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
 ) -> np.ndarray:
-    """Cold electronics impulse response [mV/fC] at `time_us`; zero outside 0 < t < 10 us (spng.md 5.2)."""
+    """Cold electronics impulse response [mV/fC] at `time_us`; zero outside 0 < t < 10 us (docs/physics-notes.md#electronics-response)."""
     r = np.asarray(time_us) / shaping_us
     fast = np.exp(-2.82833 * r)
     slow = np.exp(-2.40318 * r)

@@ -29,8 +29,8 @@ def robust_levels(
 
     Lower level and median are the 16 and 50 % order statistics.  A first sigma comes from the 16, 50, 84 %
     order statistics (root mean square of the two half widths); the RMS is that about the median of the
-    samples within `cut` first sigmas of it (spng.md 7), corrected for the lost tails.  A constant waveform
-    gives 0.  A `cut` of 5 is the traditional chain's; 3 stays within 10 to 30 % of the noise when 60
+    samples within `cut` first sigmas of it (docs/physics-notes.md#noise-rms), corrected for the lost tails.  A constant waveform
+    gives 0.  A `cut` of 5 is that of OmnibusSigProc; 3 stays within 10 to 30 % of the noise when 60
     tracks overlap, where 5 gives 30 to 50 % too much. Only every `stride`-th sample is looked at:
     neighbours are correlated, so little is lost.
     """
@@ -119,7 +119,8 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Zero outside the mask; in each run subtract the line through its first and last sample. (..., tick)
     -> same.
 
-    x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value (spng.md 5.10).
+    x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value
+    (docs/physics-notes.md#roi-application).
     """
     first, last = run_ends(mask)
     start = np.take_along_axis(waveform, first, -1)

@@ -6,9 +6,9 @@ Run: python -m tests.reference.study WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
@@ -30,10 +30,7 @@ BARE = replace(RULE, long_pixels=(), beside=INFINITE, lone_seed=RULE.seed)
 
 
 def traditional_threshold(seed: float) -> Finder:
-    """The simple rule of spng.md 5.10b without coincidence:
-
-    tight (80 kHz high pass) seeds grown in loose, PDSP filters.
-    """
+    """Return the simple rule without coincidence: tight (80 kHz high pass) seeds grown in loose, PDSP filters."""
     wiener = ((0.1487880, 3.76194), (0.1596568, 4.36125))
 
     def find(spectra: Views, cells: np.ndarray, ticks: int) -> Views:
@@ -63,7 +60,7 @@ VARIANTS: dict[str, Finder] = {
     "simple rule, 4 sigma": traditional_threshold(4.0),
     "tight at 10 kHz, 4 sigma": with_rule(BARE),
     "+ coincidence for 4 to 5 sigma": with_rule(replace(BARE, lone_seed=RULE.lone_seed)),
-    "+ wires beside": with_rule(replace(RULE, long_pixels=())),
+    "+ neighbouring wires": with_rule(replace(RULE, long_pixels=())),
     "+ long pulses, 34 us": with_rule(replace(RULE, long_pixels=RULE.long_pixels[:1])),
     "+ long pulses, 102 us (the rule)": with_rule(RULE),
     "rule without coincidence for seeds": with_rule(replace(RULE, lone_seed=RULE.seed)),

@@ -8,9 +8,9 @@ must lie between the reference's masks with every threshold raised and lowered b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 import pytest

@@ -104,11 +104,11 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
     const std::int64_t ticks = signal.size(1);
     for (std::int64_t row = 0; row < signal.size(0); ++row) {
         double outside = 0;
-        int number = 0;
+        int count = 0;
         for (std::int64_t k = 0; k < ticks; ++k) {
             if (!m[row][k / factor]) {
                 outside += x[row][k];
-                ++number;
+                ++count;
             }
         }
         for (std::int64_t k = 0; k < ticks; ++k) {
@@ -124,7 +124,7 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
             }
             const double fraction = e > s ? static_cast<double>(k - s) / static_cast<double>(e - s) : 0;
             const double under_line = e > s ? x[row][s] + (x[row][e] - x[row][s]) * fraction : 0;
-            y[row][k] = x[row][k] - (line ? under_line : number > 0 ? outside / number : 0);
+            y[row][k] = x[row][k] - (line ? under_line : count > 0 ? outside / count : 0);
         }
     }
     return result;

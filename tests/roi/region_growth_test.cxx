@@ -6,7 +6,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 

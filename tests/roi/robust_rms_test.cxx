@@ -96,14 +96,14 @@ double naive_robust_rms(const at::Tensor& row, double cut) {
     const double sigma =
         std::sqrt(0.5 * (std::pow(at_fraction(0.84) - median, 2) + std::pow(median - at_fraction(0.16), 2)));
     double squares = 0;
-    int number = 0;
+    int count = 0;
     for (const double sample : sorted) {
         if (std::abs(sample - median) <= cut * sigma) {
             squares += (sample - median) * (sample - median);
-            ++number;
+            ++count;
         }
     }
-    return std::sqrt(squares / number) / (cut == 5 ? left_at_5 : left_at_3);
+    return std::sqrt(squares / count) / (cut == 5 ? left_at_5 : left_at_3);
 }
 
 TEST(RobustRms, RandomRowsAgreeWithASort) {
@@ -131,11 +131,11 @@ TEST(RobustRms, RandomRowsAgreeWithASort) {
 TEST(RobustRms, SignalsHardlyMoveIt) {
     at::manual_seed(12);
     auto waveforms = at::randn({20, 1500});
-    const auto quiet = robust_rms(waveforms);
+    const auto noise = robust_rms(waveforms);
     waveforms.narrow(1, 300, 100).add_(200);
     const auto busy = robust_rms(waveforms);
-    EXPECT_LT(busy.div(quiet).sub(1).abs().max().item<float>(), 0.1);
-    EXPECT_NEAR(quiet.mean().item<float>(), 1, 0.02);
+    EXPECT_LT(busy.div(noise).sub(1).abs().max().item<float>(), 0.1);
+    EXPECT_NEAR(noise.mean().item<float>(), 1, 0.02);
     // The result is corrected for the tails beyond the cut at 3.
     EXPECT_NEAR(robust_rms(at::randn({100, 6000}), 3).mean().item<float>(), 1, 0.003);
     EXPECT_GT(plain_rms(waveforms).min().item<float>(), 40);

@@ -1,4 +1,4 @@
-// Sparse charge against integrals of Gaussians computed here, in double precision and bin by bin.
+// Sparse charge against integrals of Gaussians, computed here in float64 and bin by bin.
 
 #include "spng/nodes/sim/signal/charge_binning.h"
 
@@ -14,25 +14,25 @@
 namespace spng::test {
 namespace {
 
-/// The image as a dense array: place, row, tick.
+/// Return the image as a dense array (slot, row, tick).
 class Dense {
 public:
     Dense(const ChargeImage& image, const ChargeBinningConfig& config)
         : m_rows(config.rows()), m_ticks(config.ticks),
           m_values((image.first_run.size() - 1) * static_cast<std::size_t>(m_rows * m_ticks)) {
-        for (std::size_t place = 0; place + 1 < image.first_run.size(); ++place) {
-            for (auto at = image.first_run[place]; at < image.first_run[place + 1]; ++at) {
+        for (std::size_t slot = 0; slot + 1 < image.first_run.size(); ++slot) {
+            for (auto at = image.first_run[slot]; at < image.first_run[slot + 1]; ++at) {
                 const ChargeRun& run = image.runs[static_cast<std::size_t>(at)];
                 for (std::int32_t i = 0; i < run.length; ++i) {
-                    at_(static_cast<std::int64_t>(place), run.row, run.tick + i) +=
+                    at_(static_cast<std::int64_t>(slot), run.row, run.tick + i) +=
                         image.electrons[static_cast<std::size_t>(run.offset + i)];
                 }
             }
         }
     }
 
-    double at(std::int64_t place, std::int64_t row, std::int64_t tick) const {
-        return const_cast<Dense*>(this)->at_(place, row, tick);
+    double at(std::int64_t slot, std::int64_t row, std::int64_t tick) const {
+        return const_cast<Dense*>(this)->at_(slot, row, tick);
     }
     double sum() const {
         double total = 0;
@@ -43,8 +43,8 @@ public:
     }
 
 private:
-    double& at_(std::int64_t place, std::int64_t row, std::int64_t tick) {
-        return m_values[static_cast<std::size_t>((place * m_rows + row) * m_ticks + tick)];
+    double& at_(std::int64_t slot, std::int64_t row, std::int64_t tick) {
+        return m_values[static_cast<std::size_t>((slot * m_rows + row) * m_ticks + tick)];
     }
     std::int64_t m_rows, m_ticks;
     std::vector<double> m_values;
@@ -66,11 +66,11 @@ TEST(ChargeBinning, is_the_integral_of_a_gaussian) {
         .bins = 1, .interpolate = false, .nsigma = 8, .first_tick = 0, .ticks = 60};
     const ChargeImage image = bin_charge(one(10.3, 0.9, 30.2, 2.5, 5000), std::vector<char>(21, 1), config);
     const Dense dense(image, config);
-    for (std::int64_t place = 5; place < 16; ++place) {
+    for (std::int64_t slot = 5; slot < 16; ++slot) {
         for (std::int64_t tick = 20; tick < 41; ++tick) {
-            const double expected = 5000 * gauss_between(place - 0.5, place + 0.5, 10.3, 0.9) *
+            const double expected = 5000 * gauss_between(slot - 0.5, slot + 0.5, 10.3, 0.9) *
                                     gauss_between(tick, tick + 1.0, 30.2, 2.5);
-            EXPECT_NEAR(dense.at(place, 0, tick), expected, 5000 * 1e-6) << place << " " << tick;
+            EXPECT_NEAR(dense.at(slot, 0, tick), expected, 5000 * 1e-6) << slot << " " << tick;
         }
     }
 }
@@ -99,11 +99,11 @@ TEST(ChargeBinning, interpolation_keeps_the_mean_position) {
         const ChargeImage image = bin_charge(one(wire, 0.21, 20, 1, 1), std::vector<char>(9, 1), config);
         const Dense dense(image, config);
         double mean = 0;
-        for (std::int64_t place = 0; place < 9; ++place) {
+        for (std::int64_t slot = 0; slot < 9; ++slot) {
             for (std::int64_t row = 0; row <= 10; ++row) {
                 for (std::int64_t tick = 0; tick < 40; ++tick) {
-                    mean += dense.at(place, row, tick) *
-                            (static_cast<double>(place) - 0.5 + static_cast<double>(row) / 10);
+                    mean += dense.at(slot, row, tick) *
+                            (static_cast<double>(slot) - 0.5 + static_cast<double>(row) / 10);
                 }
             }
         }
@@ -122,7 +122,7 @@ TEST(ChargeBinning, a_point_is_one_bin) {
     EXPECT_EQ(image.electrons.size(), 2U);
 }
 
-TEST(ChargeBinning, what_lies_outside_is_dropped) {
+TEST(ChargeBinning, charge_outside_is_dropped) {
     const ChargeBinningConfig config{
         .bins = 1, .interpolate = false, .nsigma = 5, .first_tick = 0, .ticks = 10};
     const std::vector<char> exists{1, 1, 0, 1};
@@ -138,14 +138,14 @@ TEST(ChargeBinning, what_lies_outside_is_dropped) {
     EXPECT_EQ(sum({}), 0);
 }
 
-TEST(ChargeBinning, threads_do_not_matter) {
+TEST(ChargeBinning, threads_do_not_change_the_result) {
     std::mt19937 random(7);
-    std::uniform_real_distribution<double> place(-2, 202);
+    std::uniform_real_distribution<double> slot(-2, 202);
     std::uniform_real_distribution<double> tick(-10, 510);
     std::uniform_real_distribution<double> sigma(0.05, 2);
     ChargeSpots spots;
     for (int i = 0; i < 4000; ++i) {
-        spots.wire.push_back(place(random));
+        spots.wire.push_back(slot(random));
         spots.wire_sigma.push_back(sigma(random));
         spots.tick.push_back(tick(random));
         spots.tick_sigma.push_back(sigma(random));

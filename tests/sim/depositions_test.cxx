@@ -1,4 +1,4 @@
-// What depositions may be, and the field's arrays of them.
+// Checks of depositions, and arrays of WCT's deposition files.
 
 #include "spng/nodes/sim/depos/depositions.h"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Column i: t = i, q = charges[i], x = 10 i, y = 20 i, z = 30 i, no spread, id = i.
+/// Return depositions with column i: t = i, q = charges[i], x = 10 i, y = 20 i, z = 30 i, no spread, id = i.
 Depositions columns(const std::vector<double>& charges) {
     const auto n = static_cast<std::int64_t>(charges.size());
     at::Tensor data = at::zeros({depo_row::count, n}, at::kDouble);
@@ -47,16 +47,16 @@ std::vector<double> row_of(const Depositions& depositions, std::int64_t row) {
     return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
 }
 
-TEST(Depositions, GoodOnesPassUntouched) {
+TEST(Depositions, ValidOnesPassUnchanged) {
     const Depositions good = columns({-1, -2, -3});
     const CheckedDepositions checked = checked_depositions(good);
     EXPECT_TRUE(checked.depositions.data.is_same(good.data));
-    EXPECT_EQ(checked.faults.left_out(), 0);
-    EXPECT_FALSE(checked.faults.turned);
+    EXPECT_EQ(checked.faults.dropped(), 0);
+    EXPECT_FALSE(checked.faults.sign_flipped);
     EXPECT_EQ(checked.faults.text(), "");
 }
 
-TEST(Depositions, EachFaultIsCountedOnceAndLeftOut) {
+TEST(Depositions, EachFaultIsCountedOnceAndDropped) {
     Depositions mixed = columns({-5, nan, 0, 7, -5, -5, -5, infinity, -5});
     mixed.data[depo_row::sigma_long][4] = -1e-3;
     mixed.data[depo_row::y][5] = nan;
@@ -74,17 +74,17 @@ TEST(Depositions, EachFaultIsCountedOnceAndLeftOut) {
 TEST(Depositions, PositiveChargesAreNumbersOfElectrons) {
     const Depositions positive = columns({5, -1, 6});
     const CheckedDepositions checked = checked_depositions(positive);
-    EXPECT_TRUE(checked.faults.turned);
+    EXPECT_TRUE(checked.faults.sign_flipped);
     EXPECT_EQ(checked.faults.wrong_sign, 1);
     EXPECT_EQ(row_of(checked.depositions, depo_row::charge), (std::vector<double>{-5, -6}));
     EXPECT_EQ(row_of(positive, depo_row::charge), (std::vector<double>{5, -1, 6}))
         << "the input was written to";
 }
 
-TEST(Depositions, NoneAtAllIsFine) {
+TEST(Depositions, EmptyListIsValid) {
     const CheckedDepositions checked = checked_depositions(no_depositions());
     EXPECT_EQ(checked.depositions.count(), 0);
-    EXPECT_EQ(checked.faults.left_out(), 0);
+    EXPECT_EQ(checked.faults.dropped(), 0);
     EXPECT_EQ(sorted_by_time(no_depositions()).count(), 0);
 }
 
@@ -94,13 +94,13 @@ TEST(Depositions, EqualTimesKeepTheirOrder) {
     EXPECT_EQ(ids(sorted_by_time(unsorted)), (std::vector<int>{1, 3, 0, 2}));
 }
 
-TEST(Depositions, AnotherShapeIsADefectOfTheProgram) {
+TEST(Depositions, AnotherShapeIsAnInternalError) {
     EXPECT_THROW(checked_depositions({at::zeros({3, 7}, at::kDouble), at::zeros({4, 3}, at::kInt)}), Error);
     EXPECT_THROW(checked_depositions({at::zeros({7, 3}), at::zeros({4, 3}, at::kInt)}), Error);
     EXPECT_THROW(checked_depositions({at::zeros({7, 3}, at::kDouble), at::zeros({4, 2}, at::kInt)}), Error);
 }
 
-TEST(DepoReader, BothOrientationsAlsoWhereAnArrayIsSquare) {
+TEST(DepoReader, BothOrientationsAlsoForSquareArrays) {
     for (const std::int64_t n : {0, 3, 4, 7}) {
         const Depositions expected = columns(std::vector<double>(static_cast<std::size_t>(n), -2));
         const at::Tensor data = expected.data.to(at::kFloat);
@@ -121,7 +121,7 @@ TEST(DepoReader, ShapesThatDoNotFitAreRejected) {
     rejected({7}, {4});
     rejected({6, 10}, {4, 10});
     rejected({7, 10}, {4, 9});
-    rejected({7, 10}, {10, 4}); // one by rows, the other by columns
+    rejected({7, 10}, {10, 4}); // rows in one array, columns in the other
     rejected({7, 10}, {5, 10});
     rejected({1, 7, 10}, {4, 10});
     EXPECT_THROW(
@@ -143,7 +143,7 @@ protected:
     }
 };
 
-TEST_F(DepoFiles, AnEventIsReadWhenBothArraysAreThere) {
+TEST_F(DepoFiles, AnEventIsReadWithBothArrays) {
     write({{"depo_data_5.npy", m_two.data},
            {"depo_data_2.npy", columns({-3}).data},
            {"track_info_5.npy", at::zeros({3})},
@@ -159,7 +159,7 @@ TEST_F(DepoFiles, AnEventIsReadWhenBothArraysAreThere) {
     EXPECT_EQ(reader.other_members(), std::vector<std::string>{"track_info_5.npy"});
 }
 
-TEST_F(DepoFiles, AncestorsAreNotChargeInAddition) {
+TEST_F(DepoFiles, AncestorsAreIgnored) {
     Depositions drifted = columns({-1, -2, -3, -4});
     drifted.info[depo_info_row::generation] = at::tensor({0, 1, 0, 2}, at::kInt);
     write({{"depo_data_0.npy", drifted.data}, {"depo_info_0.npy", drifted.info}});
@@ -188,7 +188,7 @@ TEST_F(DepoFiles, AMissingArrayIsAnErrorOfItsEventOnly) {
     EXPECT_FALSE(reader.next());
 }
 
-TEST_F(DepoFiles, AnEventTwiceIsAnErrorAndTheNextOneIsRead) {
+TEST_F(DepoFiles, RejectsARepeatedEventAndContinues) {
     write({{"depo_data_0.npy", m_two.data},
            {"depo_info_0.npy", m_two.info},
            {"depo_data_0.npy", m_two.data},

@@ -1,4 +1,4 @@
-// Drift to the response plane: numbers by hand, and the field's own drifted depositions.
+// Drift to the response plane: values computed by hand, and drifted depositions of WCT.
 
 #include "spng/nodes/sim/depos/drift.h"
 
@@ -9,11 +9,9 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/exp.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -26,12 +24,12 @@ namespace {
 
 constexpr double speed = 1.6e-3; // mm/ns
 
-/// Two faces back to back, wires at x = 0; response planes at +-100 mm, cathodes at +-1700 mm.
+/// Two faces back to back with wires at x = 0, response planes at +-100 mm and cathodes at +-1700 mm.
 const std::vector<DriftVolume> volumes{
     {.face = 0, .anode = 5, .response = 100, .cathode = 1700, .low = {0, 0}, .high = {1000, 500}},
     {.face = 1, .anode = -5, .response = -100, .cathode = -1700, .low = {0, 0}, .high = {1000, 500}}};
 
-/// Columns of t, q, x, y, z, sigma_L, sigma_T.
+/// Make depositions from rows of t, q, x, y, z, sigma_L, sigma_T.
 Depositions depositions(const std::vector<std::vector<double>>& columns) {
     const auto n = static_cast<std::int64_t>(columns.size());
     at::Tensor data = at::empty({depo_row::count, n}, at::kDouble);
@@ -56,7 +54,7 @@ TEST(Drift, NumbersByHand) {
               settings, 1);
     ASSERT_EQ(drifted.outside, 0);
     ASSERT_EQ(drifted.depositions.count(), 2);
-    // The second one arrives first, since it starts 1 us earlier.
+    // The second one arrives first, because it starts 1 us earlier.
     EXPECT_NEAR(value(drifted, depo_row::time, 0), 500000, 1e-6);
     EXPECT_NEAR(value(drifted, depo_row::charge, 0), -100 * std::exp(-0.5), 1e-10);
     EXPECT_EQ(value(drifted, depo_row::x, 0), -100);
@@ -81,7 +79,7 @@ TEST(Drift, BehindTheResponsePlaneChargeIsMovedBackInTime) {
     EXPECT_DOUBLE_EQ(value(drifted, depo_row::sigma_tran, 0), 0.2);
 }
 
-TEST(Drift, OutsideIsCountedAndLeftOut) {
+TEST(Drift, OutsideIsCountedAndDropped) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto drifted = drift(depositions({{0, -1, 500, 10, 20, 0, 0},
                                             {0, -1, 1701, 10, 20, 0, 0},  // behind the cathode
@@ -98,7 +96,7 @@ TEST(Drift, OutsideIsCountedAndLeftOut) {
     EXPECT_EQ(drift(no_depositions(), volumes, {speed, 4e-7, 8.8e-7, 1e6, true}, 1).depositions.count(), 0);
 }
 
-TEST(Drift, FluctuationsAreBinomialAndThoseOfTheSeed) {
+TEST(Drift, FluctuationsAreBinomialAndDependOnTheSeed) {
     constexpr std::int64_t n = 20000;
     at::Tensor data = at::zeros({depo_row::count, n}, at::kDouble);
     data[depo_row::charge] = -1000.25;
@@ -106,7 +104,7 @@ TEST(Drift, FluctuationsAreBinomialAndThoseOfTheSeed) {
     data[depo_row::y] = 10;
     data[depo_row::z] = 10;
     const Depositions many{data, at::zeros({depo_info_row::count, n}, at::kInt)};
-    const DriftSettings settings{speed, 4e-7, 8.8e-7, 5e6, true}; // 9.5 % are lost
+    const DriftSettings settings{speed, 4e-7, 8.8e-7, 5e6, true}; // 9.5 % are absorbed
     const at::Tensor charge = drift(many, volumes, settings, 7).depositions.data[depo_row::charge];
     const double lost = -std::expm1(-0.1), sigma = std::sqrt(1000 * lost * (1 - lost));
     const at::Tensor absorbed = charge + 1000.25;
@@ -142,7 +140,7 @@ TEST(Binomial, MeanAndVarianceByInversionAndByQuantile) {
         const double expected = static_cast<double>(trials) * probability,
                      expected_variance = expected * (1 - probability);
         EXPECT_NEAR(mean, expected, 4 * std::sqrt(expected_variance / n)) << trials << " " << probability;
-        // Of the variance, the standard error: sqrt((kurtosis - 1) / n) times itself.
+        // The standard error of the variance is sqrt((kurtosis - 1) / n) times the variance.
         const double kurtosis = 3 + (1 - 6 * probability * (1 - probability)) / expected_variance;
         EXPECT_NEAR(variance / expected_variance, 1, 4 * std::sqrt((kurtosis - 1) / n))
             << trials << " " << probability;
@@ -162,8 +160,8 @@ TEST(DriftVolumes, ImpossibleOnesAreRejected) {
     EXPECT_THROW(make_drift_volumes(anode, {{0, 0, 100, 1700}, {0, 0, 100, 1700}}, "here"), Error);
 }
 
-/// The field's drifter on the same depositions: 4.0 and 8.8 cm2/s, 35 ms, 1.60563 mm/us.
-TEST(Drift, AgreesWithTheFieldsDrifter) {
+/// WCT's drifter on the same depositions: 4.0 and 8.8 cm2/s, 35 ms, 1.60563 mm/us.
+TEST(Drift, AgreesWithTheDrifterOfWct) {
     const auto before_path = test::shared_data("pdhd/tracks10-depos.npz");
     const auto after_path = test::shared_data("pdhd/tracks10-drifted.npz");
     if (!before_path || !after_path) {
@@ -182,7 +180,7 @@ TEST(Drift, AgreesWithTheFieldsDrifter) {
     const DriftedDepositions mean = drift(before, pdhd, settings, 1);
     ASSERT_EQ(mean.outside, 0);
     ASSERT_EQ(mean.depositions.count(), field->depositions.count());
-    // Both are in order of arrival; the file's times are float32, so that neighbours may change places.
+    // Both are in order of arrival. The times of the file are float32, so neighbours may be swapped.
     const auto ordered = [](const Depositions& depositions) {
         return selected_depositions(depositions, depositions.data[depo_row::z].argsort());
     };
@@ -197,7 +195,7 @@ TEST(Drift, AgreesWithTheFieldsDrifter) {
     EXPECT_LT(largest(depo_row::sigma_long), 2e-6);
     EXPECT_LT(largest(depo_row::sigma_tran), 2e-6);
 
-    // Charge: deviations from the mean are those of a binomial number of lost electrons.
+    // The charge deviates from the mean as a binomial number of absorbed electrons.
     const at::Tensor initial = at::zeros_like(ours[0]);
     const at::Tensor arrival = ours[depo_row::time];
     const Depositions start = ordered(before);

@@ -1,4 +1,4 @@
-// The operator against the sum of its definition, and the response of one electron in closed form.
+// The operator against the sum in its definition, and against the response of one electron.
 
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
@@ -11,7 +11,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 
-#include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
@@ -22,7 +21,7 @@
 namespace spng::test {
 namespace {
 
-/// Seven places with a gap at place 3, read by four channels, two of them with two wires.
+/// Seven slots with a gap at slot 3, read by four channels; two of them have two wires.
 ReadoutPlane small_plane() {
     ReadoutPlane plane;
     plane.row = {0, 1, 2, -1, 3, 2, 0};
@@ -38,10 +37,10 @@ constexpr std::int64_t ticks = 40;
 ChargeImage small_image() {
     ChargeSpots spots;
     std::mt19937 random(3);
-    std::uniform_real_distribution<double> place(-0.4, 6.4);
+    std::uniform_real_distribution<double> slot(-0.4, 6.4);
     std::uniform_real_distribution<double> tick(first_tick, ticks);
     for (int i = 0; i < 60; ++i) {
-        spots.wire.push_back(place(random));
+        spots.wire.push_back(slot(random));
         spots.wire_sigma.push_back(0.3);
         spots.tick.push_back(tick(random));
         spots.tick_sigma.push_back(1.5);
@@ -57,19 +56,19 @@ at::Tensor small_kernel() {
     return at::randn({5, 3, 9}, at::make_generator<at::CPUGeneratorImpl>(5), at::kDouble);
 }
 
-/// The sum of impact_convolution.h, term by term.
+/// Compute the sum of impact_convolution.h term by term.
 at::Tensor by_definition(const ChargeImage& image, const ReadoutPlane& plane, const at::Tensor& kernel) {
     at::Tensor result = at::zeros({static_cast<std::int64_t>(plane.rows.size()), ticks}, at::kDouble);
     auto out = result.accessor<double, 2>();
     const auto response = kernel.accessor<double, 3>();
-    for (std::int64_t wire = 0; wire < plane.places(); ++wire) {
+    for (std::int64_t wire = 0; wire < plane.slots(); ++wire) {
         for (std::int64_t k = 0; plane.row[static_cast<std::size_t>(wire)] >= 0 && k < kernel.size(0); ++k) {
-            const std::int64_t place = wire + k - kernel.size(0) / 2;
+            const std::int64_t slot = wire + k - kernel.size(0) / 2;
             for (std::int64_t at = 0;
-                 place >= 0 && place < plane.places() && at < static_cast<std::int64_t>(image.runs.size());
+                 slot >= 0 && slot < plane.slots() && at < static_cast<std::int64_t>(image.runs.size());
                  ++at) {
-                if (at < image.first_run[static_cast<std::size_t>(place)] ||
-                    at >= image.first_run[static_cast<std::size_t>(place) + 1]) {
+                if (at < image.first_run[static_cast<std::size_t>(slot)] ||
+                    at >= image.first_run[static_cast<std::size_t>(slot) + 1]) {
                     continue;
                 }
                 const ChargeRun& run = image.runs[static_cast<std::size_t>(at)];
@@ -121,7 +120,7 @@ TEST(ImpactConvolution, composite_is_the_same) {
     EXPECT_LT(largest_difference(seen, impact_convolution(image, plane, first_tick, ticks)), 1e-13);
 }
 
-TEST(ImpactConvolution, negligible_samples_are_left_out) {
+TEST(ImpactConvolution, negligible_samples_are_dropped) {
     at::Tensor kernel = small_kernel();
     kernel.select(2, 8).mul_(1e-7);
     const auto kept = make_impact_convolution(small_plane(), kernel, 1e-5, at::kCPU, at::kDouble).kernel;
@@ -129,7 +128,7 @@ TEST(ImpactConvolution, negligible_samples_are_left_out) {
     EXPECT_TRUE(kept.narrow(2, 0, 8).equal(kernel.narrow(2, 0, 8)));
 }
 
-TEST(ImpactConvolution, threads_do_not_matter) {
+TEST(ImpactConvolution, threads_do_not_change_the_result) {
     const ChargeImage image = small_image();
     const auto plane = make_impact_convolution(small_plane(), small_kernel(), 0, at::kCPU, at::kFloat);
     const int threads = at::get_num_threads();
@@ -140,7 +139,8 @@ TEST(ImpactConvolution, threads_do_not_matter) {
     at::set_num_threads(threads);
 }
 
-/// q electrons at the centre of a wire, within one tick: q times the response of the centre, on every wire.
+/// q electrons at the centre of a wire and within one tick give q times the response of the centre on every
+/// wire.
 TEST(ImpactConvolution, a_point_gives_the_response) {
     const FieldResponse field = load_field_response(data_file("dune-garfield-1d565.json.gz"));
     ReadoutPlane wires;

@@ -5,7 +5,6 @@
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/tensor.h>
 
 #include <gtest/gtest.h>
 
@@ -38,8 +37,9 @@ TEST(ImpactResponse, edges_belong_to_their_region) {
     EXPECT_LT(std::abs(charge[11][0].item<double>()), 0.05 * full);
 }
 
-/// Charge spread evenly sees what the deconvolution uses, the average over the region: a position stands for
-/// the interval half-way to its neighbours, and the deconvolution takes the mean of both regions at an edge.
+/// The response to evenly spread charge equals the average over the region, as in the deconvolution. A
+/// position has the weight of the interval half-way to its neighbours; at an edge the deconvolution uses the
+/// mean of both regions.
 TEST(ImpactResponse, average_is_the_response_of_the_deconvolution) {
     for (int plane = 0; plane < 3; ++plane) {
         const at::Tensor kernel = impact_response(nominal(), plane, {}, {}).kernel;

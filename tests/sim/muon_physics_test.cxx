@@ -1,4 +1,4 @@
-// Energy loss, scattering and recombination in liquid argon, against published numbers.
+// Energy loss, scattering and recombination in liquid argon, against published values.
 
 #include "spng/nodes/sim/depos/muon_loss.h"
 #include "spng/nodes/sim/depos/muon_tracks.h"
@@ -40,7 +40,7 @@ TEST(MuonLoss, MostProbableLossOfACentimetre) {
     EXPECT_NEAR(most_probable_loss(MuonMotion(minimum_ionising), 10),
                 0.10506 * (11.0321 + 6.3259 + 0.2 - 0.9192 - 0.1714), 1e-3);
     EXPECT_NEAR(most_probable_loss(MuonMotion(minimum_ionising), 10), 1.7, 0.05);
-    // It grows faster than the length: Delta_p / x rises by xi / x ln 10 for each factor of ten.
+    // It increases faster than the length: Delta_p / x increases by xi / x ln 10 per factor of ten.
     const MuonMotion muon(minimum_ionising);
     EXPECT_NEAR(most_probable_loss(muon, 100) / 10 - most_probable_loss(muon, 10),
                 landau_width(muon, 10) * std::log(10.0), 1e-9);
@@ -49,18 +49,18 @@ TEST(MuonLoss, MostProbableLossOfACentimetre) {
 TEST(MuonLoss, LandausDistribution) {
     constexpr int n = 200000;
     RandomStream random(1);
-    std::vector<double> numbers(n);
-    for (double& number : numbers) {
-        number = landau(random);
+    std::vector<double> values(n);
+    for (double& value : values) {
+        value = landau(random);
     }
-    std::sort(numbers.begin(), numbers.end());
+    std::sort(values.begin(), values.end());
     // Integrals of exp(-t ln t - x t) sin(pi t) / (pi t) over t.
     struct Tail {
         double from, probability;
     };
     for (const auto& [from, probability] : {Tail{-1, 0.886385}, Tail{-0.653, 0.829832}, Tail{0, 0.713167},
                                             Tail{1.35578, 0.5}, Tail{3, 0.335794}, Tail{10, 0.117061}}) {
-        const auto above = numbers.end() - std::upper_bound(numbers.begin(), numbers.end(), from);
+        const auto above = values.end() - std::upper_bound(values.begin(), values.end(), from);
         EXPECT_NEAR(static_cast<double>(above) / n, probability, 4 * std::sqrt(0.25 / n)) << from;
     }
 }
@@ -76,7 +76,7 @@ TEST(MuonLoss, StepsHaveTheRestrictedMeanAndTheMostProbableSum) {
         }
         EXPECT_NEAR(sum / steps / 0.5 / mean_loss(muon, cut), 1, 0.015) << cut;
     }
-    // 20 steps of 0.5 mm lose together what a centimetre does.
+    // The sum over 20 steps of 0.5 mm equals the loss over a centimetre.
     constexpr int centimetres = 40000;
     RandomStream random(4);
     std::vector<double> losses(centimetres, 0.0);
@@ -120,15 +120,15 @@ TEST(Scattering, RmsOfManyStepsIsHighlands) {
     double squares = 0;
     for (int i = 0; i < muons; ++i) {
         RandomStream random(static_cast<std::uint64_t>(100 + i));
-        // From x = -140 mm of a box that ends at 0.
+        // From x = -140 mm to the end of the box at 0.
         const Box slab{{-length, -1e6, -1e6}, {0, 1e6, 1e6}};
         const EnergyDeposits track =
             muon_deposits(random, {{-length, 0, 0}, {1, 0, 0}, kinetic}, slab, 0, 0.5, 3);
-        const std::size_t last = track.place.size() - 1;
-        const Point3 end = track.place[last] - track.place[last - 1];
+        const std::size_t last = track.position.size() - 1;
+        const Point3 end = track.position[last] - track.position[last - 1];
         squares += (std::pow(end.y / end.x, 2) + std::pow(end.z / end.x, 2)) / 2;
     }
-    // The energy falls by 3 % on the way, so the RMS is about 1.5 % above that of the first energy.
+    // The energy decreases by 3 %, so the RMS is about 1.5 % above that of the initial energy.
     EXPECT_NEAR(std::sqrt(squares / muons) / (1.015 * scattering_angle(motion, length)), 1, 0.05);
 }
 
@@ -191,11 +191,11 @@ TEST(Recombination, PublishedValues) {
     EXPECT_NEAR(birks.const_data_ptr<double>()[2], 0.70, 0.02);
     EXPECT_LT(r[3], r[2]);
     EXPECT_LT(r[2], r[1]);
-    // More field, less recombination.
+    // A stronger field reduces the recombination.
     EXPECT_GT(free_fraction(dedx, 1e-4, RecombinationModel::box).const_data_ptr<double>()[3], r[3]);
     EXPECT_GT(free_fraction(dedx, 1e-4, RecombinationModel::birks).const_data_ptr<double>()[2],
               birks.const_data_ptr<double>()[2]);
-    // 2.1 MeV are 88983 pairs, of which 0.70 stay free.
+    // 2.1 MeV give 88983 pairs, of which 70 % stay free.
     const at::Tensor electrons = free_electrons(
         at::tensor({2.1}, at::kDouble), at::tensor({0.21}, at::kDouble), field, RecombinationModel::box);
     EXPECT_NEAR(*electrons.const_data_ptr<double>(), 2.1e6 / 23.6 * r[2], 1e-6);

@@ -54,7 +54,7 @@ TEST(NoiseModel, frequencies_are_interpolated) {
     }
 }
 
-/// The power per frequency of a waveform does not depend on how it is sampled.
+/// The power per frequency of a waveform does not depend on its sampling.
 TEST(NoiseModel, sampling_period) {
     EXPECT_NEAR(middle({flat(0, 1000, 2)}, 1000, 6000, 500), 2 * std::sqrt(512 / 500.0), 1e-12);
     EXPECT_NEAR(middle({flat(0, 1000, 2)}, 1000, 3000, 512), 2 * std::sqrt(0.5), 1e-12);
@@ -72,7 +72,7 @@ TEST(NoiseModel, waveforms_have_the_amplitudes) {
     const at::Tensor seen = at::fft_rfft(waveforms).narrow(1, 1, ticks / 2 - 1);
     // 400 x 499 amplitudes of relative spread 0.52: 0.0012 statistical error of the mean.
     EXPECT_NEAR(seen.abs().mean().item<double>(), 3, 3 * 0.006);
-    // Rayleigh: mean square over square of the mean is 4 / pi.
+    // Rayleigh distribution: the mean square over the squared mean is 4 / pi.
     EXPECT_NEAR(seen.abs().square().mean().item<double>() / 9, 4 / M_PI, 0.02);
     EXPECT_LT(waveforms.mean(1).abs().max().item<double>(), 1e-6) << "no mean over time";
     const at::Tensor product = (seen.narrow(0, 0, 200) * seen.narrow(0, 200, 200).conj()).mean();

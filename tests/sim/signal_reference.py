@@ -1,4 +1,4 @@
-"""The simulation's definition in NumPy, double precision, for a few depositions: no sparsity, no own kernels.
+"""Definition of the simulation in NumPy with float64, for a few depositions: dense, without special kernels.
 
 Formulas: docs/simulation.md.
 """
@@ -27,7 +27,7 @@ VOLTS_PER_MV_FC = 1.602176634e-4 * 1e-3  # (mV/fC) -> V per electron
 
 @dataclass(frozen=True)
 class Deposition:
-    """Charge at the response plane: time [ns], electrons, y and z [mm], spreads along and across the drift [mm]."""
+    """Charge at the response plane: time [ns], electrons, y, z, spreads along and across the drift [mm]."""
 
     time: float
     electrons: float
@@ -55,7 +55,7 @@ def impact_kernel(path: Path, plane: int) -> np.ndarray:
             for region in range(-10, 11)
         ]
     )
-    table = 0.5 * (table + table[::-1, ::-1])  # the centres of two regions are both in the file
+    table = 0.5 * (table + table[::-1, ::-1])  # the file has the centres of both regions
     electronics = cold_electronics((np.arange(500) + 0.5) * 0.1)
     spectrum = np.fft.rfft(table, 1500) * np.fft.rfft(electronics, 1500)
     kept = spectrum[..., :151] / 5

@@ -1,5 +1,4 @@
-"""Files of depositions as users have them: formats, what is left out with a warning, what is refused; drift and ideal lines
-of the program against NumPy."""
+"""Files of depositions: formats, dropped depositions, rejected files; drift and ideal lines against NumPy."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ function(kind, output, seed='1', plane='0')
 
 
 def depositions(count: int, ident: int = 0) -> Arrays:
-    """Arrays of an event, (7, count) and (4, count); different numbers everywhere, inside of anode 0."""
+    """Arrays of an event, (7, count) and (4, count), with different values everywhere, inside anode 0."""
     rng = np.random.default_rng(count)
     data = np.stack(
         [
@@ -63,7 +62,7 @@ def depositions(count: int, ident: int = 0) -> Arrays:
 
 
 def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
-    """Run a job; the arrays of its output and what it said."""
+    """Run a job. -> arrays of its output and its log."""
     (folder / "job.jsonnet").write_text(text)
     given = {"output": "out.npz", **arguments}
     done = run(
@@ -77,13 +76,13 @@ def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
 
 
 def copy(folder: Path, arrays: Arrays, ending: str = ".npz") -> tuple[Arrays, str]:
-    """What source and sink make of a file, and what they said."""
+    """Copy a file with source and sink. -> arrays of the copy and the log."""
     write_arrays(folder / f"in{ending}", arrays)
     return job(folder, COPY, input=f"in{ending}")
 
 
 def fail(folder: Path, arrays: Arrays) -> str:
-    """The block with which the program refuses a file."""
+    """Return the error block for a rejected file."""
     write_arrays(folder / "in.npz", arrays)
     (folder / "job.jsonnet").write_text(COPY)
     block = refused(
@@ -124,15 +123,15 @@ def test_several_events_and_foreign_members(tmp_path: Path) -> None:
     }
 
 
-def test_what_cannot_be_simulated_is_one_counted_warning(tmp_path: Path) -> None:
+def test_dropped_depositions_give_one_warning(tmp_path: Path) -> None:
     arrays = depositions(20)
     data = arrays["depo_data_0"]
     data[2, 3], data[0, 4], data[1, 5], data[1, 6], data[5, 7] = np.nan, np.inf, 0, 500, -1
     seen, said = copy(tmp_path, arrays)
-    assert said.count("depositions are left out") == 1
+    assert said.count(" depositions: ") == 1
     assert (
-        "event 0: 5 of 20 depositions are left out: 2 that are not finite, 1 without charge, "
-        "1 with charge of the other sign, 1 with a negative spread" in said
+        "event 0: dropped 5 of 20 depositions: 2 not finite, 1 without charge, "
+        "1 with charge of the opposite sign, 1 with negative spread" in said
     )
     np.testing.assert_array_equal(seen["depo_info_0"][:, 0], [0, 1, 2, *range(8, 20)])
 
@@ -146,7 +145,7 @@ def test_positive_charge_is_a_number_of_electrons(tmp_path: Path) -> None:
     np.testing.assert_array_equal(seen["depo_data_0"][:, 1], charge)
 
 
-def test_files_that_cannot_be_used_end_in_one_block(tmp_path: Path) -> None:
+def test_damaged_files_give_one_error_block(tmp_path: Path) -> None:
     good = depositions(6)
     data, info = good["depo_data_0"], good["depo_info_0"]
     assert "depo_info_0.npy is missing" in fail(tmp_path, {"depo_data_0": data})
@@ -163,14 +162,14 @@ def test_files_that_cannot_be_used_end_in_one_block(tmp_path: Path) -> None:
 def test_drift_against_numpy_and_points_outside(tmp_path: Path) -> None:
     arrays = depositions(300)
     given = arrays["depo_data_0"]
-    given[2, 10:20] = -3500  # between response plane and wires: back to the response plane
+    given[2, 10:20] = -3500  # between response plane and wires, so moved back to the response plane
     outside = np.zeros(300, dtype=bool)
     given[2, 40], given[2, 41], given[3, 42], given[4, 43] = -3600, 20, 6500, -300
     outside[40:44] = True
     write_arrays(tmp_path / "in.npz", arrays)
     seen, said = job(tmp_path, DRIFT, input="in.npz")
     assert said.count("outside of the drift volumes") == 1
-    assert "event 0: 4 of 300 depositions lie outside of the drift volumes and are left out" in said
+    assert "event 0: dropped 4 of 300 depositions outside of the drift volumes" in said
     t, q, x, y, z, longitudinal, transverse = given[:, ~outside].astype(float)
     duration = (x + 3430.465) / 1.60563e-3
     forward = np.maximum(duration, 0)
@@ -192,7 +191,7 @@ def test_drift_against_numpy_and_points_outside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tracks", "muons", "blips", "none"])
-def test_generated_events_are_those_of_their_seed(tmp_path: Path, kind: str) -> None:
+def test_generated_events_depend_on_the_seed(tmp_path: Path, kind: str) -> None:
     first, _ = job(tmp_path, MAKE, kind=kind, output="first.npz")
     job(tmp_path, MAKE, kind=kind, output="again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
@@ -207,8 +206,8 @@ def test_generated_events_are_those_of_their_seed(tmp_path: Path, kind: str) -> 
 
 
 @pytest.mark.parametrize("plane", [0, 1, 2])
-def test_ideal_lines_are_those_of_the_reference(tmp_path: Path, plane: int) -> None:
-    """End points up to what is drawn: the slot along the pitch direction and the drift distance."""
+def test_ideal_lines_equal_the_reference(tmp_path: Path, plane: int) -> None:
+    """End points agree, up to the random slot along the pitch direction and the random drift distance."""
     angles = [0, 1, 3, 5, 10, 20, 30, 45, 60, 75, 80, 82, 84, 89]
     seen, _ = job(tmp_path, MAKE, kind="line", output="line.npz", plane=plane)
     wires = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)[0, plane]
@@ -230,8 +229,8 @@ def test_ideal_lines_are_those_of_the_reference(tmp_path: Path, plane: int) -> N
     assert sorted(slots) == list(range(14)) and slots != sorted(slots)
 
 
-def test_the_fields_files_are_read(tmp_path: Path) -> None:
-    """(n, 7) in Fortran order with earlier depositions of each: those are no charge in addition."""
+def test_files_of_wct_are_read(tmp_path: Path) -> None:
+    """(n, 7) in Fortran order, with the ancestors of each deposition, which are ignored."""
     shared = shared_folder()
     if shared is None:
         pytest.skip("../shared is absent")

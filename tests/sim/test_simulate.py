@@ -1,5 +1,7 @@
-"""The job cfg/simulate.jsonnet: against a NumPy calculation of a few depositions, against the field's simulation, and with
-itself (seeds, threads, engines, linearity)."""
+"""The job cfg/simulate.jsonnet, against NumPy for a few depositions and against WCT's simulation.
+
+Also the effects of seeds, threads and engines, and linearity.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is abse
 
 
 def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays]:
-    """Run the job; the arrays of adc, truth and signal."""
+    """Run the job. -> arrays of adc, truth and signal."""
     files = {name: folder / f"{name}.npz" for name in ("adc", "truth", "signal")}
     given = {
         "output": files["adc"],
@@ -43,7 +45,7 @@ def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays
 
 
 def write_depositions(path: Path, depositions: list[reference.Deposition]) -> Path:
-    """A file of drifted depositions as the field writes it."""
+    """Write a file of drifted depositions in the format of WCT."""
     rows = [[d.time, -d.electrons, RESPONSE_PLANE, d.y, d.z, d.along, d.across] for d in depositions]
     info = np.zeros((len(rows), 4), dtype=np.int32)
     info[:, 0] = np.arange(len(rows))
@@ -52,12 +54,12 @@ def write_depositions(path: Path, depositions: list[reference.Deposition]) -> Pa
 
 
 def some_depositions() -> list[reference.Deposition]:
-    """Spread over the anode and the readout, also before its start and at its end."""
+    """Depositions spread over the anode and the readout, also before its start and at its end."""
     rng = np.random.default_rng(4)
     times = [-330e3, -312.4e3, 0.0, 1.0e6, 1.5002e6, 2.68e6, 2.687e6]
     return [
         reference.Deposition(
-            # As the file holds it, in single precision.
+            # In float32, as in the file.
             *(
                 float(np.float32(v))
                 for v in (
@@ -75,7 +77,7 @@ def some_depositions() -> list[reference.Deposition]:
 
 
 def test_a_few_depositions(tmp_path: Path) -> None:
-    """Every channel within 1e-5 of the largest pulse of its view: float32 and samples of the response below 1e-6 of its peak."""
+    """Channels agree within 1e-5 of the largest pulse of the view (float32, response samples below 1e-6)."""
     depositions = some_depositions()
     depos = write_depositions(tmp_path / "depos.npz", depositions)
     signal = simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
@@ -84,7 +86,7 @@ def test_a_few_depositions(tmp_path: Path) -> None:
     for number, (view, rows) in enumerate(VIEWS.items()):
         expected = np.zeros(signal.shape)
         plane = planes[0, number]
-        # The program counts from the first wire; wire files are regular to some thousandths of the pitch only.
+        # The program counts from the first wire; wires of a file are regular to some thousandths of a pitch.
         centre = 0.5 * (plane.tail[0] + plane.head[0]) @ plane.pitch_direction
         plane = dataclasses.replace(plane, first=float(centre))
         for wire, waveform in reference.waveforms(
@@ -98,7 +100,7 @@ def test_a_few_depositions(tmp_path: Path) -> None:
 
 
 def test_truth_is_the_charge(tmp_path: Path) -> None:
-    """All charge inside the readout on every view, drawn 100 mm / (1.565 mm/us) after the response plane; regions where it is."""
+    """Each view has all charge in the readout, 100 mm / (1.565 mm/us) after the response plane; ROIs too."""
     depositions = [d for d in some_depositions() if -250e3 < d.time < 2.6e6]
     depos = write_depositions(tmp_path / "depos.npz", depositions)
     truth = simulate(tmp_path, depos=depos, drift="false", noise="false")["truth"]
@@ -118,7 +120,7 @@ def test_truth_is_the_charge(tmp_path: Path) -> None:
 
 
 def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
-    """14 bits, baselines, spectrum of one seed; two seeds differ, threads and engines do not."""
+    """14 bits, baselines and spectrum; the result depends on the seed, but not on threads and engines."""
     depos = write_depositions(tmp_path / "depos.npz", some_depositions())
     arguments = {"depos": depos, "drift": "false"}
     made = simulate(tmp_path, seed=3, threads=1, **arguments)
@@ -139,7 +141,7 @@ def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
 
 
 def test_coherent_noise(tmp_path: Path) -> None:
-    """Channels of a front-end board share a waveform of the RMS asked for, across the three planes; boards do not."""
+    """Channels of a board share a waveform of the configured RMS across the planes; boards do not."""
     made = simulate(tmp_path, kind="none", coherent=6)
     adc = made["adc"]["frame_*_0"].astype(np.float64)
     boards = {"U": 40, "V": 40, "W": 48}
@@ -147,7 +149,7 @@ def test_coherent_noise(tmp_path: Path) -> None:
         view: (adc[rows] - adc[rows].mean(1, keepdims=True)).reshape(20, boards[view], 6000).mean(1)
         for view, rows in VIEWS.items()
     }
-    # The mean over a board keeps its noise divided by the square root of its channels: 2.1 counts beside 6.
+    # The mean over a board has 2.1 counts of noise (noise / sqrt(channels)) besides 6 counts of shared noise.
     assert common["W"].std() == pytest.approx(np.hypot(6, 10.8 / np.sqrt(48)), rel=0.03)
     correlation = np.corrcoef(common["U"], common["W"])
     same, others = np.diag(correlation, 20), correlation[:20, 20:][~np.eye(20, dtype=bool)]
@@ -156,7 +158,7 @@ def test_coherent_noise(tmp_path: Path) -> None:
 
 
 def test_charge_adds_up(tmp_path: Path) -> None:
-    """The waveforms of two events are those of their depositions together."""
+    """The sum of the waveforms of two events equals the waveforms of all their depositions."""
     depositions = some_depositions()[2:5]
     parts = [depositions[::2], depositions[1::2], depositions]
     signals = []
@@ -171,7 +173,7 @@ def test_charge_adds_up(tmp_path: Path) -> None:
 
 
 def test_generated_tracks(tmp_path: Path) -> None:
-    """Several events of generated tracks, with files of what was deposited and what arrived."""
+    """Several events of generated tracks, with files of the generated and of the drifted depositions."""
     made = simulate(
         tmp_path,
         kind="tracks",
@@ -193,7 +195,7 @@ def test_generated_tracks(tmp_path: Path) -> None:
 
 
 def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
-    """The pipeline behind the simulation gives what it gives for the file of waveforms."""
+    """The pipeline after the simulation gives the same output as for the file of waveforms."""
     depos = write_depositions(tmp_path / "depos.npz", some_depositions())
     simulate(tmp_path, depos=depos, drift="false", process=tmp_path / "joined.npz")
     done = run(
@@ -221,9 +223,12 @@ def test_wrong_arguments(tmp_path: Path) -> None:
 
 
 @needs_shared
-def test_the_fields_simulation(tmp_path: Path) -> None:
-    """tracks10 from its drifted depositions. Ours is 0.50 to 0.58 ticks late: 0.4 ticks are where the electronics are sampled.
-    Their centres of regions k and -k are different paths, ours the mean: 0.7 % in the peaks of U."""
+def test_simulation_of_wct(tmp_path: Path) -> None:
+    """tracks10 from its drifted depositions.
+
+    The program is 0.50 to 0.58 ticks later than WCT; 0.4 ticks come from the sampling of the electronics.
+    The centres of regions k and -k use the mean path, in WCT two different paths: 0.7 % in the peaks of U.
+    """
     pdhd = SHARED / "data" / "pdhd"
     made = simulate(tmp_path, depos=pdhd / "tracks10-drifted.npz", drift="false")
     signal, truth = (

@@ -35,10 +35,10 @@ Depositions make(const TrackDeposConfig& config, std::uint64_t event = 0) {
     return track_depositions(config, anode, make_drift_volumes(anode, volume_config, "test"), event);
 }
 
-/// Depositions by track, in the order of the set.
+/// Depositions of each track, in the order of the set.
 struct Track {
     std::vector<double> time, charge;
-    std::vector<Point3> place;
+    std::vector<Point3> position;
 };
 std::map<int, Track> by_track(const Depositions& depositions) {
     std::map<int, Track> tracks;
@@ -48,15 +48,15 @@ std::map<int, Track> by_track(const Depositions& depositions) {
         Track& track = tracks[info.const_data_ptr<int>()[i]];
         track.time.push_back(row[depo_row::time]);
         track.charge.push_back(row[depo_row::charge]);
-        track.place.push_back({row[depo_row::x], row[depo_row::y], row[depo_row::z]});
+        track.position.push_back({row[depo_row::x], row[depo_row::y], row[depo_row::z]});
     }
     return tracks;
 }
 
 void expect_usable(const Depositions& depositions) {
     const CheckedDepositions checked = checked_depositions(depositions);
-    EXPECT_EQ(checked.faults.left_out(), 0) << checked.faults.text();
-    EXPECT_FALSE(checked.faults.turned) << "charge is negative";
+    EXPECT_EQ(checked.faults.dropped(), 0) << checked.faults.text();
+    EXPECT_FALSE(checked.faults.sign_flipped) << "charge is negative";
     EXPECT_TRUE(at::equal(sorted_by_time(depositions).data, depositions.data)) << "in order of time";
 }
 
@@ -71,16 +71,16 @@ TEST(TrackDepos, TracksAreStraightAndHaveTheirCharge) {
     ASSERT_EQ(tracks.size(), 30u);
     std::set<double> scales;
     for (const auto& [id, track] : tracks) {
-        const auto n = track.place.size();
-        const Point3 whole = track.place.back() - track.place.front();
+        const auto n = track.position.size();
+        const Point3 whole = track.position.back() - track.position.front();
         const double step = whole.length() / static_cast<double>(n - 1);
         EXPECT_NEAR(step, 0.5, 0.01);
         EXPECT_GE(step * static_cast<double>(n), 300);
         double sum = 0, squares = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const Point3 expected =
-                track.place.front() + whole * (static_cast<double>(i) / static_cast<double>(n - 1));
-            ASSERT_LT((track.place[i] - expected).length(), 1e-8);
+                track.position.front() + whole * (static_cast<double>(i) / static_cast<double>(n - 1));
+            ASSERT_LT((track.position[i] - expected).length(), 1e-8);
             ASSERT_NEAR(track.time[i] - track.time[0], static_cast<double>(i) * step / speed_of_light, 1e-6);
             sum -= track.charge[i];
             squares += track.charge[i] * track.charge[i];
@@ -93,8 +93,8 @@ TEST(TrackDepos, TracksAreStraightAndHaveTheirCharge) {
         EXPECT_NEAR(std::sqrt(squares / static_cast<double>(n) - mean * mean) / mean, 0.15, 0.03);
         EXPECT_GE(track.time.front(), -1000);
         EXPECT_LE(track.time.front(), 5001);
-        // 15 mm inside of wires, response plane and cathode.
-        for (const Point3& end : {track.place.front(), track.place.back()}) {
+        // 15 mm from wires, response plane and cathode.
+        for (const Point3& end : {track.position.front(), track.position.back()}) {
             EXPECT_GT(end.x, -3430.465 + 15);
             EXPECT_LT(end.x, -1.5875 - 15);
             EXPECT_GT(end.y, 76.1 + 15);
@@ -120,7 +120,7 @@ TEST(TrackDepos, DirectionsAreIsotropic) {
     for (const double square : {squares.x, squares.y, squares.z}) {
         EXPECT_NEAR(square / n, 1.0 / 3, 4 * std::sqrt(4.0 / 45 / n));
     }
-    // Lines chosen by a point of a cube keep the symmetry of its axes.
+    // Lines through uniform points of a cube are symmetric in its axes.
     const Box cube{{0, 0, 0}, {100, 100, 100}};
     Point3 directions;
     for (int i = 0; i < n; ++i) {
@@ -138,7 +138,7 @@ TEST(TrackDepos, DirectionsAreIsotropic) {
     EXPECT_THROW(random_line(random, cube, 200), Error);
 }
 
-TEST(TrackDepos, SameSeedSameBytesWithAnyNumberOfThreads) {
+TEST(TrackDepos, ResultDoesNotDependOnThreads) {
     const int threads = at::get_num_threads();
     for (const char* kind : {"tracks", "muons", "blips", "line"}) {
         TrackDeposConfig config;
@@ -160,7 +160,7 @@ TEST(TrackDepos, SameSeedSameBytesWithAnyNumberOfThreads) {
         for (const Depositions& other : {other_event, other_seed}) {
             EXPECT_FALSE(other.count() == first.count() && at::equal(other.data, first.data)) << kind;
         }
-        // A track does not depend on how many others there are.
+        // A track does not depend on the number of other tracks.
         if (config.kind != "line") {
             config.seed = 1;
             config.count = 2;
@@ -178,16 +178,16 @@ TEST(TrackDepos, MuonsLeaveTwoMeVPerCentimetre) {
     expect_usable(event);
     double electrons = 0, length = 0;
     for (const auto& [id, track] : by_track(event)) {
-        length += 0.5 * static_cast<double>(track.place.size());
+        length += 0.5 * static_cast<double>(track.position.size());
         for (const double charge : track.charge) {
             electrons -= charge;
         }
         // Cosmic muons come from above and bend little.
-        EXPECT_LT(track.place.back().y, track.place.front().y + 1);
+        EXPECT_LT(track.position.back().y, track.position.front().y + 1);
     }
     EXPECT_EQ(event.info[depo_info_row::pdg].min().item().toInt(), 13);
-    // Restricted to collisions below 3 MeV a muon of some GeV loses 2.05 to 2.2 MeV/cm, of which 0.70 is
-    // charge.
+    // From collisions below 3 MeV, a muon of some GeV loses 2.05 to 2.2 MeV/cm; 70 % of the electrons stay
+    // free.
     const double per_mm = electrons / length;
     EXPECT_GT(per_mm, 0.205e6 / ionisation_energy_eV * 0.70 * 0.97);
     EXPECT_LT(per_mm, 0.225e6 / ionisation_energy_eV * 0.70 * 1.03);
@@ -205,7 +205,7 @@ TEST(TrackDepos, BlipsArePointsInTheVolume) {
     const at::Tensor energy = event.data[depo_row::charge] * (-ionisation_energy_eV * 1e-6 / fraction); // MeV
     EXPECT_GE(energy.min().item().toDouble(), 0.2 - 1e-9);
     EXPECT_LE(energy.max().item().toDouble(), 5 + 1e-9);
-    // Uniform in the logarithm.
+    // The logarithm of the energy is uniform.
     EXPECT_NEAR(energy.log().mean().item().toDouble(), 0.5 * (std::log(0.2) + std::log(5)), 0.1);
     const at::Tensor x = event.data[depo_row::x];
     EXPECT_NEAR(x.mean().item().toDouble(), 0.5 * (-3430.465 - 1.5875), 100);
@@ -223,7 +223,7 @@ TEST(TrackDepos, NoneIsAnEmptyEvent) {
     EXPECT_EQ(make(config).count(), 0);
 }
 
-TEST(LineScan, LinesLieWhereTheirDefinitionSays) {
+TEST(LineScan, LinesFollowTheirDefinition) {
     const WireAnode& anode = pdhd().anode(0);
     for (const int plane : {0, 1, 2}) {
         TrackDeposConfig config;
@@ -238,18 +238,18 @@ TEST(LineScan, LinesLieWhereTheirDefinitionSays) {
         std::vector<double> places;
         for (const auto& [id, track] : tracks) {
             const double angle = config.line.angles[static_cast<std::size_t>(id)] * std::numbers::pi / 180;
-            const Point3 whole = track.place.back() - track.place.front();
-            const auto n = static_cast<double>(track.place.size());
+            const Point3 whole = track.position.back() - track.position.front();
+            const auto n = static_cast<double>(track.position.size());
             const double length = whole.length() * n / (n - 1);
             EXPECT_NEAR(length, std::min(110 / std::cos(angle), 1000.0), 1e-6);
-            // Angle to the pitch direction; nothing along the wires.
+            // Angle to the pitch direction; the line has no component along the wires.
             const double across = whole.y * pitch.y + whole.z * pitch.z;
             EXPECT_NEAR(std::atan2(whole.x, across), angle, 1e-9);
             EXPECT_NEAR(whole.y * along.y + whole.z * along.z, 0, 1e-9);
-            const Point3 middle = (track.place.front() + track.place.back()) * 0.5;
+            const Point3 middle = (track.position.front() + track.position.back()) * 0.5;
             EXPECT_NEAR((middle.y - 3000) * along.y + (middle.z - 1150) * along.z, 0, 1e-9);
             places.push_back((middle.y - 3000) * pitch.y + (middle.z - 1150) * pitch.z);
-            for (const Point3& end : {track.place.front(), track.place.back()}) {
+            for (const Point3& end : {track.position.front(), track.position.back()}) {
                 EXPECT_GT(end.x + 3430.465, 700);
                 EXPECT_LT(end.x + 3430.465, 2200);
             }
@@ -274,10 +274,10 @@ TEST(LineScan, OneAngleIsOneLineInTheMiddle) {
     config.line = {.plane = 2, .angles = {90}, .y = 3000, .z = 1150};
     const auto tracks = by_track(make(config));
     ASSERT_EQ(tracks.size(), 1u);
-    const Point3 middle = (tracks.at(0).place.front() + tracks.at(0).place.back()) * 0.5;
+    const Point3 middle = (tracks.at(0).position.front() + tracks.at(0).position.back()) * 0.5;
     EXPECT_NEAR(middle.y, 3000, 1e-6);
     EXPECT_NEAR(middle.z, 1150, 1e-6);
-    EXPECT_NEAR((tracks.at(0).place.back() - tracks.at(0).place.front()).length(), 1000, 0.6);
+    EXPECT_NEAR((tracks.at(0).position.back() - tracks.at(0).position.front()).length(), 1000, 0.6);
 }
 
 } // namespace

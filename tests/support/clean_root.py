@@ -26,7 +26,7 @@ NOBODY = 65534  # a user without rights, in every Debian
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 # $1 root, then pairs of what is mounted and where, --, the folder to run in, and the command of env.
-INSIDE = """
+INSIDE = f"""
 root=$1
 shift
 while [ "$1" != -- ]; do
@@ -36,8 +36,8 @@ while [ "$1" != -- ]; do
 done
 shift
 mount -t proc proc "$root/proc"
-exec chroot --userspec=%d:%d "$root" env -i "$@"
-""" % (NOBODY, NOBODY)
+exec chroot --userspec={NOBODY}:{NOBODY} "$root" env -i "$@"
+"""
 
 
 def obstacle() -> str:

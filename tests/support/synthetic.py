@@ -72,7 +72,7 @@ class Detector:
 
 
 def two_faced_views(anode: int) -> tuple[View, ...]:
-    """Views of a ProtoDUNE-HD or -SP anode (spng.md 4)."""
+    """Views of a ProtoDUNE-HD or -SP anode (docs/physics-notes.md#conventions)."""
     u, v, w = detector.pdhd_channel_order(anode)
     return (
         View("U", 0, u, True),
@@ -169,7 +169,7 @@ def nearest_channels(planes: dict[tuple[int, int], WirePlane], face: int, points
     for plane in range(3):
         wires = planes[face, plane]
         index = np.rint(wires.wire_coordinate(points)).astype(np.int64)
-        assert 0 <= index.min() and index.max() < len(wires.channel), "a point beside the plane"
+        assert index.min() >= 0 and index.max() < len(wires.channel), "a point beside the plane"
         found.append(wires.channel[index])
     return np.stack(found)
 

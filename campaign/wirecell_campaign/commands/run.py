@@ -1,9 +1,9 @@
 """Run wire-cell once for every file of a list.
 
-LIST is a text file with one path or pattern a line (# begins a comment; - reads standard input). Every input makes one output of
-its own name in the output folder. After any interruption the same command goes on: what is done is not done again.
+LIST is a text file with one path or pattern a line (# begins a comment; - reads standard input). Every input gives one output
+of the same name in the output folder. After an interruption the same command continues; finished files are not repeated.
 
-Ctrl-C lets running files end, a second one stops them."""
+Ctrl-C lets running files end, a second Ctrl-C stops them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..options import BATCH, ClusterOptions, RunOptions
 from ..paths import require_usable
 
@@ -22,7 +22,7 @@ FORMATS = (".npz", ".tar", ".tar.gz", ".tar.bz2")
 
 
 def positive(text: str) -> int:
-    """An integer from 1."""
+    """Parse an integer from 1."""
     value = int(text)
     if value < 1:
         raise ValueError
@@ -30,7 +30,7 @@ def positive(text: str) -> int:
 
 
 def not_negative(text: str) -> int:
-    """An integer from 0."""
+    """Parse an integer from 0."""
     value = int(text)
     if value < 0:
         raise ValueError
@@ -38,7 +38,7 @@ def not_negative(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time above 0."""
+    """Parse a time above 0 [s]."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="files at a time; default: 1 for local, 4 jobs for batch systems",
+        help="files at the same time; default: 1 for local, 4 jobs for batch systems",
     )
     parser.add_argument(
         "--output", metavar="DIR", help="output folder; default: LIST without its ending, with -campaign"
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="argument of the job, as of wire-cell",
+        help="argument of the job, as in wire-cell",
     )
     parser.add_argument(
         "-P",
@@ -79,18 +79,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="folder of data files, as of wire-cell",
+        help="folder of data files, as in wire-cell",
     )
     parser.add_argument(
         "--format", choices=FORMATS, default=".npz", help="ending of outputs; default: %(default)s"
     )
     parser.add_argument(
-        "--record", action="store_true", help="also record a profile for each file, and join them at the end"
+        "--record", action="store_true", help="also record a profile of each file, and merge them at the end"
     )
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="show what would be done, and the job script of a batch system; write nothing",
+        help="show the plan, and the job script of a batch system; write nothing",
     )
 
     faults = parser.add_argument_group("faults")
@@ -99,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=3,
         metavar="N",
-        help="further attempts at a file that failed; default: %(default)s",
+        help="retries of a file that failed; default: %(default)s",
     )
     faults.add_argument(
         "--timeout", type=seconds, metavar="S", help="stop an attempt that takes longer; default: none"
@@ -108,34 +108,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--on-error",
         choices=("stop", "skip"),
         default="stop",
-        help="after a file has failed for good: start no others, or go on and list it at the end; default: %(default)s",
+        help="after the last failure of a file: start no others, or continue and list it at the end; default: %(default)s",
     )
     faults.add_argument(
         "--redo",
         action="store_true",
-        help="make files again whose settings or input changed since they were done",
+        help="remake outputs whose settings or input changed",
     )
     faults.add_argument(
         "--quick",
         action="store_true",
-        help="take outputs of the recorded size and time for whole, without reading them",
+        help="accept outputs of the recorded size and time without reading them",
     )
     faults.add_argument(
-        "--patience",
+        "--cluster-timeout",
         type=seconds,
         metavar="S",
-        help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: for ever)",
+        help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: without limit)",
     )
 
     program = parser.add_argument_group("program")
     program.add_argument(
-        "--program", metavar="FILE", help="wire-cell; default: of the checkout, else of PATH"
+        "--program", metavar="FILE", help="wire-cell; default: that of the checkout, else of PATH"
     )
     program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
     program.add_argument(
         "--scratch",
         metavar="DIR",
-        help="where attempts write first, on the worker; variables such as $TMPDIR are those of the worker; "
+        help="folder on the worker for the files of attempts; may contain variables of the worker such as $TMPDIR; "
         "default: in the output folder",
     )
 
@@ -144,17 +144,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cores",
         type=positive,
         metavar="N",
-        help="cores of a worker, also given to the job as `threads`; default: this machine's "
+        help="cores of a worker, also passed to the job as `threads`; default: this machine's "
         "cores / workers, 1 for batch systems",
     )
     batch.add_argument("--queue", default="", help="partition of Slurm")
     batch.add_argument("--account", default="", help="account, or accounting group of HTCondor")
     batch.add_argument(
-        "--memory", default="", metavar="SIZE", help="of a job, such as 4GB; default: 2GB for each core"
+        "--memory",
+        default="",
+        metavar="SIZE",
+        help="memory of a job, such as 4GB; default: 2GB for each core",
     )
-    batch.add_argument("--disk", default="", metavar="SIZE", help="of a job of HTCondor; default: 4GB")
     batch.add_argument(
-        "--walltime", default="", metavar="TIME", help="of a job; default: 04:00:00 with Slurm"
+        "--disk", default="", metavar="SIZE", help="disk space of a job of HTCondor; default: 4GB"
+    )
+    batch.add_argument(
+        "--walltime", default="", metavar="TIME", help="time limit of a job; default: 04:00:00 with Slurm"
     )
     batch.add_argument(
         "--interface", default="", help="network interface by which workers reach the scheduler, such as ib0"
@@ -164,7 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TEXT",
-        help="further line of the job's header: an option of sbatch, "
+        help="additional line of the job's header: an option of sbatch, "
         "NAME=VALUE for HTCondor; may be repeated",
     )
     batch.add_argument(
@@ -172,13 +177,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COMMAND",
-        help="shell command before the worker starts, such as 'module load ...'; may be repeated",
+        help="shell command to run before the worker starts, such as 'module load ...'; may be repeated",
     )
     for name in ("ca", "cert", "key"):
         batch.add_argument(
             f"--tls-{name}",
             metavar="FILE",
-            help="encrypt and authenticate all connections; the three belong together",
+            help="encrypt and authenticate all connections; needs all three files",
         )
 
 
@@ -186,9 +191,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from ..campaign import (
             run_campaign,
-        )  # brings the engine, which help and the other commands need not wait for
+        )  # imported here: the engine would delay the help and the other commands
     except ModuleNotFoundError as error:
-        raise WrongUse(
+        raise UsageError(
             "the engine is not installed",
             sys.executable,
             str(error),
@@ -198,27 +203,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def options(arguments: argparse.Namespace) -> RunOptions:
-    """The options with their defaults. WrongUse for those that do not go with the cluster, and folders that no run can use."""
+    """Return the options with their defaults. Raise UsageError for options that the cluster lacks and for unusable folders."""
     where = arguments.cluster
     batch_only = ("queue", "account", "memory", "disk", "walltime", "interface", "directive", "prologue")
     useless = [f"--{name}" for name in batch_only if getattr(arguments, name)]
     if where not in BATCH and useless:
-        raise WrongUse(
-            "options of batch systems do not go with this cluster",
+        raise UsageError(
+            "this cluster has no options of batch systems",
             seen=f"--cluster {where} {' '.join(useless)}",
             expected=f"--cluster {' or '.join(BATCH)}",
         )
     if where not in (*BATCH, "local"):
         if "://" not in where and ":" not in where:
-            raise WrongUse(
+            raise UsageError(
                 "--cluster is not understood",
                 seen=where,
                 expected="local, slurm, htcondor or an address such as tcp://HOST:PORT",
             )
         if arguments.workers:
-            raise WrongUse(
-                "a scheduler that runs already has its own workers", seen="--workers", hint="leave it out"
-            )
+            raise UsageError("a running scheduler has its own workers", seen="--workers", hint="remove it")
     workers = arguments.workers or (4 if where in BATCH else 1)
     cores = arguments.cores or (max(1, (os.cpu_count() or 1) // workers) if where == "local" else 1)
     tls = {"ca": arguments.tls_ca, "certificate": arguments.tls_cert, "key": arguments.tls_key}
@@ -235,15 +238,15 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         directives=arguments.directive,
         prologue=arguments.prologue,
         tls={name: str(Path(path).absolute()) for name, path in tls.items() if path},
-        patience=arguments.patience or 60.0,
+        scheduler_timeout=arguments.cluster_timeout or 60.0,
     )
     default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
     output = Path(arguments.output or default_output).absolute()
     require_usable(output, "the output folder", "--output")
     if arguments.scratch:
         if arguments.scratch[0] not in "/$":
-            raise WrongUse(
-                "--scratch says no place on a worker",
+            raise UsageError(
+                "--scratch is no path on a worker",
                 seen=arguments.scratch,
                 expected="an absolute path, or one that begins with a variable such as $TMPDIR",
             )
@@ -262,7 +265,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         stop_at_failure=arguments.on_error == "stop",
         redo=arguments.redo,
         quick=arguments.quick,
-        worker_patience=arguments.patience or (None if where in BATCH else 60.0),
+        worker_timeout=arguments.cluster_timeout or (None if where in BATCH else 60.0),
         program=arguments.program,
         bundle=arguments.bundle,
         scratch=arguments.scratch or "",

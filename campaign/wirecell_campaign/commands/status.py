@@ -1,4 +1,4 @@
-"""How far a campaign is, also while it runs, and what failed."""
+"""Show the progress of a campaign, also while it runs, and its failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from .. import lock, report
 
 NAME = "status"
-HELP = "how far a campaign is"
+HELP = "show the progress of a campaign"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     layout = report.open_folder(arguments.folder)
-    now = report.standing(layout)
+    now = report.read_status(layout)
     done = sum(name in now.records for name in now.names)
     print(f"{done} of {len(now.names)} done, {len(now.failures)} failed, {len(now.left)} left")
     holder = lock.holder(layout.lock)

@@ -1,4 +1,4 @@
-"""Where the time went, over all files that are done: per node and per machine. Writes summary.json and summary.txt anew."""
+"""Show the time spent over all finished files, per node and per machine. Rewrites summary.json and summary.txt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from .. import report, summary
 
 NAME = "summary"
-HELP = "where the time went, over all files"
+HELP = "show the time spent per node and per machine, over all files"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,16 +16,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profiles",
         action="store_true",
-        help="also join the profiles of all files, made by run --record, into one",
+        help="also merge the profiles of all files, made by run --record, into one",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     layout = report.open_folder(arguments.folder)
-    now = report.standing(layout)
-    made = summary.make(now.records, now.failures)
-    summary.write(layout, made)
-    sys.stdout.write(summary.as_text(made))
+    now = report.read_status(layout)
+    content = summary.make(now.records, now.failures)
+    summary.write(layout, content)
+    sys.stdout.write(summary.as_text(content))
     if arguments.profiles:
         print(f"profile of all files: {report.join_profiles(layout)}")
     return 0

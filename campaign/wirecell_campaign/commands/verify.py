@@ -1,4 +1,4 @@
-"""Compare the output folder with its manifest: every file is read and its checksum compared. Exit status 1 for any difference."""
+"""Compare the checksums of all files of the output folder with its manifest. Exit status 1 for any difference."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = manifest.verify(layout)
     for what, names in (
         ("missing", verdict.missing),
-        ("not what the manifest says", verdict.damaged),
+        ("differs from the manifest", verdict.damaged),
         ("not in the manifest", verdict.unknown),
     ):
         for name in names:
             print(f"{what}: {name}")
     wrong = len(verdict.missing) + len(verdict.damaged)
-    print(f"{verdict.checked - wrong} of {verdict.checked} files are as the manifest says")
+    print(f"{verdict.checked - wrong} of {verdict.checked} files agree with the manifest")
     return 0 if verdict.is_good else 1

@@ -1,4 +1,4 @@
 """The subcommands, one module each: NAME, HELP, add_arguments(parser) and run(arguments) -> exit status.
 
-Every module in this folder is found by the command line; none is listed anywhere.
+The command line discovers all modules of this folder.
 """

@@ -1,9 +1,9 @@
-"""Compare sides of runs of one job. The first side, or the baseline, is A; each other one is judged against it.
-A node is slower or faster only when the 95 % interval of the ratio of medians (bootstrap over runs, then events)
-excludes 1, the ratio is off by at least the threshold and twice the noise between runs of equal code, and the
-adjusted p of Mann and Whitney's test on the runs is below 5 %. Counts are compared exactly.
+"""Compare sides of runs of one job. The first side, or the baseline, is A; the others are judged against it.
+A node is slower or faster only if the 95 % interval of the ratio of medians (bootstrap over runs, then events)
+excludes 1, the ratio differs from 1 by at least the threshold and twice the noise between runs of equal code, and
+the adjusted p of Mann and Whitney's test on the runs is below 5 %. Counts are compared exactly.
 
-Exit status: 0 no slowdown; 1 something is slower or a count grew; 2 wrong use, or runs that cannot be compared.
+Exit status: 0 no slowdown; 1 a node is slower or a count grew; 2 usage error, or runs that are not comparable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..compare.comparison import Comparison, Criteria, compare, equal_code_trial
 from ..compare.comparison_text import text_report
 from ..compare.measurements import Run
 from ..compare.readers import read_side
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import write
 
@@ -29,7 +29,7 @@ Named = tuple[str, list[Run]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments."""
     parser.add_argument(
         "sides",
         nargs="*",
@@ -37,43 +37,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="timing files (wire-cell --timing), profiles or nsys exports of "
         "several runs: a file, a folder, or a pattern in quotes",
     )
-    parser.add_argument("--baseline", metavar="NAME", help="take a saved baseline as A")
+    parser.add_argument("--baseline", metavar="NAME", help="use a saved baseline as A")
     parser.add_argument(
-        "--save-baseline", metavar="NAME", help="keep the runs of the first side under a name"
+        "--save-baseline", metavar="NAME", help="save the runs of the first side under a name"
     )
     add_criteria(parser)
     add_outputs(parser)
 
 
 def add_criteria(parser: argparse.ArgumentParser) -> None:
-    """Options that say what a verdict demands."""
+    """Add the options for the criteria of verdicts."""
     default = Criteria()
     parser.add_argument(
         "--threshold",
         type=float,
         default=100 * default.threshold,
         metavar="PERCENT",
-        help="smallest difference that matters (default %(default)g)",
+        help="smallest relevant difference (default %(default)g)",
     )
     parser.add_argument(
         "--warm-up",
         type=int,
         default=default.warm_up,
         metavar="N",
-        help="events at the start of a run that are shown apart (default %(default)s)",
+        help="events at the start of a run to exclude and show separately (default %(default)s)",
     )
     parser.add_argument(
         "--metric",
         default=",".join(default.metrics),
         metavar="A,B",
-        help="times to judge: wall, cpu, device (default %(default)s, those that the runs have)",
+        help="times to judge: wall, cpu, device (default %(default)s, if the runs have them)",
     )
     parser.add_argument(
         "--least-share",
         type=float,
         default=100 * default.least_share,
         metavar="PERCENT",
-        help="nodes that take less of an event are not judged (default %(default)g)",
+        help="nodes with a smaller share of an event are not judged (default %(default)g)",
     )
     parser.add_argument(
         "--force",
@@ -85,30 +85,30 @@ def add_criteria(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="draw two sides from the runs of A, N times, and say how often that gave a verdict",
+        help="draw two sides from the runs of A, N times, and report how often this gave a verdict",
     )
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Options that say where results go."""
+    """Add the options for outputs."""
     parser.add_argument(
         "--json",
         type=Path,
         metavar="FILE",
-        help="write the result for programs; - for standard output, without the table",
+        help="write the result as JSON; - for standard output, without the table",
     )
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with a forest plot")
-    parser.add_argument("--all", action="store_true", help="show nodes that are too short to judge, too")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page with a forest plot")
+    parser.add_argument("--all", action="store_true", help="also show nodes that are too short to judge")
 
 
 def criteria_of(arguments: argparse.Namespace) -> Criteria:
-    """The criteria that were asked for. WrongUse outside their ranges."""
+    """Return the requested criteria. Raise UsageError if one is out of range."""
     metrics = tuple(arguments.metric.split(","))
     if not set(metrics) <= {"wall", "cpu", "device"}:
-        raise WrongUse("unknown metric", "--metric", arguments.metric, "wall, cpu, device")
+        raise UsageError("unknown metric", "--metric", arguments.metric, "wall, cpu, device")
     if arguments.threshold < 0 or arguments.warm_up < 0 or not 0 <= arguments.least_share < 100:
-        raise WrongUse(
-            "a threshold, a warm-up or a share is out of its range", expected="0 or more, a share below 100 %"
+        raise UsageError(
+            "threshold, warm-up or share out of range", expected="0 or more, a share below 100 %"
         )
     return Criteria(
         threshold=arguments.threshold / 100,
@@ -119,7 +119,7 @@ def criteria_of(arguments: argparse.Namespace) -> Criteria:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, write. What cannot be read is wrong use too: status 1 is for what is slower."""
+    """Compare, print, write. All errors have exit status 2, because 1 means slower."""
     try:
         return compare_sides(arguments)
     except ProfileError as error:
@@ -140,7 +140,7 @@ def compare_sides(arguments: argparse.Namespace) -> int:
     if arguments.baseline:
         sides.insert(0, (f"baseline {arguments.baseline}", baselines.load(arguments.baseline)))
     if len(sides) < 2:
-        raise WrongUse(
+        raise UsageError(
             "two sides are needed",
             seen=f"{len(sides)}",
             hint="compare 'a/*.json' 'b/*.json', or compare b --baseline NAME",
@@ -158,7 +158,7 @@ def report(
     criteria: Criteria,
     arguments: argparse.Namespace,
 ) -> int:
-    """Print the tables and write the files that were asked for; the exit status."""
+    """Print the tables, write the requested files, and return the exit status."""
     document = (
         results[0].json() if len(results) == 1 else {"comparisons": [result.json() for result in results]}
     )
@@ -181,7 +181,7 @@ def report(
 
 
 def print_self_checks(first: list[Run], others: list[list[Run]], criteria: Criteria, trials: int) -> None:
-    """A/A: whether equal code came out equal."""
+    """Print the results of A/A comparisons."""
     for label, runs in [
         ("A", first),
         *(("B" if len(others) == 1 else f"B{i + 1}", runs) for i, runs in enumerate(others)),
@@ -191,7 +191,7 @@ def print_self_checks(first: list[Run], others: list[list[Run]], criteria: Crite
             print(
                 f"self-check, every second run of {label} against the others: "
                 + (
-                    "no evidence of a difference, as it should be"
+                    "no evidence of a difference, as expected"
                     if not found
                     else "the machine was not steady: "
                     + ", ".join(f"{row.node} x{row.ratio:.3f} {row.verdict}" for row in found)

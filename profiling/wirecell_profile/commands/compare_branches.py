@@ -1,15 +1,14 @@
-"""Build two commits with the same settings, run one job in turn on both, and compare the runs.
+"""Build two commits with the same settings, run a job alternately on both, and compare the runs.
 
-Each commit is built in its own git worktree under --folder, sharing this checkout's .venv. The runs are interleaved in
-blocks A B B A or B A A B by chance, one after the other, after one run of each side that is not counted; so a slow drift
-of the machine meets both sides alike. Builds and finished runs are kept: after an interruption the same command goes on
-where it stopped.
+Each commit is built in a git worktree under --folder, with this checkout's .venv. After one uncounted run of each side,
+the runs alternate in random blocks A B B A or B A A B, so that a slow drift of the machine affects both sides equally.
+Builds and finished runs are kept: after an interruption the same command continues.
 
   wirecell-profile compare-branches main my-branch --runs 12
   wirecell-profile compare-branches v1 v2 --job '-c cfg/pipeline.jsonnet -A input=many.tar -A device=cuda'
   wirecell-profile compare-branches --build-a build --build-b ../other/build
 
-Exit status: 0 no slowdown; 1 something is slower or a count grew; 2 wrong use, or the comparison could not be made.
+Exit status: 0 no slowdown; 1 a node is slower or a count grew; 2 usage error, or the comparison failed.
 """
 
 from __future__ import annotations
@@ -31,29 +30,27 @@ from ..compare.comparison import WHOLE_EVENT, compare
 from ..compare.comparison_text import time_text
 from ..compare.measurements import Run
 from ..compare.readers import read_runs
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..output import write
 from ..output_file import output_file
 from .compare import add_criteria, add_outputs, criteria_of, report
 
 NAME = "compare-branches"
-HELP = "build two commits, run a job in turn on both, and compare"
+HELP = "build two commits, run a job alternately on both, and compare"
 
 DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
 DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
-# Makes copies of an event with the checkout's own tool: more than one event is needed, the first one is warm-up.
+# Copies an event with the checkout's own tool, because the first event is warm-up and more are needed.
 COPY_EVENTS = (
     "import sys; from pathlib import Path; from scripts.bench.frames import copies_of_frame; "
     "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
 )
-LONGEST_PADDING = (
-    4096  # bytes of environment, which shift the stack: a layout effect that must not look like a difference
-)
+LONGEST_PADDING = 4096  # bytes of environment, which shift the stack; varied so that memory layout does not appear as a difference
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments."""
     parser.add_argument(
         "references", nargs="*", metavar="REF", help="two branches, tags or commits: A, then B"
     )
@@ -62,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--events",
         type=int,
         metavar="N",
-        help=f"run on N copies of --input (default {DEFAULT_EVENTS} when the job names no input)",
+        help=f"run on N copies of --input (default {DEFAULT_EVENTS} if the job names no input)",
     )
     parser.add_argument("--input", type=Path, help=f"file with one event, .tar.* (default {DEFAULT_INPUT})")
     parser.add_argument(
@@ -75,47 +72,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs", type=int, default=os.cpu_count(), metavar="N", help="compile N files at once"
     )
     parser.add_argument(
-        "--build-a", type=Path, metavar="DIR", help="take this build as A instead of building one"
+        "--build-a", type=Path, metavar="DIR", help="use this build as A instead of building a commit"
     )
-    parser.add_argument("--build-b", type=Path, metavar="DIR", help="take this build as B")
+    parser.add_argument("--build-b", type=Path, metavar="DIR", help="use this build as B")
     parser.add_argument(
         "--repository",
         type=Path,
         default=Path("."),
         metavar="DIR",
-        help="checkout to work from (default: here)",
+        help="checkout with the commits (default: this folder)",
     )
     parser.add_argument(
-        "--folder", type=Path, metavar="DIR", help="where builds and runs go (default out/compare-branches)"
+        "--folder", type=Path, metavar="DIR", help="folder of builds and runs (default out/compare-branches)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the order of the runs")
-    parser.add_argument("--restart", action="store_true", help="do the runs again")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the order of the runs")
+    parser.add_argument("--restart", action="store_true", help="repeat finished runs")
     add_criteria(parser)
     add_outputs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build, run, compare. Whatever prevents a comparison is status 2: status 1 is for what is slower."""
+    """Build, run, compare. All errors have exit status 2, because 1 means slower."""
     try:
         return compare_branches(arguments)
     except ProfileError as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
-        say("stopped; the same command goes on from here")
+        say("stopped; the same command continues from here")
         raise
     return 2
 
 
 def say(text: str) -> None:
-    """A line of progress, on standard error so that --json - stays clean."""
+    """Print a line of progress to standard error, separate from --json -."""
     print(text, file=sys.stderr, flush=True)
 
 
 def compare_branches(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     criteria = criteria_of(arguments)
     if arguments.runs < 2:
-        raise WrongUse("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
+        raise UsageError("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
     repository = Path(git(arguments.repository, "rev-parse", "--show-toplevel"))
     folder = (arguments.folder or repository / "out" / "compare-branches").resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -130,18 +127,18 @@ def compare_branches(arguments: argparse.Namespace) -> int:
 
 
 def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[Build]:
-    """The two sides; references fill the sides for which no build folder is given."""
+    """Return the two sides; commits fill the sides without a given build folder."""
     references = list(arguments.references)
     given = [arguments.build_a, arguments.build_b]
     if len(references) != given.count(None):
-        raise WrongUse(
+        raise UsageError(
             "two sides are needed",
             seen=f"{len(references)} commits and {2 - given.count(None)} build folders",
             expected="REF REF, or --build-a DIR and --build-b DIR, or one of each",
         )
     named = [
         (reference, commit_of(repository, reference)) for reference in references
-    ]  # all, before the first build
+    ]  # resolve all before the first build
     configure = shlex.split(arguments.configure)
     return [
         given_build(build)
@@ -152,7 +149,7 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
 
 
 def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
-    """The job's words, with its files as absolute paths: each run has its own working folder."""
+    """Return the job's words with absolute paths, because each run has its own working folder."""
     words = shlex.split(arguments.job)
     for place, word in enumerate(words[:-1]):
         name, equals, value = words[place + 1].partition("=")
@@ -162,7 +159,7 @@ def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> l
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:
         if has_input:
-            raise WrongUse(
+            raise UsageError(
                 "--events makes the input, and the job names one",
                 "--job",
                 arguments.job,
@@ -176,7 +173,7 @@ def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> l
 
 
 def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> str:
-    """Path of a file with `events` copies of the event of `frame`."""
+    """Make a file with `events` copies of the event of `frame`; return its path."""
     inputs = (
         folder / "inputs" / hashlib.sha256(frame.read_bytes()).hexdigest()[:8] if frame.is_file() else folder
     )
@@ -190,7 +187,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     )
     if done.returncode:
         raise ProfileError(
-            "the input could not be made",
+            "cannot make the input",
             str(frame),
             (done.stderr.strip().splitlines() or ["?"])[-1],
             "a .tar file with one event",
@@ -200,7 +197,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
 
 
 def block_order(runs: int, generator: np.random.Generator) -> list[int]:
-    """Sides (0 and 1), `runs` of each, in blocks A B B A or B A A B by chance; of an odd number the last block is half."""
+    """Return `runs` of each side (0 and 1) in random blocks A B B A or B A A B. For odd `runs` the last block is half."""
     order: list[int] = []
     for _ in range((runs + 1) // 2):
         first = int(generator.integers(2))
@@ -209,7 +206,7 @@ def block_order(runs: int, generator: np.random.Generator) -> list[int]:
 
 
 class Plan:
-    """The runs of a comparison: their order, which of them are done, and where they are kept."""
+    """The runs of a comparison, with their order and files."""
 
     def __init__(self, folder: Path, builds: list[Build], job: list[str], runs: int, seed: int) -> None:
         self._builds, self._job = builds, job
@@ -227,12 +224,12 @@ class Plan:
         write(self._state + "\n", self._folder / "state.json")
 
     def forget(self) -> None:
-        """Remove the runs that are done."""
+        """Remove the finished runs."""
         for file in self._folder.glob("[ab]-*.json"):
             file.unlink()
 
     def _files(self) -> list[Path]:
-        """The timing file of each run in order, numbered within its side."""
+        """Return the timing file of each run in order, numbered within its side."""
         seen = [0, 0]
         files = []
         for side in self._order:
@@ -241,12 +238,12 @@ class Plan:
         return files
 
     def carry_out(self) -> list[list[Run]]:
-        """Do what is not done, and return the runs of both sides."""
+        """Do the unfinished runs, and return the runs of both sides."""
         files = self._files()
         missing = [number for number, file in enumerate(files) if not file.exists()]
         say(f"runs: {len(files) - len(missing)} of {len(files)} are done, in {self._folder}")
         if missing:
-            for side in (0, 1):  # fills the page cache and compiles what is compiled at first use
+            for side in (0, 1):  # fills the page cache, and compiles kernels that are compiled at first use
                 self._run(side, self._folder / f"warm-{'ab'[side]}.json", 0)
         started = time.monotonic()
         for done, number in enumerate(missing):
@@ -262,7 +259,7 @@ class Plan:
         ]
 
     def _run(self, side: int, target: Path, padding: int) -> None:
-        """One process. Its timing file has its final name only when the run has ended well."""
+        """Run one process. Its timing file gets the final name only after success."""
         build, place = self._builds[side], self._folder / "work"
         place.mkdir(exist_ok=True)
         log = self._folder / "last.log"
@@ -283,11 +280,11 @@ class Plan:
                     f"a run of {build.label} failed with status {done.returncode}",
                     shlex.join(command),
                     tail(log),
-                    hint="hint the job; the same command then goes on from here",
+                    hint="correct the job; the same command then continues from here",
                 )
 
     def _progress(self, files: list[Path], number: int, left: float) -> None:
-        """One line after a run: its time, the medians so far, the load of the machine, how long it will take."""
+        """Print a line after a run: its time, the medians so far, the load of the machine, the time left."""
         medians: list[list[float]] = [[], []]
         for side, file in zip(self._order, files):
             for run in read_runs(file):
@@ -302,7 +299,7 @@ class Plan:
 
 
 def stamp_of(build: Build) -> str:
-    """For a build folder that was given: changes when its program or library is built anew, and runs are then not mixed."""
+    """Return a stamp of a given build folder that changes with its program or library, so that runs are not mixed."""
     if build.commit:
         return ""
     files = [build.program, *sorted((build.program.parent.parent / "lib").glob("*.so"))]

@@ -1,6 +1,6 @@
-"""What works on this machine, what does not and how to correct it, and what makes a profile trustworthy.
+"""Check what works on this machine for profiling, with hints, and list the conditions of reliable profiles.
 
-Exit status 0; with --require NAME, 1 when that does not work.
+Exit status 0; with --require NAME, 1 if that does not work.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..machine_checks import WORKS, Finding, Machine, all_checks, cupti_folders
 
 NAME = "doctor"
-HELP = "say what works on this machine and how to correct what does not"
+HELP = "check what works on this machine, with hints"
 
 CHECKLIST = (
-    "Same build options, input, settings, number of threads and machine on both sides (compare refuses others).",
-    "The first event apart: it pays for plans, compilation and memory.",
-    "Ten or more processes per side, run in turn A B B A, on a machine that does nothing else.",
-    "Clocks locked, persistence mode on, nothing held down by heat or power.",
-    "A/A first: two sides of equal code must come out as `no evidence`; its noise is the least that can be seen.",
+    "Same build options, input, settings, count of threads and machine on both sides (compare rejects others).",
+    "The first event is separate: it includes plans, compilation and allocation.",
+    "Ten or more processes per side, alternating A B B A, on an otherwise idle machine.",
+    "Clocks locked, persistence mode on, no throttling by heat or power.",
+    "A/A first: two sides of equal code must give `no evidence`; their noise limits the detectable difference.",
     "Counts before times: operations, launches, copies and bytes are exact and need no statistics.",
     "On a GPU device time, not host time; --sync-timing only to locate work, never to compare.",
     "One profiler at a time (CUPTI serves one), and never runs of different tiers against each other.",
@@ -30,11 +30,11 @@ CHECKLIST = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments."""
     parser.add_argument(
-        "--build", type=Path, metavar="DIR", help="build folder of wire-cell (default: build, seen from here)"
+        "--build", type=Path, metavar="DIR", help="build folder of wire-cell (default: build in this folder)"
     )
-    parser.add_argument("--json", action="store_true", help="print the findings for programs")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument(
         "--require", action="append", default=[], metavar="NAME", help="exit with status 1 unless this works"
     )
@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     findings = all_checks(Machine(build=build, libraries=cupti_folders()))
     unknown = set(arguments.require) - {finding.name for finding in findings}
     if unknown:
-        raise WrongUse(
-            "no check of this name",
+        raise UsageError(
+            "no such check",
             seen=", ".join(sorted(unknown)),
             expected=", ".join(dict.fromkeys(finding.name for finding in findings)),
         )
@@ -62,14 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def text(findings: list[Finding]) -> str:
-    """The findings and the checklist."""
+    """Return the findings and the checklist."""
     width = max(len(finding.name) for finding in findings)
     lines = []
     for finding in findings:
         lines.append(f"{finding.state:<8}  {finding.name:<{width}}  {finding.seen}")
         if finding.hint and finding.state != WORKS:
             lines.append(f"{'':8}  {'':{width}}  -> {finding.hint}")
-    return (
-        "\n".join([*lines, "", "A profile can be trusted when:", *(f"  - {item}" for item in CHECKLIST)])
-        + "\n"
-    )
+    return "\n".join([*lines, "", "A profile is reliable if:", *(f"  - {item}" for item in CHECKLIST)]) + "\n"

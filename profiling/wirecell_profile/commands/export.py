@@ -1,6 +1,6 @@
-"""Every report and table of a profile as files: CSV, JSON, Parquet, Arrow or HDF5.
+"""Export reports and tables of a profile as files: CSV, JSON, Parquet, Arrow or HDF5.
 
-Tables that need what the file lacks are named and left out. Parquet and Arrow need pyarrow, HDF5 needs h5py.
+Tables without data in the file are listed and left out. Parquet and Arrow need pyarrow, HDF5 needs h5py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, ProfileError, WrongUse
+from ..errors import MissingData, ProfileError, UsageError
 from ..export.catalogue import all_tables, raw_tables
 from ..export.table_files import WRITERS, write_hdf5
 from ..model import selection
@@ -21,7 +21,7 @@ HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument(
         "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
     )
@@ -31,21 +31,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="PATH",
-        help="folder for one file per table (default: the profile's name with _tables); of hdf5 the file",
+        help="folder for one file per table (default: the profile's name with _tables); for hdf5 the file",
     )
     parser.add_argument("-t", "--table", action="append", metavar="A,B", help="only these tables")
-    parser.add_argument("--raw", action="store_true", help="the file's own tables too, as raw_NAME")
+    parser.add_argument("--raw", action="store_true", help="also the file's own tables, as raw_NAME")
     parser.add_argument("--list", action="store_true", help="list the tables")
     selection.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     if arguments.list:
         print("\n".join(all_tables()))
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile export FILE.sqlite --format csv")
+        raise UsageError("no file given", hint="wirecell-profile export FILE.sqlite --format csv")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for name in asked:
             if name not in tables:
-                raise WrongUse(
-                    "there is no such table", "--table", name, hint="--list shows all; raw_NAME needs --raw"
+                raise UsageError(
+                    "no such table", "--table", name, hint="--list shows all; raw_NAME needs --raw"
                 )
         made: dict[str, Result] = {}
         for name in asked:
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
-    """The tables as files; where they are."""
+    """Write the tables and return their location."""
     if arguments.format == "hdf5":
         path = arguments.output or arguments.file.with_suffix(".h5")
         write_hdf5(made, path)
@@ -80,7 +80,7 @@ def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ProfileError("the folder cannot be made", str(folder), error.strerror or str(error)) from None
+        raise ProfileError("cannot make the folder", str(folder), error.strerror or str(error)) from None
     for name, result in made.items():
         WRITERS[arguments.format](result, folder / f"{name}.{arguments.format}")
     return folder

@@ -1,11 +1,11 @@
-"""Results over commits: keep them, find the commits at which a node's time changed and stayed so, draw them.
+"""Store results over commits, find commits with lasting changes of a node's time, and plot them.
 
   wirecell-profile history times.jsonl --add 'runs-of-this-commit/*.json'
   wirecell-profile history times.jsonl --html history.html
 
-A step is found by fitting a piecewise constant function in the sense of L1 to the logarithms of the medians (see
-step_detection.py); one odd point is no step. Runs under other conditions make a series of their own.
-Exit status: 0; with --fail, 1 when the last step of a node is to slower times.
+Steps are those of a piecewise constant L1 fit to the logarithms of the medians (see step_detection.py); a single
+outlier is no step. Runs under different conditions form separate series.
+Exit status: 0; with --fail, 1 if the last step of a node is to slower times.
 """
 
 from __future__ import annotations
@@ -21,50 +21,49 @@ from ..compare.comparison import WHOLE_EVENT
 from ..compare.comparison_text import aligned, time_text
 from ..compare.history_store import METRICS, Step
 from ..compare.readers import read_side
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..html.history import history_page
 from ..output import write
 
 NAME = "history"
-HELP = "keep results over commits and find the steps in them"
-MOST_PLOTS = 12
+HELP = "store results over commits and find steps in them"
+MAX_PLOTS = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("store", type=Path, help="file of the history, JSON lines; made when absent")
+    """Add the arguments."""
+    parser.add_argument("store", type=Path, help="file of the history, JSON lines; created if absent")
     parser.add_argument(
         "--add",
         action="append",
         default=[],
         metavar="RUNS",
-        help="add the runs of one commit: a file, a folder, or a "
-        "pattern in quotes; may be given several times",
+        help="add the runs of one commit: a file, a folder, or a pattern in quotes; repeatable",
     )
-    parser.add_argument("--metric", choices=METRICS, default="wall", help="which time (default %(default)s)")
+    parser.add_argument("--metric", choices=METRICS, default="wall", help="metric (default %(default)s)")
     parser.add_argument("--node", default="*", metavar="PATTERN", help="only these nodes")
     parser.add_argument(
         "--threshold", type=float, default=3.0, metavar="PERCENT", help="smallest step (default %(default)g)"
     )
     parser.add_argument(
-        "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run that are left out"
+        "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run to exclude"
     )
     parser.add_argument(
         "--repository",
         type=Path,
         default=Path("."),
         metavar="DIR",
-        help="checkout that knows the order of the commits",
+        help="checkout with the commits",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps for programs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps as JSON")
     parser.add_argument(
         "--html",
         type=Path,
         metavar="FILE",
-        help=f"write a page with plots of the {MOST_PLOTS} longest nodes and of all with steps",
+        help=f"write a page with plots of the {MAX_PLOTS} longest nodes and of all with steps",
     )
     parser.add_argument(
-        "--fail", action="store_true", help="exit with status 1 when a node's last step is to slower times"
+        "--fail", action="store_true", help="exit with status 1 if a node's last step is to slower times"
     )
 
 
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         if fnmatch.fnmatchcase(step.node, arguments.node)
     ]
     if not any(arguments.metric in item for entries in series.values() for item in entries):
-        raise WrongUse(f"the history has no {arguments.metric} times", str(arguments.store))
+        raise UsageError(f"the history has no {arguments.metric} times", str(arguments.store))
     print_report(series, steps, arguments)
     if arguments.json:
         write(
@@ -104,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: argparse.Namespace) -> None:
-    """Per series the whole event over commits, then the steps."""
+    """Print per series the whole event over commits, then the steps."""
     for name, entries in series.items():
         conditions = entries[-1]["conditions"]
         print(
@@ -143,7 +142,7 @@ def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: ar
 
 
 def plotted(series: dict[str, list[dict]], arguments: argparse.Namespace, steps: list[Step]) -> list[str]:
-    """Nodes to draw: those with steps, then the longest ones."""
+    """Return the nodes to plot: those with steps, then the longest ones."""
     times: dict[str, float] = {}
     for entries in series.values():
         for node, time in entries[-1].get(arguments.metric, {}).items():
@@ -151,11 +150,11 @@ def plotted(series: dict[str, list[dict]], arguments: argparse.Namespace, steps:
     longest = sorted(
         (node for node in times if fnmatch.fnmatchcase(node, arguments.node)), key=lambda node: -times[node]
     )
-    return list(dict.fromkeys([step.node for step in steps] + longest[:MOST_PLOTS]))
+    return list(dict.fromkeys([step.node for step in steps] + longest[:MAX_PLOTS]))
 
 
 def last_steps(steps: list[Step]) -> list[Step]:
-    """The latest step of each node and series."""
+    """Return the latest step of each node and series."""
     latest: dict[tuple[str, str], Step] = {}
     for step in steps:
         key = (step.series, step.node)

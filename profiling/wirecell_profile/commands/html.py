@@ -1,8 +1,7 @@
-"""A profile as one self-contained page: zoomable timeline, charts, tables, findings. It works offline, on exports of Nsight
-Systems too.
+"""Make a self-contained page of a profile or nsys export: zoomable timeline, charts, tables, findings.
 
-  wirecell-profile html run.sqlite                    writes run.html beside it
-  wirecell-profile html run.sqlite --event 3 -o third.html
+wirecell-profile html run.sqlite                    writes run.html beside it
+wirecell-profile html run.sqlite --event 3 -o third.html
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from ..model.profile import Profile
 from ..output import write
 
 NAME = "html"
-HELP = "one self-contained page: timeline, charts, tables, findings"
+HELP = "make one self-contained page: timeline, charts, tables, findings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
     parser.add_argument(
         "-o",
@@ -33,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page and say where it is."""
+    """Write the page and print its path."""
     path = arguments.output or arguments.file.with_suffix(".html")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))

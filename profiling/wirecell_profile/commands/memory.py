@@ -1,7 +1,7 @@
-"""Memory of host and devices over time: peaks, what was not freed, per node, every point; and a picture.
+"""Show memory of host and devices over time: peaks, leaks, values per node, all points, or a picture.
 
-Read are the allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident memory, devices'
-and the caching allocator's bytes) and the high-water marks of node calls. What the file lacks is said to be missing.
+Sources are allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident memory, memory of
+devices and of the caching allocator) and the high-water marks of node calls. Missing data are listed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
@@ -20,7 +20,7 @@ from ..output import Result, as_json, as_table, write
 from ..tables import memory_use, node_use
 
 NAME = "memory"
-HELP = "memory of host and device over time, what was not freed, high-water per node; table, JSON or SVG"
+HELP = "memory of host and device over time, leaks, high-water marks per node; table, JSON or SVG"
 
 TABLES: dict[str, tuple[str, Callable[[selection.Scope], Result]]] = {
     "peaks": ("highest values", memory_use.peaks),
@@ -33,7 +33,7 @@ NEXT = "compute-sanitizer --tool memcheck --leak-check full PROGRAM"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
     parser.add_argument(
         "-t",
@@ -52,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     names = (
         [name for text in arguments.table for name in text.split(",")] if arguments.table else list(DEFAULT)
     )
     for name in names:
         if name not in TABLES:
-            raise WrongUse("there is no such table", "--table", name, ", ".join(TABLES))
+            raise UsageError("no such table", "--table", name, ", ".join(TABLES))
     made: dict[str, Result] = {}
     missing: dict[str, str] = {}
     with Profile.open(arguments.file) as profile:

@@ -1,9 +1,9 @@
-"""Join the profiles of several processes or GPUs into one file, which all other commands read.
+"""Merge the profiles of several processes or GPUs into one file for the other commands.
 
   wirecell-profile merge rank0.sqlite rank1.sqlite -o job.sqlite
   wirecell-profile summary job.sqlite
 
-Processes, threads and devices stay apart, texts are shared, and times count from the start of the earliest session.
+Processes, threads and devices stay separate, texts are shared, and times count from the start of the earliest session.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..export.merging import merge
 from ..model.identity import pid_of
 from ..model.profile import Profile
 
 NAME = "merge"
-HELP = "join the profiles of several processes or GPUs into one"
+HELP = "merge the profiles of several processes or GPUs into one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments."""
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="profiles of the recorder or nsys exports"
     )
@@ -30,15 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Join, and say what is in the result."""
+    """Merge, and print the content of the result."""
     if len(arguments.files) < 2:
-        raise WrongUse("nothing to merge", seen="one file", expected="two or more")
+        raise UsageError("nothing to merge", seen="one file", expected="two or more")
     if arguments.output.exists() and not arguments.overwrite:
-        raise WrongUse("the output exists", str(arguments.output), hint="--overwrite replaces it")
+        raise UsageError("the output exists", str(arguments.output), hint="--overwrite replaces it")
     for note in merge(arguments.files, arguments.output):
         print(f"note: {note}")
     with Profile.open(arguments.output) as profile:
-        ranges, operations = profile.or_nothing("ranges"), profile.or_nothing("operations")
+        ranges, operations = profile.or_empty("ranges"), profile.or_empty("operations")
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
         print(

@@ -1,9 +1,9 @@
-"""Verdicts per kernel from Nsight Compute's CSV, with fixes and a roofline; or an estimated roofline from a recording.
+"""Show verdicts per kernel from Nsight Compute's CSV, with advice and roofline, or an estimated roofline of a recording.
 
   ncu --set full -o kernels PROGRAM; ncu --import kernels.ncu-rep --csv --page raw > kernels.csv
   wirecell-profile ncu kernels.csv
 
-Of a recording (SQLite) a roofline per node is estimated from the bytes of its tensors: a lower bound of what it moves.
+For a recording (SQLite) the roofline per node is estimated from the bytes of its tensors, a lower bound of the moved bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..model import selection
 from ..model.profile import SQLITE_MAGIC, Profile
 from ..output import Result, as_json, as_table, columns, write
@@ -26,7 +26,7 @@ HELP = "verdicts and roofline from Nsight Compute's CSV; or an estimated rooflin
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument("file", type=Path, help="CSV of ncu (--csv --page raw or details), or a recording")
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument(
@@ -40,20 +40,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NODE=N",
         help="floating point operations per call of a node (Type:instance or Type)",
     )
-    known.add_argument("--peak-flops", type=float, metavar="GFLOP/S", help="of the device")
+    known.add_argument("--peak-flops", type=float, metavar="GFLOP/S", help="peak of the device")
     known.add_argument(
-        "--peak-bandwidth", type=float, metavar="GB/S", help="of its memory (default: what the file says)"
+        "--peak-bandwidth", type=float, metavar="GB/S", help="peak of its memory (default: from the file)"
     )
     selection.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     try:
         with arguments.file.open("rb") as file:
             is_recording = file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
     except OSError:
-        is_recording = False  # read_ncu says what is wrong
+        is_recording = False  # read_ncu raises the error
     tables = _of_recording(arguments) if is_recording else _of_csv(arguments.file)
     if arguments.format == "json":
         body = (
@@ -155,8 +155,8 @@ def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
         try:
             flops[name] = float(number)
         except ValueError:
-            raise WrongUse(
-                "the operations cannot be understood", "--flops", text, "NODE=N, such as SPNGDecon=2e9"
+            raise UsageError(
+                "invalid count of operations", "--flops", text, "NODE=N, such as SPNGDecon=2e9"
             ) from None
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))

@@ -1,7 +1,7 @@
-"""Expert rules: what is known to cost time, where, what to do about it, and the next command to run.
+"""Apply expert rules: known causes of lost time, with location, advice and the next command to run.
 
-Each finding names the range it is in and, in a checkout, the file that opens the range. A rule that needs what the file
-lacks is named as not applicable. With --fail-on the exit status is 1 when a rule found more than it may.
+Each finding names its range and, in a checkout, the file that opens the range. Rules without data in the file are listed as
+not applicable. With --fail-on the exit status is 1 if a rule finds more than allowed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, write
@@ -24,7 +24,7 @@ HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     default = Limits()
     parser.add_argument(
         "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
@@ -42,10 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 when the rule (any: each rule) finds more than N places, default 0",
+        help="exit status 1 if the rule (any: each rule) finds more than N places, default 0",
     )
     parser.add_argument(
-        "--source", type=Path, metavar="FOLDER", help="checkout to look for ranges in (default: the one here)"
+        "--source",
+        type=Path,
+        metavar="FOLDER",
+        help="checkout to search for ranges (default: the one of this folder)",
     )
     parser.add_argument(
         "--gap",
@@ -80,16 +83,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     rules = all_rules()
     if arguments.list:
         write("".join(f"{rule.name:<20}{rule.about}\n" for rule in rules.values()), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile rules FILE.sqlite")
+        raise UsageError("no file given", hint="wirecell-profile rules FILE.sqlite")
     if arguments.chunks < 1 or arguments.storm < 1:
-        raise WrongUse(
-            "a number must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}"
+        raise UsageError(
+            "a count must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}"
         )
     chosen = _chosen(arguments.rule, rules)
     allowed = _allowed(arguments.fail_on, rules)
@@ -124,18 +127,18 @@ def _chosen(asked: list[str] | None, rules: dict[str, Rule]) -> list[Rule]:
     names = [name for text in asked for name in text.split(",")] if asked else list(rules)
     for name in names:
         if name not in rules:
-            raise WrongUse("there is no such rule", "--rule", name, ", ".join(rules))
+            raise UsageError("no such rule", "--rule", name, ", ".join(rules))
     return [rules[name] for name in names]
 
 
 def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
-    """rule -> how many places it may find."""
+    """Return rule -> allowed count of places."""
     allowed: dict[str, int] = {}
     for part in (part for text in asked or () for part in text.split(",")):
         name, _, number = part.partition("=")
         if (name not in rules and name != "any") or not (number or "0").isdigit():
-            raise WrongUse(
-                "--fail-on cannot be understood",
+            raise UsageError(
+                "invalid --fail-on",
                 "--fail-on",
                 part,
                 "RULE or RULE=N with " + ", ".join([*rules, "any"]),
@@ -145,7 +148,7 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
 
 
 def _status(findings: list[Finding], missing: dict[str, str], allowed: dict[str, int]) -> int:
-    """1 when a rule of --fail-on found too much, or could not be applied: what was not looked at did not pass."""
+    """Return 1 if a rule of --fail-on found too much or was not applicable, else 0."""
     failed = [
         finding.rule.name
         for finding in findings

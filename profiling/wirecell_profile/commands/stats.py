@@ -1,7 +1,6 @@
-"""Reports by nsys's names and with its meanings, from wire-cell's recordings and from nsys exports.
+"""Print reports with nsys's names and definitions, from wire-cell's recordings and from nsys exports.
 
-A report that needs what the file lacks says so and is left out; it never shows a zero instead. Exit status 1 when no report
-could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
+Reports without data in the file are listed and left out, never shown as zero. Exit status 1 if no report could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, render, write
 from ..reports import all_reports, find
 
 NAME = "stats"
-HELP = "reports by nsys's names: tables of kernels, API calls, ranges"
+HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
 
 DEFAULT = (
     "nvtx_sum",
@@ -31,7 +30,7 @@ ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument(
         "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
     )
@@ -53,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     if arguments.list:
         write(list_reports(), None)
         return 0
     if arguments.file is None:
-        raise WrongUse("no file was given", hint="wirecell-profile stats FILE.sqlite")
+        raise UsageError("no file given", hint="wirecell-profile stats FILE.sqlite")
     wanted = [name for text in arguments.report or [",".join(DEFAULT)] for name in text.split(",")]
     if wanted == ["all"]:
         wanted = list(all_reports())
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def list_reports() -> str:
-    """Names, what they show, old names and options."""
+    """Return names, descriptions, old names and options of all reports."""
     lines = []
     for report in all_reports().values():
         lines.append(f"{report.name:<24}{report.about}")

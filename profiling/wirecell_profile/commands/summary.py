@@ -1,7 +1,7 @@
-"""Where the time went: nodes, ranges, events, devices, idle time, copies, memory.
+"""Show the use of time: nodes, ranges, events, devices, idle time, copies, memory.
 
-Tables that need what the file lacks (a recording without GPU has no device operations) are named as missing and left
-out; nothing missing is shown as zero. Exit status 1 when no table could be made. Definitions: docs/profiling-reports.md.
+Tables without data in the file (such as device operations in a recording without GPU) are listed as missing and left out,
+never shown as zero. Exit status 1 if no table could be made. Definitions: docs/profiling-reports.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
@@ -26,7 +26,7 @@ HELP = "time per node, range and event, utilisation, idle time, copies, memory; 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
     parser.add_argument(
         "-s", "--section", action="append", metavar="A,B", help=f"only these tables: {', '.join(SECTIONS)}"
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kernel-wait",
         metavar="TIME",
         default=f"{device_use.KERNEL_WAIT}ns",
-        help="idle up to this between queued operations is kernel wait (default %(default)s)",
+        help="longest kernel wait: idle time between queued operations (default %(default)s)",
     )
     parser.add_argument(
         "--cpu-gap",
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     chosen = _chosen(arguments.section)
     changed = {
         "utilisation": partial(
@@ -92,7 +92,7 @@ def _chosen(asked: list[str] | None) -> list[str]:
     names = [name for text in asked for name in text.split(",")]
     for name in names:
         if name not in SECTIONS:
-            raise WrongUse("there is no such table", "--section", name, ", ".join(SECTIONS))
+            raise UsageError("no such table", "--section", name, ", ".join(SECTIONS))
     return names
 
 

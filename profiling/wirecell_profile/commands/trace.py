@@ -1,6 +1,6 @@
-"""The profile as a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to kernel.
+"""Write a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to kernel.
 
-Both open the file without sending it anywhere. Ranges, marks, API calls, device operations, queues of the graph, samples.
+Both open the file locally. It has ranges, marks, API calls, device operations, queues of the graph, and samples.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to ke
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments."""
     parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
     parser.add_argument(
         "-o",
@@ -33,20 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command."""
+    """Run the command."""
     path = arguments.output or arguments.file.with_suffix(".trace.json")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         parts = trace(scope)
-        beginning = next(parts)  # says what is missing before a file is made
+        beginning = next(parts)  # raises MissingData before a file is created
         try:
             with output_file(path) as partial, _open(partial, path.suffix == ".gz") as file:
                 file.write(beginning)
                 file.writelines(parts)
         except OSError as error:
-            raise ProfileError(
-                "the output cannot be written", str(path), error.strerror or str(error)
-            ) from None
+            raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None
     print(path)
     return 0
 

@@ -1,7 +1,7 @@
 """Builds of commits, each in its own git worktree, for comparisons of branches.
 
-A worktree shares the virtual environment of the checkout by a link `.venv`, since ./wcb looks for it in the root of its
-checkout: LibTorch and waf are then the same files for both sides, and nothing is downloaded.
+A worktree has a link `.venv` to the virtual environment of the checkout, where ./wcb looks for it. So both sides use the
+same LibTorch and waf, and nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..output import write
 
-SHOWN_LINES = 15  # of a log, in an error
+SHOWN_LINES = 15  # last lines of a log to show in an error
 
 
 @dataclass(frozen=True)
 class Build:
-    """What runs on a side."""
+    """The build of a side."""
 
-    label: str  # as the user named it
-    commit: str  # empty for a build folder that was given
+    label: str  # as given by the user
+    commit: str  # empty for a given build folder
     program: Path
 
 
 def git(repository: Path, *words: str) -> str:
-    """Output of a git command. WrongUse with git's own words when it fails."""
+    """Run git and return its output. Raise UsageError with git's message if it fails."""
     done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise WrongUse(
+        raise UsageError(
             f"git {words[0]} failed", str(repository), done.stderr.strip() or f"status {done.returncode}"
         )
     return done.stdout.strip()
 
 
 def commit_of(repository: Path, reference: str) -> str:
-    """The full hash of a branch, tag or commit."""
+    """Return the full hash of a branch, tag or commit."""
     return (
         git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", reference + "^{commit}")
         if reference
@@ -48,10 +48,10 @@ def commit_of(repository: Path, reference: str) -> str:
 
 
 def given_build(folder: Path) -> Build:
-    """A build folder that exists already, such as build/."""
+    """Use an existing build folder, such as build/."""
     program = folder.resolve() / "bin" / "wire-cell"
     if not program.is_file():
-        raise WrongUse(
+        raise UsageError(
             "not a build folder", str(folder), "no bin/wire-cell", "the folder that ./wcb builds into"
         )
     return Build(str(folder), "", program)
@@ -60,13 +60,13 @@ def given_build(folder: Path) -> Build:
 def built(
     repository: Path, reference: str, commit: str, folder: Path, configure: list[str], jobs: int, say
 ) -> Build:
-    """The build of a commit with these options of ./wcb configure, made in `folder` or completed there."""
+    """Build a commit with these options of ./wcb configure in `folder`, or continue an earlier build there."""
     options = hashlib.sha256(" ".join(configure).encode()).hexdigest()[:6] if configure else "default"
     tree = folder / f"{commit[:12]}-{options}"
     program, stamp = tree / "build" / "bin" / "wire-cell", tree.with_suffix(".built.json")
     wanted = {"commit": commit, "configure": configure}
     if program.is_file() and stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == wanted:
-        say(f"{reference}: built already in {tree}")
+        say(f"{reference}: already built in {tree}")
         return Build(reference, commit, program)
     if not (tree / ".git").exists():
         git(repository, "worktree", "prune")
@@ -89,27 +89,27 @@ def built(
                     f"./wcb {words[0]} failed for {reference}",
                     str(log),
                     tail(log),
-                    hint="hint the commit, or give a folder with --build-a or --build-b",
+                    hint="correct the commit, or give a folder with --build-a or --build-b",
                 )
     if not program.is_file():
-        raise ProfileError(f"the build of {reference} made no program", str(program), hint=f"see {log}")
+        raise ProfileError(f"the build of {reference} gave no program", str(program), hint=f"see {log}")
     write(json.dumps(wanted) + "\n", stamp)
     return Build(reference, commit, program)
 
 
 def share_environment(repository: Path, tree: Path, say) -> None:
-    """Link the checkout's .venv into the worktree, and tell when the commit asks for other packages."""
+    """Link the checkout's .venv into the worktree; report if the commit requires other packages."""
     environment = repository / ".venv"
     if environment.is_dir() and not (tree / ".venv").exists():
         (tree / ".venv").symlink_to(environment.resolve(), target_is_directory=True)
     here, there = repository / "requirements.txt", tree / "requirements.txt"
     if here.exists() and there.exists() and here.read_bytes() != there.read_bytes():
         say(
-            f"note: {tree.name} asks for other Python packages than this checkout; both sides use this checkout's"
+            f"note: {tree.name} requires other Python packages than this checkout; both sides use this checkout's"
         )
 
 
 def tail(log: Path) -> str:
-    """The end of a log, indented as part of an error."""
+    """Return the end of a log, indented for an error."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN_LINES:]
     return "\n             ".join(lines)

@@ -1,9 +1,9 @@
-"""Two sides of runs compared node by node: times with statistics, counts exactly.
+"""Comparison of two sides of runs, node by node: times with statistics, counts exactly.
 
-A node is `slower` or `faster` only when the 95 % interval of the ratio excludes 1, the ratio is off by at least
+A node is `slower` or `faster` only if the 95 % interval of the ratio excludes 1, the ratio differs from 1 by at least
 max(threshold, 2 x A/A noise), and the adjusted p of Mann and Whitney's test on the medians of the runs is below the level.
-Everything else is `no evidence`, with the smallest effect that would have been found. The first events of a run, which
-also pay for what is prepared at first use, are left out and shown apart.
+All other nodes have `no evidence`, with the smallest detectable effect. The first events of a run include one-time
+preparations; they are excluded and shown separately.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from . import statistics
 from .measurements import WHOLE_EVENT, Run
 
@@ -25,13 +25,13 @@ OF_AN_EVENT = ("operations", "device operations", "launches", "copies", "bytes c
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a verdict demands."""
+    """Criteria of verdicts."""
 
-    threshold: float = 0.03  # relative difference below which nobody cares
+    threshold: float = 0.03  # smallest relevant relative difference
     level: float = 0.05  # false discovery rate over all nodes
-    warm_up: int = 1  # events at the start of each run that are left out
-    least_share: float = 0.001  # of the whole event's time; shorter nodes are shown and not judged
-    metrics: tuple[str, ...] = ("wall", "device")  # those that the runs have
+    warm_up: int = 1  # events at the start of each run to exclude
+    least_share: float = 0.001  # of the whole event's time; shorter nodes are shown but not judged
+    metrics: tuple[str, ...] = ("wall", "device")  # used if the runs have them
     resamples: int = statistics.RESAMPLES
     seed: int = 1
 
@@ -49,7 +49,7 @@ class TimeRow:
     ratio: float
     low: float
     high: float
-    noise: float  # A/A noise: |ratio - 1| that 95 % of comparisons of equal code stay below
+    noise: float  # A/A noise: 95th percentile of |ratio - 1| for equal code
     delta: float  # Cliff's
     p: float
     p_adjusted: float
@@ -59,7 +59,7 @@ class TimeRow:
 
 @dataclass(frozen=True)
 class CountRow:
-    """One node and count, per steady event; (least, greatest) over events and runs of a side."""
+    """A node and count per steady event: (minimum, maximum) over events and runs of a side."""
 
     count: str
     node: str
@@ -71,7 +71,7 @@ class CountRow:
 
 @dataclass(frozen=True)
 class Side:
-    """What is said about a side."""
+    """Description of a side."""
 
     name: str
     commit: str
@@ -83,7 +83,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result; B is judged against A."""
+    """Result of a comparison of B with A."""
 
     a: Side
     b: Side
@@ -92,7 +92,7 @@ class Comparison:
     counts: list[CountRow]
     only_a: dict[str, float]  # nodes of one side -> wall time per event, ns
     only_b: dict[str, float]
-    forced: list[str] = field(default_factory=list)  # conditions that differ and were let pass
+    forced: list[str] = field(default_factory=list)  # conditions that differ, accepted with --force
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -107,11 +107,11 @@ class Comparison:
 
     @property
     def exit_status(self) -> int:
-        """0: no slowdown; 1: something is slower or a count grew."""
+        """1 if a node is slower or a count grew, else 0."""
         return 1 if self.slower or self.grown else 0
 
     def json(self) -> dict:
-        """For programs; what was not judged and effects without bound are null."""
+        """Return the result for JSON. Values of unjudged nodes and unbounded effects are null."""
         result = {"schema": "spng-comparison-1"} | asdict(self)
         result["times"] = [
             {
@@ -130,14 +130,14 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     force: bool = False,
 ) -> Comparison:
-    """Compare runs of B with runs of A. WrongUse when a side cannot be used, or conditions differ without `force`."""
+    """Compare runs of B with runs of A. Raise UsageError if a side is unusable, or conditions differ without `force`."""
     differences = different_conditions(a, b, names)
     if differences and not force:
-        raise WrongUse(
-            "these runs cannot be compared",
+        raise UsageError(
+            "cannot compare these runs",
             seen="\n             ".join(differences),
             expected="equal settings, input, machine and instrumentation on all runs",
-            hint="run them alike, or say --force to compare nonetheless",
+            hint="run them under equal conditions, or compare with --force",
         )
     for name, runs in zip(names, (a, b)):
         check_events(name, runs, criteria.warm_up)
@@ -157,11 +157,11 @@ def compare(
 
 
 def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> list[str]:
-    """Lines 'what: A value, B value' for conditions that are not equal over all runs, and commits mixed within a side."""
+    """Return lines 'what: A value, B value' for conditions that differ between runs, and for mixed commits in a side."""
     lines = []
     for condition in dict.fromkeys(name for run in [*a, *b] for name in run.conditions):
         values = [
-            list(dict.fromkeys(run.conditions.get(condition, "not said") for run in runs)) for runs in (a, b)
+            list(dict.fromkeys(run.conditions.get(condition, "unknown") for run in runs)) for runs in (a, b)
         ]
         if len(values[0]) > 1 or values[0] != values[1]:
             lines.append(
@@ -182,12 +182,12 @@ def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> 
 
 
 def check_events(name: str, runs: list[Run], warm_up: int) -> None:
-    """WrongUse without runs, or when a run has no event after the warm-up."""
+    """Raise UsageError if there are no runs, or if a run has no event after the warm-up."""
     if not runs:
-        raise WrongUse(f"side {name} has no runs")
+        raise UsageError(f"side {name} has no runs")
     for run in runs:
         if len(run.events) <= warm_up:
-            raise WrongUse(
+            raise UsageError(
                 "a run has no event after the warm-up",
                 run.source,
                 f"{len(run.events)} events",
@@ -197,7 +197,7 @@ def check_events(name: str, runs: list[Run], warm_up: int) -> None:
 
 
 def steady(runs: list[Run], metric: str, node: str, warm_up: int) -> statistics.Side:
-    """Per run the node's values of the events after the first `warm_up`, where it was called."""
+    """Return per run the node's values after the first `warm_up` events, for events in which it was called."""
     found = []
     for run in runs:
         values = run.times.get(metric, {}).get(node)
@@ -209,20 +209,20 @@ def steady(runs: list[Run], metric: str, node: str, warm_up: int) -> statistics.
 
 
 def first_event(runs: list[Run], metric: str, node: str) -> float:
-    """Median over the runs of the node's first event, ns."""
+    """Return the median over the runs of the node's first event [ns]."""
     values = [run.times[metric][node] for run in runs if node in run.times.get(metric, {})]
     return float(np.median([value[~np.isnan(value)][0] for value in values]))
 
 
 def wall_by_node(runs: list[Run], warm_up: int) -> dict[str, float]:
-    """Node -> wall time per steady event, ns."""
+    """Return node -> wall time per steady event [ns]."""
     nodes = dict.fromkeys(node for run in runs for node in run.times["wall"])
     sides = {node: steady(runs, "wall", node, warm_up) for node in nodes}
     return {node: float(np.median(statistics.run_medians(side))) for node, side in sides.items() if side}
 
 
 def judged_times(a: list[Run], b: list[Run], criteria: Criteria) -> list[TimeRow]:
-    """Rows of all nodes that both sides have: the whole event first, then by time of A."""
+    """Return the judged rows of all nodes of both sides: the whole event first, then by time of A."""
     generator = np.random.default_rng(criteria.seed)
     rows = [row for metric in criteria.metrics for row in metric_rows(a, b, metric, criteria, generator)]
     tested = [index for index, row in enumerate(rows) if row.verdict != TOO_SHORT]
@@ -236,7 +236,7 @@ def judged_times(a: list[Run], b: list[Run], criteria: Criteria) -> list[TimeRow
 def metric_rows(
     a: list[Run], b: list[Run], metric: str, criteria: Criteria, generator: np.random.Generator
 ) -> list[TimeRow]:
-    """Rows of one metric, not judged yet."""
+    """Return the unjudged rows of one metric."""
     nodes = dict.fromkeys(node for run in [*a, *b] for node in run.times.get(metric, {}))
     sides = {
         node: (steady(a, metric, node, criteria.warm_up), steady(b, metric, node, criteria.warm_up))
@@ -268,7 +268,7 @@ def measured_row(
     criteria: Criteria,
     generator: np.random.Generator,
 ) -> TimeRow:
-    """The numbers of a row. Of nodes that are not judged only the medians and their ratio."""
+    """Measure a row. Rows of short nodes have only the medians and their ratio."""
     runs_a, runs_b = (statistics.run_medians(side) for side in sides)
     centre_a, centre_b = float(np.median(runs_a)), float(np.median(runs_b))
     nan = math.nan
@@ -295,7 +295,7 @@ def measured_row(
 def judged(
     row: TimeRow, p_adjusted: float, tests: int, runs_a: int, runs_b: int, criteria: Criteria
 ) -> TimeRow:
-    """The row with its verdict."""
+    """Return the row with its verdict."""
     least = max(criteria.threshold, 2 * row.noise)
     detectable = statistics.smallest_detectable_effect(
         row.noise, least, tests, runs_a, runs_b, criteria.level
@@ -307,7 +307,7 @@ def judged(
 
 
 def compared_counts(a: list[Run], b: list[Run], warm_up: int) -> list[CountRow]:
-    """Counts that both sides have, node by node, and summed over the nodes where that means something."""
+    """Compare the counts that both sides have, per node, and if meaningful summed over nodes."""
     rows = []
     for count in dict.fromkeys(name for run in [*a, *b] for name in run.counts):
         if not all(count in run.counts for run in [*a, *b]):
@@ -335,14 +335,17 @@ def compared_counts(a: list[Run], b: list[Run], warm_up: int) -> list[CountRow]:
 
 
 def steady_counts(runs: list[Run], count: str, node: str, warm_up: int) -> list[np.ndarray]:
-    """Per run the node's counts in the steady events; runs that never called it are left out."""
+    """Return per run the node's counts in the steady events, for runs that called it."""
     values = [run.counts[count][node] for run in runs if node in run.counts[count]]
     return [kept for value in values if len(kept := value[~np.isnan(value)][warm_up:])]
 
 
 def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -> CountRow:
-    """`same` when all runs of both sides agree event by event; `grew` or `shrank` when the means per event of the two
-    sides' runs do not overlap; else it `varies` from run to run."""
+    """Compare a count.
+
+    The verdict is `same` if all runs of both sides agree event by event, `grew` or `shrank` if the ranges of the means per
+    event do not overlap, else `varies`.
+    """
     means_a, means_b = ([float(values.mean()) for values in side] for side in (a, b))
     if all(np.array_equal(values, a[0]) for values in [*a, *b]):
         verdict = SAME
@@ -357,7 +360,7 @@ def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -
 
 
 def changed_operators(a: list[Run], b: list[Run], node: str) -> str:
-    """Which ATen operators are called more or less often per event: 'aten::copy_ +2'."""
+    """Return the ATen operators with changed counts per event, such as 'aten::copy_ +2'."""
     per_event = [
         {name: times / len(runs[0].events) for name, times in runs[0].operators.get(node, {}).items()}
         for runs in (a, b)
@@ -371,7 +374,7 @@ def changed_operators(a: list[Run], b: list[Run], node: str) -> str:
 
 
 def describe(name: str, runs: list[Run], criteria: Criteria) -> Side:
-    """What is said about a side."""
+    """Description of a side."""
     return Side(
         name,
         runs[0].commit,
@@ -383,7 +386,7 @@ def describe(name: str, runs: list[Run], criteria: Criteria) -> Side:
 
 
 def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow]) -> list[str]:
-    """What a reader should know before believing the table."""
+    """Return warnings about the validity of the comparison."""
     notes = []
     tests = sum(row.verdict != TOO_SHORT for row in times)
     needed = statistics.needed_runs(max(tests, 1), criteria.level)
@@ -396,7 +399,7 @@ def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow
     if len(a) > 1 and len(b) > 1 and changes <= 1 and all(run.time for run in [*a, *b]):
         notes.append(
             "all runs of one side came before those of the other: a drift of the machine would look like a "
-            "difference. Run them in turn (wirecell-profile compare-branches does)"
+            "difference. Alternate the runs (as wirecell-profile compare-branches does)"
         )
     dirty = [name for name, runs in (("A", a), ("B", b)) if runs[0].commit.endswith("-dirty")]
     if dirty:
@@ -405,7 +408,7 @@ def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow
 
 
 def self_check(runs: list[Run], criteria: Criteria) -> list[TimeRow]:
-    """A/A: every second run of a side against the others. Rows with a verdict mean that the machine was not quiet enough."""
+    """Compare every second run of a side with the others (A/A). Rows with a verdict mean that the machine was not steady."""
     if len(runs) < 4:
         return []
     return [row for row in judged_times(runs[0::2], runs[1::2], criteria) if row.verdict in (SLOWER, FASTER)]
@@ -418,8 +421,10 @@ def equal_code_trials(
     criteria: Criteria,
     change: Callable[[list[Run]], list[Run]] = lambda side: side,
 ) -> list[list[TimeRow]]:
-    """For each trial the rows with a verdict when two sides of `per_side` runs are drawn from the same runs: without
-    replacement where there are enough. `change` is applied to B, for trials in which there is something to find."""
+    """Return for each trial the rows with a verdict when both sides of `per_side` runs are drawn from the same runs.
+
+    Runs are drawn without replacement if there are enough. `change` is applied to B, for trials with a known difference.
+    """
     generator = np.random.default_rng(criteria.seed)
     found = []
     for _ in range(trials):

@@ -1,4 +1,4 @@
-"""A comparison as a table for a terminal."""
+"""Text report of a comparison for the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p ad
 
 
 def time_text(nanoseconds: float) -> str:
-    """Three digits and a unit."""
+    """Return a time with three digits and a unit."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.3g} {unit}"
@@ -18,12 +18,12 @@ def time_text(nanoseconds: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share in per cent."""
+    """Return a share in percent."""
     return "-" if math.isnan(value) else "none" if math.isinf(value) else f"{100 * value:.1f} %"
 
 
 def cells(row: TimeRow) -> tuple[str, ...]:
-    """The row as texts in the order of COLUMNS."""
+    """Return the texts of a row in the order of COLUMNS."""
     judged = row.verdict != TOO_SHORT
     return (
         row.node,
@@ -40,14 +40,14 @@ def cells(row: TimeRow) -> tuple[str, ...]:
 
 
 def side_text(side: Side) -> str:
-    """'A: main, commit 51fb00a, 12 runs of 6 events, 12:01 to 12:20'."""
+    """Return 'main, commit 51fb00a: 12 runs, 6 events each after the warm-up, 12:01 to 12:20'."""
     commit = f", commit {side.commit}" if side.commit else ""
     period = f", {side.first_run} to {side.last_run}" if side.first_run else ""
     return f"{side.name}{commit}: {side.runs} runs, {side.events} events each after the warm-up{period}"
 
 
 def count_text(limits: tuple[float, float]) -> str:
-    """One number, or least to greatest."""
+    """Return one value, or minimum to maximum."""
     low, high = (f"{value:,.0f}" for value in limits)
     return low if low == high else f"{low} .. {high}"
 
@@ -59,7 +59,7 @@ def count_line(row: CountRow) -> str:
 
 
 def text_report(comparison: Comparison, every_row: bool = False) -> str:
-    """The report. Without `every_row` nodes too short to judge are only counted."""
+    """Return the report. Without `every_row`, nodes too short to judge are only counted."""
     lines = [f"A = {side_text(comparison.a)}", f"B = {side_text(comparison.b)}"]
     lines += [f"warning: differs, compared by force: {text}" for text in comparison.forced]
     lines += [f"warning: {text}" for text in comparison.notes]
@@ -96,7 +96,7 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
 
 
 def count_lines(comparison: Comparison) -> list[str]:
-    """What changed, and that the rest did not."""
+    """Return the lines of changed counts, and the count of unchanged ones."""
     changed = [count_line(row) for row in comparison.counts if row.verdict != SAME]
     same = len(comparison.counts) - len(changed)
     return [
@@ -107,7 +107,7 @@ def count_lines(comparison: Comparison) -> list[str]:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """One sentence per verdict."""
+    """Return one sentence per verdict."""
     criteria, lines = comparison.criteria, []
     for verdict in ("slower", "faster"):
         rows = [row for row in comparison.times if row.verdict == verdict]
@@ -136,7 +136,7 @@ def conclusion(comparison: Comparison) -> str:
 
 
 def aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Columns side by side, the first to the left, the others to the right; a rule under the heading."""
+    """Align columns, the first to the left, the others to the right, with a rule below the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
         "  ".join(

@@ -1,4 +1,4 @@
-"""Results over commits: one line of JSON per commit and condition, appended; and the steps in them.
+"""Results over commits: an appended line of JSON per commit and series, and the steps in them.
 
 A line is {"schema": "spng-history-1", "commit", "commit_time", "time", "series", "conditions", "runs", "metric": {node: ns}}.
 Lines whose conditions differ (machine, settings, input) belong to different series and are never compared.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from . import statistics
 from .comparison import steady
 from .measurements import Run
@@ -28,33 +28,33 @@ METRICS = ("wall", "cpu", "device")
 
 @dataclass(frozen=True)
 class Step:
-    """A node's time changed and stayed so."""
+    """A lasting change of a node's time."""
 
     series: str
     metric: str
     node: str
-    commit: str  # the first at the new level
-    before: str  # the last measured one at the old level
+    commit: str  # first commit at the new level
+    before: str  # last measured commit at the old level
     old: float  # ns
     new: float
     place: int  # index in the series
 
     @property
     def change(self) -> float:
-        """Relative."""
+        """Relative change."""
         return self.new / self.old - 1
 
 
 def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
-    """The line for the runs of one commit. WrongUse when they are of several commits or conditions."""
+    """Make the line for the runs of one commit. Raise UsageError if commits or conditions differ."""
     commits = {run.commit for run in runs}
     conditions = {json.dumps(run.conditions, sort_keys=True) for run in runs}
     if len(commits) != 1 or len(conditions) != 1 or not runs[0].commit:
-        raise WrongUse(
-            "an entry of the history is about one commit under equal conditions",
+        raise UsageError(
+            "an entry of the history needs runs of one commit under equal conditions",
             runs[0].source,
             f"commits {', '.join(sorted(commits)) or 'none'}; {len(conditions)} different conditions",
-            hint="add the runs of each commit on their own",
+            hint="add the runs of each commit separately",
         )
     commit, condition = commits.pop(), conditions.pop()
     nodes = {}
@@ -67,7 +67,7 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
         if found:
             nodes[metric] = found
     if not nodes:
-        raise WrongUse(
+        raise UsageError(
             "no run has an event after the warm-up", runs[0].source, hint="give an input with more events"
         )
     return {
@@ -83,7 +83,7 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
 
 
 def commit_time(repository: Path, commit: str) -> int | None:
-    """Seconds since 1970 of the commit; None when the repository does not know it."""
+    """Return the time of the commit [s since 1970], None if the repository lacks it."""
     name = commit.removesuffix("-dirty")
     done = subprocess.run(
         ["git", "-C", str(repository), "show", "--no-patch", "--format=%ct", "--end-of-options", name],
@@ -95,7 +95,7 @@ def commit_time(repository: Path, commit: str) -> int | None:
 
 
 def append(store: Path, line: dict) -> None:
-    """Add a line, whole or not at all: one write to a file opened for appending."""
+    """Append a line atomically: one write to a file opened for appending."""
     try:
         store.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(store, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -104,18 +104,16 @@ def append(store: Path, line: dict) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise ProfileError(
-            "the history cannot be written", str(store), error.strerror or str(error)
-        ) from None
+        raise ProfileError("cannot write the history", str(store), error.strerror or str(error)) from None
 
 
 def read(store: Path) -> list[dict]:
-    """All entries, those of later commits last; of several for one commit and series the last one added counts."""
+    """Read all entries, later commits last. The last entry added for a commit and series counts."""
     try:
         lines = store.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise WrongUse(
-            "there is no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
+        raise UsageError(
+            "no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
         ) from None
     latest: dict[tuple[str, str], dict] = {}
     for number, line in enumerate(lines, 1):
@@ -136,7 +134,7 @@ def read(store: Path) -> list[dict]:
 
 
 def series_of(entries: list[dict]) -> dict[str, list[dict]]:
-    """Series -> its entries."""
+    """Return series -> its entries."""
     found: dict[str, list[dict]] = {}
     for item in entries:
         found.setdefault(item["series"], []).append(item)
@@ -144,7 +142,7 @@ def series_of(entries: list[dict]) -> dict[str, list[dict]]:
 
 
 def steps_of(entries: list[dict], metric: str, threshold: float) -> list[Step]:
-    """Steps of all nodes of one series, the largest first. Steps of less than the threshold are left out."""
+    """Return the steps of at least the threshold of all nodes of a series, the largest first."""
     found = []
     for node in dict.fromkeys(node for item in entries for node in item.get(metric, {})):
         measured = [item for item in entries if item.get(metric, {}).get(node, 0) > 0]
@@ -167,7 +165,7 @@ def steps_of(entries: list[dict], metric: str, threshold: float) -> list[Step]:
 
 
 def commits_between(repository: Path, before: str, after: str) -> int | None:
-    """How many commits that nobody measured lie between two; None when the repository does not know."""
+    """Return the count of unmeasured commits between two, None if the repository lacks them."""
     names = [name.removesuffix("-dirty") for name in (before, after)]
     done = subprocess.run(
         ["git", "-C", str(repository), "rev-list", "--count", f"{names[0]}..{names[1]}"],

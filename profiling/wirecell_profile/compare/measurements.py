@@ -1,7 +1,7 @@
-"""What a run of a program measured, per node and event, from whatever file holds it.
+"""Measurements of runs per node and event.
 
-Read are: timing files of `wire-cell --timing` (schema spng-timing-1), profiles of its recorder and nsys exports (SQLite,
-through Profile), and files of measurements (schema spng-measurements-1), which hold many runs in little room: baselines.
+They come from timing files of `wire-cell --timing` (schema spng-timing-1), from profiles (profile_measurements.py), and from
+files of measurements (schema spng-measurements-1), a compact form of many runs for baselines.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..output import write
 TIMING_SCHEMA = "spng-timing-1"
 SCHEMA = "spng-measurements-1"
 WHOLE_EVENT = (
-    "whole event"  # stands beside the nodes: from the first start to the last end of the event's calls
+    "whole event"  # entry beside the nodes: from the first start to the last end of the event's calls
 )
 
-# Arguments of a job that say where results go, which does not change what is measured.
+# Arguments of a job that name outputs and do not affect measurements.
 OUTPUT_ARGUMENTS = ("output",)
-# Settings as they were asked for; how they came out stands in the description of the run.
+# Requested settings; the description of the run has the effective ones.
 STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads")
-# Not asked for: what the machine had free, what other jobs left, how long preparation took.
+# State of the machine and of other jobs, and time of the preparation; no settings.
 OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds")
 
 Series = dict[str, dict[str, np.ndarray]]
@@ -37,12 +37,12 @@ class Run:
     """One process run.
 
     `times` maps a metric (wall, cpu, device; ns) and `counts` a count (operations, bytes in, ...) to nodes, and these to an
-    array with one value per entry of `events`, NaN where the node was not called. Wall time is a node's own, without calls
-    nested in it. `conditions` says what has to be equal for runs to be comparable, name -> text.
+    array with one value per entry of `events`, NaN if the node was not called. Wall time of a node excludes nested calls.
+    `conditions` (name -> text) must be equal for runs to be comparable.
     """
 
     source: str
-    time: str  # UTC, ISO 8601; empty when the file does not say
+    time: str  # UTC, ISO 8601; empty if unknown
     commit: str
     conditions: dict[str, str]
     events: list[int]
@@ -50,14 +50,14 @@ class Run:
     counts: Series
     operators: dict[str, dict[str, int]] = field(
         default_factory=dict
-    )  # node -> ATen operator -> times, whole run
+    )  # node -> ATen operator -> count of calls, whole run
 
     def nodes(self) -> list[str]:
-        """Names of everything that was timed."""
+        """Return the names of all timed nodes."""
         return list(dict.fromkeys(node for series in self.times.values() for node in series))
 
     def json(self) -> dict:
-        """For a file of measurements."""
+        """Return the run for a file of measurements."""
 
         def plain(series: Series) -> dict:
             return {
@@ -80,8 +80,8 @@ class Run:
         }
 
     @classmethod
-    def from_json(cls, data: dict) -> "Run":
-        """The inverse of json()."""
+    def from_json(cls, data: dict) -> Run:
+        """Make a run from the result of json()."""
 
         def arrays(series: dict) -> Series:
             return {
@@ -105,7 +105,7 @@ class Run:
 
 
 def write_measurements(path: Path, runs: Iterable[Run]) -> None:
-    """A file of measurements, under its name only when it is complete."""
+    """Write a file of measurements, which appears only when it is complete."""
     write(
         json.dumps({"schema": SCHEMA, "runs": [run.json() for run in runs]}, separators=(",", ":")) + "\n",
         path,
@@ -113,7 +113,7 @@ def write_measurements(path: Path, runs: Iterable[Run]) -> None:
 
 
 def read_timing(data: dict, source: str) -> Run:
-    """A timing file. Raises KeyError or TypeError when it is not of its schema."""
+    """Read a timing file. Raise KeyError or TypeError if it does not follow its schema."""
     calls = [(node["name"], call) for node in data["nodes"] for call in node["per_call"]]
     if not calls:
         raise MissingData("the run called no node", source)
@@ -144,7 +144,7 @@ def read_timing(data: dict, source: str) -> Run:
 
 
 def _timing_conditions(data: dict, events: int) -> dict[str, str]:
-    """What has to be equal, from a timing file."""
+    """Return the conditions in a timing file."""
     run, machine = data["run"], data["machine"]
     values = {
         "recorded by": "wire-cell --timing",
@@ -169,11 +169,11 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
 
 
 def setting_conditions(settings: dict) -> dict[str, object]:
-    """What has to be equal of a job's settings and arguments."""
+    """Return the conditions in a job's settings and arguments."""
     values: dict[str, object] = {}
     for name, value in settings.items():
         if name == "configuration":
-            values["job"] = Path(str(value)).name  # another checkout has it elsewhere
+            values["job"] = Path(str(value)).name  # its folder depends on the checkout
         elif name == "arguments":
             values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
         elif name not in STATED_BY_RUN + OF_THE_MOMENT:
@@ -182,24 +182,24 @@ def setting_conditions(settings: dict) -> dict[str, object]:
 
 
 def as_texts(values: dict[str, object]) -> dict[str, str]:
-    """Conditions as they are compared and shown."""
+    """Convert conditions to the compared and shown texts."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 
 
 class EventTable:
-    """Sums per metric, node and event while a file is read."""
+    """Sums per metric, node and event, filled while a file is read."""
 
     def __init__(self, events: list[int]) -> None:
         self.events = events
-        self._place = {event: place for place, event in enumerate(events)}
+        self._index = {event: index for index, event in enumerate(events)}
         self._times: Series = {}
         self._counts: Series = {}
         self._extent: dict[int, tuple[int, int]] = {}
 
     def _add(self, series: Series, name: str, node: str, event: int, value: float) -> None:
         values = series.setdefault(name, {}).setdefault(node, np.full(len(self.events), np.nan))
-        place = self._place[event]
-        values[place] = value if np.isnan(values[place]) else values[place] + value
+        index = self._index[event]
+        values[index] = value if np.isnan(values[index]) else values[index] + value
 
     def add_time(self, metric: str, node: str, event: int, nanoseconds: float) -> None:
         """Add to a node's time in an event."""
@@ -210,12 +210,12 @@ class EventTable:
         self._add(self._counts, count, node, event, value)
 
     def cover(self, event: int, start: int, end: int) -> None:
-        """Something of the event ran from start to end."""
+        """Extend the event to include start to end."""
         first, last = self._extent.get(event, (start, end))
         self._extent[event] = (min(first, start), max(last, end))
 
     def finish(self) -> tuple[Series, Series]:
-        """(times, counts), with the whole event's wall time beside the nodes."""
+        """Return (times, counts), with the whole event's wall time beside the nodes."""
         for event, (start, end) in self._extent.items():
             self.add_time("wall", WHOLE_EVENT, event, end - start)
         return self._times, self._counts

@@ -1,4 +1,4 @@
-"""Measurements out of a profile: of wire-cell's recorder, or of an nsys export.
+"""Measurements from profiles of wire-cell's recorder and from nsys exports.
 
 Rows are node calls. An export of another program has none; there every range name is a node and its instances, in the
 order of their starts on all threads, are its events.
@@ -20,7 +20,7 @@ from ..model.projection import Projection, union_length
 from ..model.table import NULL
 from .measurements import EventTable, Run, as_texts, setting_conditions
 
-# Keys of the recorder's manifest that have to be equal, -> how they are named in messages.
+# Keys of the recorder's manifest that must be equal -> their names in messages.
 MANIFEST = {
     "tier": "recorder tier",
     "what": "recorded parts",
@@ -43,7 +43,7 @@ LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHo
 
 
 def read_profile(path: Path) -> Run:
-    """The measurements of one recorded process. MissingData when the file has neither node calls nor ranges."""
+    """Read the measurements of a recorded process. Raise MissingData if the file has neither node calls nor ranges."""
     with Profile.open(path) as profile:
         projection = Projection.of(profile)
         try:
@@ -56,7 +56,7 @@ def read_profile(path: Path) -> Run:
 
 
 def _node_rows(profile: Profile, projection: Projection):
-    """(names, events, start, end, own wall, device operations' row or -1, API calls' row or -1) of the node calls."""
+    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of node calls."""
     calls = read_node_calls(profile)
     nodes = NodeProjection(profile, calls, projection)
     own = nest((calls.start, calls.end, calls.thread)).exclusive
@@ -65,7 +65,7 @@ def _node_rows(profile: Profile, projection: Projection):
 
 
 def _range_rows(projection: Projection):
-    """The same of all ranges; an event is the number of the instance."""
+    """Return the same for all ranges, with the index of the instance as event."""
     ranges = projection.ranges
     names = ranges.name.texts()
     order = np.lexsort((ranges.row, ranges.start))
@@ -99,16 +99,16 @@ def _run(
     known = np.flatnonzero(events != NULL)
     if not len(known):
         raise MissingData(
-            f"{profile.path.name} has no range with the number of its event", hint="record with a newer build"
+            f"{profile.path.name} has no range with the index of its event", hint="record with a newer build"
         )
     table = EventTable(sorted(set(events[known].tolist())))
     has_devices = len(projection.operations) > 0
     for row in known.tolist():
         name, event = names[row], int(events[row])
         table.add_time("wall", name, event, int(own[row]))
-        if of_nodes:  # instances of equal number of different ranges are no event
+        if of_nodes:  # instances with equal index of different ranges do not form an event
             table.cover(event, int(start[row]), int(end[row]))
-        if has_devices:  # zero is then a measured number: the device did nothing for this node
+        if has_devices:  # zero is a measured value: no device work for this node
             for count in ("device operations", "launches", "copies", "bytes copied", "synchronisations"):
                 table.add_count(count, name, event, 0)
     if has_devices:
@@ -128,7 +128,7 @@ def _run(
 def _add_device_work(
     table: EventTable, projection: Projection, names, events, row_of_operation, row_of_call
 ) -> None:
-    """Device time (union of a row's operations) and what can be counted exactly."""
+    """Add device time (union of a row's operations) and exact counts."""
     operations, calls = projection.operations, projection.calls
     order = np.argsort(row_of_operation, kind="stable")
     rows, first = np.unique(row_of_operation[order], return_index=True)
@@ -150,14 +150,14 @@ def _add_device_work(
 
 
 def _time_of(profile: Profile) -> str:
-    """Start of the session, UTC."""
+    """Return the start of the session, UTC."""
     if profile.has("TARGET_INFO_SESSION_START_TIME"):
         return profile.table("TARGET_INFO_SESSION_START_TIME").texts("utcTime").texts()[0] or ""
     return ""
 
 
 def _conditions(profile: Profile, events: int) -> dict[str, str]:
-    """What has to be equal; an export says less than our recorder, which also notes which of its sources were at work."""
+    """Return the conditions. Exports have fewer than our recorder, which also lists its active sources."""
     manifest = profile.manifest
     source = (
         "wire-cell's recorder"

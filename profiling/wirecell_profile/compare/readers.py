@@ -1,4 +1,4 @@
-"""Read the runs of timing files, measurement files and profiles, whichever a path holds."""
+"""Readers of runs from timing files, files of measurements and profiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import glob
 import json
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
 from .profile_measurements import read_profile
 
@@ -14,7 +14,7 @@ PROFILE_ENDINGS = (".sqlite", ".db")
 
 
 def read_side(text: str) -> list[Run]:
-    """The runs of a file, of all such files of a folder, or of all that match a pattern, in the order of their times."""
+    """Read the runs of a file, of all files of a folder, or of all that match a pattern, in order of time."""
     runs = [run for path in _paths(text) for run in read_runs(path)]
     return sorted(runs, key=lambda run: (run.time, run.source))
 
@@ -28,10 +28,10 @@ def _paths(text: str) -> list[Path]:
     else:
         found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
     if not found:
-        raise WrongUse(
+        raise UsageError(
             "nothing to compare",
             text,
-            "no file, folder or match of this name",
+            "no file or folder matches",
             "timing files, profiles, or a folder or pattern of them",
             "wire-cell --timing run1.json ..., once per run",
         )
@@ -39,7 +39,7 @@ def _paths(text: str) -> list[Path]:
 
 
 def read_runs(path: Path) -> list[Run]:
-    """The runs of one file: one, or many of a file of measurements."""
+    """Read the run of a timing file or profile, or the runs of a file of measurements."""
     if path.suffix in PROFILE_ENDINGS:
         return [read_profile(path)]
     try:
@@ -56,7 +56,7 @@ def read_runs(path: Path) -> list[Run]:
             return [Run.from_json(run) for run in data["runs"]]
     except (KeyError, TypeError, AttributeError) as error:
         raise ProfileError(
-            "the file is not what its schema says",
+            "the file does not follow its schema",
             str(path),
             f"{type(error).__name__}: {error}",
             schema,

@@ -1,9 +1,8 @@
-"""Statistics of repeated runs: is B slower than A, by how much, and how small a difference could have been seen?
+"""Statistics of repeated runs: ratio of B to A with interval, noise, test, and smallest detectable effect.
 
 The unit of replication is the process run; the events of a run are samples within it (Kalibera and Jones 2013,
 "Rigorous benchmarking in reasonable time", ISMM). Times of a side are a list with one array per run, one value per event;
-runs and their arrays may differ in length. All randomness comes from the generator that is given, so results can be had
-again.
+runs may differ in length. All randomness comes from the given generator, so results are reproducible.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from statistics import NormalDist
 import numpy as np
 
 RESAMPLES = 10_000
-EXACT_LIMIT = 60  # observations of both sides up to which the permutation distribution is counted out
-POWER = 0.8  # with which the smallest detectable effect is found
-EVENT_RESAMPLES = 1000  # medians over resampled events kept per run, from which the outer level draws
+EXACT_LIMIT = 60  # up to this many observations of both sides the permutation distribution is exact
+POWER = 0.8  # of the smallest detectable effect
+EVENT_RESAMPLES = 1000  # medians over resampled events per run, from which the outer level draws
 
 Side = list[np.ndarray]
 
@@ -32,12 +31,12 @@ class RatioInterval:
 
     @property
     def excludes_one(self) -> bool:
-        """Whether no difference is outside the interval."""
+        """Whether the interval excludes the ratio 1."""
         return self.low > 1 or self.high < 1
 
 
 def run_medians(side: Side) -> np.ndarray:
-    """(runs,) median over the events of each run. ValueError for a side or a run without values."""
+    """Return (runs,) medians over the events of each run. Raise ValueError for a side or run without values."""
     if not side or any(len(run) == 0 for run in side):
         raise ValueError("a side needs runs, and a run events")
     return np.array([np.median(run) for run in side], dtype=np.float64)
@@ -46,7 +45,7 @@ def run_medians(side: Side) -> np.ndarray:
 def resampled_run_medians(
     side: Side, generator: np.random.Generator, resamples: int = EVENT_RESAMPLES
 ) -> np.ndarray:
-    """(runs, resamples): for each run the medians of its events drawn with replacement, the inner level of the bootstrap."""
+    """Return (runs, resamples) medians of events drawn with replacement: the inner level of the bootstrap."""
     rows = [
         np.median(run[generator.integers(0, len(run), (resamples, len(run)))], axis=1)
         for run in map(np.asarray, side)
@@ -57,8 +56,9 @@ def resampled_run_medians(
 class Bootstrap:
     """Two-level bootstrap of two sides: runs are drawn with replacement, then the events of each drawn run.
 
-    The medians over a run's resampled events are drawn from up to EVENT_RESAMPLES of them per run, made once. Against resampling
-    the events of every drawn run anew that changes nothing but the Monte Carlo error, and takes one draw for one per event.
+    Medians over a run's resampled events are drawn from up to EVENT_RESAMPLES medians made once per run. Compared with
+    resampling the events of every drawn run, this affects only the Monte Carlo error and needs one draw instead of one per
+    event.
     """
 
     def __init__(self, a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> None:
@@ -72,19 +72,19 @@ class Bootstrap:
         self._resamples = resamples
 
     def _medians(self, inner: np.ndarray, runs: int) -> np.ndarray:
-        """(resamples,) medians over so many runs drawn from the rows of `inner`."""
+        """Return (resamples,) medians over `runs` runs drawn from the rows of `inner`."""
         return np.median(
             inner.ravel()[self._generator.integers(0, inner.size, (self._resamples, runs))], axis=1
         )
 
     def ratio(self) -> RatioInterval:
-        """Median of the run medians of B over that of A, with its interval."""
+        """Return the ratio of the medians of run medians, B over A, with its interval."""
         medians = [self._medians(inner, len(side)) for inner, side in zip(self._inner, self._sides)]
         low, high = np.percentile(medians[1] / medians[0], (2.5, 97.5))
         return RatioInterval(self._centres[1] / self._centres[0], float(low), float(high))
 
     def noise(self) -> float:
-        """A/A noise: what |ratio - 1| stays below in 95 % of comparisons of equal code with as many runs and events.
+        """Return the A/A noise: the 95th percentile of |ratio - 1| for equal code with as many runs and events.
 
         Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so that a true
         difference between the sides does not count as noise.
@@ -95,11 +95,11 @@ class Bootstrap:
 
 
 def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """(U of B, two-sided p) of Mann and Whitney's test; U counts the pairs with b > a, ties as one half.
+    """Return (U of B, two-sided p) of Mann and Whitney's test; U counts the pairs with b > a, ties as one half.
 
     Up to EXACT_LIMIT observations p is the share of all divisions of the pooled values into groups of these sizes whose U is
-    as far from its mean as the one seen, also with ties; above, the normal approximation with corrections for ties and
-    continuity. ValueError when a side is empty.
+    as far from its mean as the observed one, also with ties; above, the normal approximation with corrections for ties and
+    continuity. Raise ValueError if a side is empty.
     """
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(a) == 0 or len(b) == 0:
@@ -113,16 +113,16 @@ def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 
 def _doubled_midranks(values: np.ndarray) -> np.ndarray:
-    """Twice the rank of each value, equal values sharing the mean of theirs: integers."""
+    """Return twice the midrank of each value, which is an integer."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (2 * last - count + 1)[place].astype(np.int64)
 
 
 def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:
-    """Share of the subsets of `size` ranks whose sum is at least as far from the mean as `seen`."""
+    """Return the share of subsets of `size` ranks whose sum is at least as far from the mean as `seen`."""
     total = int(doubled.sum())
-    ways = np.zeros((size + 1, total + 1), dtype=np.float64)  # subsets of so many ranks with this sum
+    ways = np.zeros((size + 1, total + 1), dtype=np.float64)  # count of subsets by size and sum
     ways[0, 0] = 1
     for rank in doubled.tolist():
         ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
@@ -132,7 +132,7 @@ def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:
 
 
 def _normal_p(doubled: np.ndarray, n_a: int, n_b: int, u: float) -> float:
-    """Two-sided p by the normal approximation."""
+    """Return the two-sided p of the normal approximation."""
     n = n_a + n_b
     _, count = np.unique(doubled, return_counts=True)
     ties = float((count.astype(np.float64) ** 3 - count).sum())
@@ -144,17 +144,17 @@ def _normal_p(doubled: np.ndarray, n_a: int, n_b: int, u: float) -> float:
 
 
 def smallest_p(n_a: int, n_b: int) -> float:
-    """The least p that Mann and Whitney's test can give with so many runs: both orders of complete separation."""
+    """Return the smallest p that Mann and Whitney's test can give for these counts: complete separation in either order."""
     return min(1.0, 2 / math.comb(n_a + n_b, n_b))
 
 
 def cliffs_delta(a: np.ndarray, b: np.ndarray) -> float:
-    """P(b > a) - P(b < a) over all pairs: 1 when every value of B is larger, 0 without a difference."""
+    """Return P(b > a) - P(b < a) over all pairs: 1 if all values of B are larger, 0 without a difference."""
     return float(np.sign(np.asarray(b)[:, None] - np.asarray(a)[None, :]).mean())
 
 
 def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
-    """p adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the order given."""
+    """Return p adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the given order."""
     p = np.asarray(p, np.float64)
     order = np.argsort(p, kind="stable")
     scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
@@ -164,7 +164,7 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
 
 
 def needed_runs(tests: int, level: float = 0.05) -> int:
-    """Runs per side from which a single difference among so many tests can reach the level after adjustment."""
+    """Return the runs per side needed for one difference among these tests to reach the level after adjustment."""
     runs = 2
     while smallest_p(runs, runs) * tests > level:
         runs += 1
@@ -174,11 +174,11 @@ def needed_runs(tests: int, level: float = 0.05) -> int:
 def smallest_detectable_effect(
     noise: float, least: float, tests: int, n_a: int, n_b: int, level: float = 0.05
 ) -> float:
-    """Relative difference that would have been found with POWER, were it the only one among `tests`.
+    """Return the relative difference that is found with probability POWER if it is the only one among `tests`.
 
-    It has to exceed both what the verdict demands of the ratio (`least`) and what Mann and Whitney's test needs at level /
-    tests. `noise` is the half width that holds 95 % of the ratios of equal code; ratios are taken as normal and the
-    test's efficiency as 3 / pi (Lehmann, "Nonparametrics"). Infinite where so few runs cannot reach the level at all.
+    It exceeds both the smallest ratio of a verdict (`least`) and the need of Mann and Whitney's test at level / tests.
+    `noise` is the half width that contains 95 % of the ratios of equal code. Ratios are assumed normal, and the test's
+    efficiency 3 / pi (Lehmann, "Nonparametrics"). Infinite if the runs are too few to reach the level.
     """
     if smallest_p(n_a, n_b) * tests > level:
         return math.inf

@@ -1,4 +1,4 @@
-"""Every table that can be made from a profile, under one name each: what `export` writes."""
+"""All tables of a profile by name, for `export`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Maker = Callable[[Scope], Result]
 
 
 def all_tables() -> dict[str, Maker]:
-    """name -> maker: nsys's reports, the tables of `summary` and `memory`, the timeline, and what the rules find."""
+    """Return name -> maker of nsys's reports, the tables of `summary` and `memory`, the timeline, and hits of the rules."""
     tables: dict[str, Maker] = {name: partial(_report, report.run) for name, report in all_reports().items()}
     tables |= {f"summary_{name.replace('-', '_')}": section.run for name, section in SECTIONS.items()}
     tables |= {
@@ -37,7 +37,7 @@ def _report(run: Callable, scope: Scope) -> Result:
 
 
 def rule_hits(scope: Scope) -> Result:
-    """All places of all rules that apply. MissingData when none applies."""
+    """Return all hits of all applicable rules. Raise MissingData if no rule applies."""
     rows, applied = [], 0
     ranges = scope.projection.ranges
     for rule in all_rules().values():
@@ -63,7 +63,7 @@ def rule_hits(scope: Scope) -> Result:
 
 
 def raw_tables(profile: Profile) -> dict[str, Maker]:
-    """The file's own tables as they are, under raw_NAME: numbers of StringIds stay numbers."""
+    """Return the file's own tables unchanged as raw_NAME. Ids of StringIds stay ids."""
     return {
         f"raw_{name}": partial(_raw, name)
         for name in sorted(profile.tables)

@@ -1,8 +1,8 @@
-"""A profile as Chrome trace events, which chrome://tracing and ui.perfetto.dev open.
+"""Chrome trace events of a profile, for chrome://tracing and ui.perfetto.dev.
 
-Host threads are tracks of their process; the CUDA API and calls of the system have a track beside each thread's ranges, since
-they may cross a range's edges. Devices are processes with a track per stream. Flows go from a launching call to what it
-launched. Times are microseconds with three digits, written from integers: exact to the nanosecond.
+Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's ranges, because
+they may cross edges of ranges. Devices are processes with a track per stream. Flows connect a launching call with its
+operations. Times are microseconds with three digits, converted from integers and thus exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..model.selection import Scope
 from ..model.table import NULL
 from ..tables.memory_use import EVENTS, device_memory
 
-DEVICES = MASK + 1  # beyond all process numbers
-API, SYSTEM = MASK + 1, 2 * (MASK + 1)  # beyond all thread numbers
+DEVICES = MASK + 1  # above all process ids
+API, SYSTEM = MASK + 1, 2 * (MASK + 1)  # above all thread ids
 CLASSES = {API: "CUDA API", SYSTEM: "system calls"}
 
 
 def microseconds(time: int) -> str:
-    """Nanoseconds as a JSON number in microseconds with three digits."""
+    """Return nanoseconds as a JSON number in microseconds with three digits."""
     sign, time = ("-", -time) if time < 0 else ("", time)
     return f"{sign}{time // 1000}.{time % 1000:03d}"
 
@@ -32,7 +32,7 @@ def microseconds(time: int) -> str:
 def event(
     phase: str, name: str, time: int, pid: int, tid: int, duration: int | None = None, **other: object
 ) -> str:
-    """One event as JSON text."""
+    """Return an event as JSON text."""
     length = "" if duration is None else f',"dur":{microseconds(duration)}'
     more = "".join(f",{json.dumps(key)}:{json.dumps(value)}" for key, value in other.items())
     return (
@@ -42,7 +42,7 @@ def event(
 
 
 def trace(scope: Scope) -> Iterator[str]:
-    """The text of the trace, piece by piece. MissingData when the file has no events at all."""
+    """Yield the text of the trace in parts. Raise MissingData if the file has no events."""
     scope.profile.extent()
     yield '{"displayTimeUnit":"ns","otherData":' + json.dumps(_about(scope)) + ',"traceEvents":[\n'
     first = True
@@ -59,11 +59,11 @@ def _about(scope: Scope) -> dict[str, str]:
 
 
 def _names(scope: Scope) -> Iterator[str]:
-    """Names of processes and tracks, for all that have events."""
+    """Yield the names of processes and tracks with events."""
     profile = scope.profile
     threads: set[tuple[int, int]] = set()
     for what, offset in (("ranges", 0), ("calls", API), ("system_calls", SYSTEM)):
-        for thread in np.unique(profile.or_nothing(what).thread).tolist():
+        for thread in np.unique(profile.or_empty(what).thread).tolist():
             threads.add((thread, offset))
     for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
         yield event(
@@ -74,7 +74,7 @@ def _names(scope: Scope) -> Iterator[str]:
         text = f"{title}: {CLASSES[offset]}" if offset else title
         pid, tid = int(pid_of(thread)), int(tid_of(thread)) + offset
         yield event("M", "thread_name", 0, pid, tid, args={"name": text})
-    operations = profile.or_nothing("operations")
+    operations = profile.or_empty("operations")
     for device in np.unique(operations.device).tolist():
         name = profile.device_names.get(device) or "device"
         yield event("M", "process_name", 0, DEVICES + device, 0, args={"name": f"{name} ({device})"})
@@ -83,8 +83,8 @@ def _names(scope: Scope) -> Iterator[str]:
 
 
 def _ranges(scope: Scope) -> Iterator[str]:
-    """Push/pop ranges nest on their thread; start/end ranges may overlap and are asynchronous events."""
-    ranges = scope.profile.or_nothing("ranges")
+    """Yield ranges: push/pop ranges as nested events of their thread, start/end ranges as asynchronous events."""
+    ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return
     for row in scope.range_rows.tolist():
@@ -105,7 +105,7 @@ def _ranges(scope: Scope) -> Iterator[str]:
 
 
 def _marks(scope: Scope) -> Iterator[str]:
-    marks = scope.profile.or_nothing("marks")
+    marks = scope.profile.or_empty("marks")
     for row in scope.mark_rows.tolist() if len(marks) else ():
         thread = int(marks.thread[row])
         yield event(
@@ -115,7 +115,7 @@ def _marks(scope: Scope) -> Iterator[str]:
 
 def _calls(scope: Scope) -> Iterator[str]:
     for what, rows, offset in (("calls", "call_rows", API), ("system_calls", "system_call_rows", SYSTEM)):
-        calls = scope.profile.or_nothing(what)
+        calls = scope.profile.or_empty(what)
         if not len(calls):
             continue
         for row in getattr(scope, rows).tolist():
@@ -134,8 +134,8 @@ def _calls(scope: Scope) -> Iterator[str]:
 
 
 def _operations(scope: Scope) -> Iterator[str]:
-    """Device operations, and the arrows to them."""
-    operations = scope.profile.or_nothing("operations")
+    """Yield device operations, and the flows to them."""
+    operations = scope.profile.or_empty("operations")
     if not len(operations):
         return
     projection = scope.projection
@@ -174,7 +174,7 @@ def _operations(scope: Scope) -> Iterator[str]:
 
 
 def _edges(scope: Scope) -> Iterator[str]:
-    """Messages that wait on an edge of the graph, as asynchronous events of their own."""
+    """Yield messages that wait on an edge of the graph, as asynchronous events."""
     profile = scope.profile
     if not (profile.has("SPNG_MSG") and profile.has("SPNG_EDGE") and profile.has("SPNG_NODE")):
         return
@@ -201,12 +201,12 @@ def _edges(scope: Scope) -> Iterator[str]:
 
 
 def _counters(scope: Scope) -> Iterator[str]:
-    """Samples of the recorder, metrics of the GPU, and device memory."""
+    """Yield samples of the recorder, metrics of the GPU, and device memory."""
     profile = scope.profile
     first, last = scope.selection.time
     window = (first if first is not None else NULL, last if last is not None else np.iinfo(np.int64).max)
     pid = min(
-        (int(pid_of(thread)) for thread in np.unique(profile.or_nothing("ranges").thread).tolist()), default=0
+        (int(pid_of(thread)) for thread in np.unique(profile.or_empty("ranges").thread).tolist()), default=0
     )
     if profile.has("SPNG_SAMPLE"):
         table = profile.table("SPNG_SAMPLE")

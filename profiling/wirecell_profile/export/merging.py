@@ -1,13 +1,15 @@
-"""Several profiles joined into one: the processes of a job, or the GPUs of several machines.
+"""Merge of several profiles into one: the processes of a job, or the GPUs of several machines.
 
-What identifies a row only within its file is made unique, everything else stays as it is:
+Ids that are unique only within a file become unique; everything else stays unchanged:
 
-- texts: one StringIds, references renumbered;
-- threads and processes keep their numbers; where two files have the same one (containers, several hosts) the VM part
-  of the serialised identity of the later file is raised, which keeps pid and tid as they are;
-- devices are told apart by uuid, else by host and number; CUDA_VISIBLE_DEVICES gives different GPUs the same number;
-- nodes, edges and calls of wire-cell's recorder are renumbered;
-- times: nanoseconds since the start of the earliest session, by the sessions' UTC starts, so as good as the clocks agree.
+- Texts: one StringIds, with renumbered references.
+- Threads and processes keep their ids. If two files have the same one (containers, several hosts), the VM part of the
+  serialised id in the later file is raised; pid and tid stay unchanged.
+- Devices are distinguished by uuid, else by host and index; with CUDA_VISIBLE_DEVICES different GPUs can have the same
+  index.
+- Nodes, edges and calls of wire-cell's recorder are renumbered.
+- Times are nanoseconds since the start of the earliest session, from the UTC starts of the sessions. They are as accurate
+  as the machines' clocks agree.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import ProfileError, WrongUse
+from ..errors import ProfileError, UsageError
 from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
 from ..output_file import output_file, target_of
@@ -37,7 +39,7 @@ STRING_COLUMNS = {
 }
 IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
 TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
-# (table, column) -> the sort of number it holds, unique within a file only. A column alone means in any table.
+# (table, column) -> kind of its ids, which are unique only within a file. A column without table applies to all tables.
 NUMBERS = {
     ("SPNG_NODE", "id"): "node",
     ("SPNG_NODE", "parent"): "node",
@@ -66,27 +68,27 @@ MOST_VMS = 255
 
 @dataclass
 class Source:
-    """One file and how its numbers change."""
+    """One file, and the changes of its ids and times."""
 
     path: Path
     profile: Profile
     connection: sqlite3.Connection
-    start: int | None  # of the session, ns since 1970
+    start: int | None  # start of the session, ns since 1970
     shift: int = 0  # ns to add to times
-    vm: int = 0  # to add to the VM part of identities
+    vm: int = 0  # to add to the VM part of ids
     devices: dict[int, int] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
 
 
 def merge(paths: list[Path], target: Path) -> list[str]:
-    """Write the joined profile; returns what the user should know. The target appears when it is complete."""
+    """Write the merged profile and return notes for the user. The target appears only when it is complete."""
     if len({path.resolve() for path in paths}) < len(paths):
-        raise WrongUse("a file is given twice", seen=", ".join(map(str, paths)))
+        raise UsageError("a file is given twice", seen=", ".join(map(str, paths)))
     require_file(target)
     sources = [open_source(path) for path in paths]
     try:
         notes = align_times(sources) + separate_processes(sources) + separate_devices(sources)
-        number_apart(sources)
+        offset_ids(sources)
         with output_file(target) as partial, closing(sqlite3.connect(partial)) as joined:
             joined.execute("PRAGMA journal_mode = OFF")
             write_strings(joined, sources)
@@ -96,7 +98,7 @@ def merge(paths: list[Path], target: Path) -> list[str]:
             write_manifest(joined, sources)
             joined.commit()
     except (OSError, sqlite3.Error) as error:
-        raise ProfileError("the profiles cannot be merged", str(target), str(error)) from None
+        raise ProfileError("cannot merge the profiles", str(target), str(error)) from None
     finally:
         for source in sources:
             source.profile.close()
@@ -105,21 +107,19 @@ def merge(paths: list[Path], target: Path) -> list[str]:
 
 
 def require_file(target: Path) -> None:
-    """ProfileError unless the output is a regular file or none: the result is a database, which is looked into afterwards."""
+    """Raise ProfileError unless the output is a regular file or does not exist: the result is a database, read afterwards."""
     try:
         in_place = target_of(target) is None
     except OSError as error:
-        raise ProfileError(
-            "the profiles cannot be merged", str(target), error.strerror or str(error)
-        ) from None
+        raise ProfileError("cannot merge the profiles", str(target), error.strerror or str(error)) from None
     if in_place:
         raise ProfileError(
-            "the profiles cannot be merged", str(target), "a device or a pipe", "a regular file, or none"
+            "cannot merge the profiles", str(target), "a device or a pipe", "a regular file, or none"
         )
 
 
 def open_source(path: Path) -> Source:
-    """The file with the start of its session, where it says that."""
+    """Open a file and read the start of its session, if it has one."""
     profile = Profile.open(path)
     start = None
     if profile.has("TARGET_INFO_SESSION_START_TIME"):
@@ -130,10 +130,10 @@ def open_source(path: Path) -> Source:
 
 
 def align_times(sources: list[Source]) -> list[str]:
-    """Shift all times to the earliest session's start, when all files say theirs."""
+    """Shift all times to the start of the earliest session, if all files have their start."""
     silent = [source.path.name for source in sources if source.start is None]
     if silent:
-        return [f"times are not aligned: {', '.join(silent)} does not say when the session started"]
+        return [f"times are not aligned: {', '.join(silent)} has no start of the session"]
     first = min(source.start for source in sources)
     for source in sources:
         source.shift = source.start - first
@@ -141,7 +141,7 @@ def align_times(sources: list[Source]) -> list[str]:
 
 
 def separate_processes(sources: list[Source]) -> list[str]:
-    """Raise the VM part of a file as long as one of its processes is taken."""
+    """Raise the VM part of a file until all of its processes are unique."""
     taken: set[int] = set()
     notes = []
     for source in sources:
@@ -149,17 +149,17 @@ def separate_processes(sources: list[Source]) -> list[str]:
         while {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own} & taken:
             source.vm += 1
             if source.vm > MOST_VMS:
-                raise ProfileError("too many files have processes of equal numbers", str(source.path))
+                raise ProfileError("too many files have processes with equal ids", str(source.path))
         if source.vm:
             notes.append(
-                f"{source.path.name}: its process numbers occur in another file; its VM number is raised by {source.vm}"
+                f"{source.path.name}: its process ids occur in another file; its VM id is raised by {source.vm}"
             )
         taken |= {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own}
     return notes
 
 
 def processes(source: Source) -> set[int]:
-    """Process parts (without the thread) of all identities in the file."""
+    """Return the process parts of all ids in the file."""
     found: set[int] = set()
     for table in source.profile.tables:
         for column in IDENTITY_COLUMNS & set(columns_of(source, table)):
@@ -170,7 +170,7 @@ def processes(source: Source) -> set[int]:
 
 
 def separate_devices(sources: list[Source]) -> list[str]:
-    """Number the devices of all files: equal uuid is the same device, without a uuid equal host and number."""
+    """Renumber the devices of all files. Devices are the same if they have equal uuid, or without uuid equal host and index."""
     known: dict[tuple, int] = {}
     notes = []
     for source in sources:
@@ -195,8 +195,8 @@ def separate_devices(sources: list[Source]) -> list[str]:
     return notes
 
 
-def number_apart(sources: list[Source]) -> None:
-    """Offsets that keep nodes, edges and calls of different files apart."""
+def offset_ids(sources: list[Source]) -> None:
+    """Set the offsets that make ids of nodes, edges and calls unique."""
     following: dict[str, int] = {}
     for source in sources:
         source.offsets = dict(following)
@@ -210,14 +210,14 @@ def number_apart(sources: list[Source]) -> None:
 
 
 def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
-    """One StringIds with the texts of all files."""
+    """Write one StringIds with the texts of all files."""
     texts = dict.fromkeys(text for source in sources for _, text in sorted(source.profile.strings.items()))
     joined.execute("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT)")
     joined.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(texts))
 
 
 def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -> None:
-    """A table with the columns of all files, in order of its starts."""
+    """Write a table with the columns of all files, in order of starts."""
     types: dict[str, str] = {}
     for source in sources:
         for _, column, kind, *_ in rows(source, f'PRAGMA table_info("{table}")'):
@@ -255,7 +255,7 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
 
 
 def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
-    """The row with its changed values; NULL stays."""
+    """Return the row with changed values; NULL stays."""
     values = list(row)
     for place, change in changes.items():
         if values[place] is not None:
@@ -264,12 +264,12 @@ def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
 
 
 def quoted(column: str) -> str:
-    """As a name in SQL."""
+    """Quote a name for SQL."""
     return f'"{column}"'
 
 
 def first_of_each(table: str, types: dict[str, str]) -> str:
-    """Rows of enumerations, of what a file says of itself, and of devices: the first one of each number or name counts."""
+    """Return the query for tables of enumerations, metadata and devices, of which the first row of each id or name counts."""
     key = DEVICE_TABLES.get(table) or next((column for column in ("id", "name") if column in types), None)
     return (
         f'SELECT * FROM stage WHERE rowid IN (SELECT MIN(rowid) FROM stage GROUP BY "{key}") ORDER BY rowid'
@@ -281,7 +281,7 @@ def first_of_each(table: str, types: dict[str, str]) -> str:
 def change_of(
     source: Source, table: str, column: str, new_text: dict[str, int]
 ) -> Callable[[int], int] | None:
-    """What happens to the values of a column; None when they stay."""
+    """Return the function that changes the values of a column; None if they stay."""
     if (table, column) in NUMBERS:
         offset = source.offsets.get(NUMBERS[(table, column)], 0)
         return (lambda value: value + offset if value >= 0 else value) if offset else None  # -1: none
@@ -298,7 +298,7 @@ def change_of(
 
 
 def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
-    """SPNG_RUN: what all agree in stays; starts and ends become those of the whole; what differs is listed with commas."""
+    """Write SPNG_RUN: equal values stay, starts and ends become those of the whole, different values are listed with commas."""
     own = [source for source in sources if source.profile.is_own]
     if not own:
         return
@@ -325,10 +325,10 @@ def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
 
 
 def columns_of(source: Source, table: str) -> list[str]:
-    """Names of a table's columns, none without the table."""
+    """Return the names of a table's columns, none without the table."""
     return [column for _, column, *_ in rows(source, f'PRAGMA table_info("{table}")')]
 
 
 def rows(source: Source, query: str) -> sqlite3.Cursor:
-    """The rows of a query on a file."""
+    """Return the rows of a query on a file."""
     return source.connection.execute(query)

@@ -1,7 +1,7 @@
-"""Tables as files: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when complete.
+"""Writers of tables: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when complete.
 
-Integers stay 64-bit integers everywhere. What is not there is empty in CSV, null in JSON, Parquet and Arrow; HDF5 has no
-null, so there a column of integers marks it by its attribute `missing`, a column of numbers by NaN, and text is empty.
+Integers stay 64-bit integers. Missing values are empty in CSV, and null in JSON, Parquet and Arrow. HDF5 has no null: missing
+integers have the value of the attribute `missing`, missing reals are NaN, missing texts are empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
 
 
 def optional(name: str) -> ModuleType:
-    """A module of an extra. ProfileError that says how to install it when it is not there."""
+    """Import a module of an optional dependency. Raise ProfileError with installation hint if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -35,7 +35,7 @@ def optional(name: str) -> ModuleType:
 
 
 def column_kind(values: tuple) -> type:
-    """str, float or int: the narrowest that holds all values. float for a column without any."""
+    """Return the narrowest of int, float and str that holds all values; float for a column without values."""
     kinds = {type(value) for value in values if value is not None}
     if str in kinds:
         return str
@@ -43,18 +43,18 @@ def column_kind(values: tuple) -> type:
 
 
 def write_text(render: Callable[[Result], str], result: Result, path: Path) -> None:
-    """CSV and JSON."""
+    """Write CSV or JSON."""
     write(render(result), path)
 
 
 def write_arrow(result: Result, path: Path) -> None:
-    """Arrow's file format, version 2 of feather."""
+    """Write Arrow's file format (feather version 2)."""
     table = _arrow_table(result)
     _complete(path, lambda partial: optional("pyarrow.feather").write_feather(table, str(partial)))
 
 
 def write_parquet(result: Result, path: Path) -> None:
-    """Parquet, compressed with zstd."""
+    """Write Parquet, compressed with zstd."""
     table = _arrow_table(result)
     _complete(
         path, lambda partial: optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd")
@@ -74,7 +74,7 @@ def _arrow_table(result: Result) -> Any:
 
 
 def write_hdf5(results: dict[str, Result], path: Path) -> None:
-    """One file with a group per table and a data set per column."""
+    """Write one file with a group per table and a data set per column."""
     h5py = optional("h5py")
 
     def fill(partial: Path) -> None:
@@ -90,7 +90,7 @@ def write_hdf5(results: dict[str, Result], path: Path) -> None:
 
 def _write_column(h5py: ModuleType, group: Any, column: str, values: tuple) -> None:
     kind = column_kind(values)
-    name = column.replace("/", " per ")  # a slash would make a group
+    name = column.replace("/", " per ")  # HDF5 reads a slash as a group
     if kind is str:
         texts = ["" if value is None else str(value) for value in values]
         group.create_dataset(name, data=np.array(texts, dtype=object), dtype=h5py.string_dtype())
@@ -112,12 +112,12 @@ def _columns(result: Result) -> list[tuple]:
 
 
 def _complete(path: Path, fill: Callable[[Path], object]) -> None:
-    """Write a file, complete or not at all."""
+    """Write a complete file or none."""
     try:
         with output_file(path) as partial:
             fill(partial)
     except OSError as error:
-        raise ProfileError("the output cannot be written", str(path), error.strerror or str(error)) from None
+        raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None
 
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {

@@ -45,7 +45,7 @@ def bar_chart(
     value_text: Callable[[float], str] = time_text,
     largest: float | None = None,
 ) -> Element:
-    """Horizontal bars from zero, in the given order."""
+    """Draw horizontal bars from zero, in the given order."""
     top = largest or max(max(bar.value, bar.behind or 0) for bar in bars) or 1.0
     right, bottom = WIDTH - VALUE, ROW * len(bars) + 4
     svg = drawing(WIDTH, bottom + 22, title)
@@ -71,7 +71,7 @@ def bar_chart(
 
 
 def stacked_bar(parts: list[tuple[str, float, str]], title: str) -> Element:
-    """Parts (label, value [ns], colour) of one whole, side by side, with a legend of two columns below."""
+    """Draw parts (label, value [ns], colour) of a whole side by side, with a legend below."""
     whole = sum(value for _, value, _ in parts) or 1.0
     svg = drawing(WIDTH, 66 + 19 * ((len(parts) - 1) // 2), title)
     left = 0.0
@@ -89,7 +89,7 @@ def _legend_entry(svg: Element, x: float, y: float, words: str, colour: str) -> 
 
 
 def event_chart(events: list[tuple[str, float, bool]], median: float | None, title: str) -> Element:
-    """Dots per event (label, latency [ns], whether it is the first); the median of the others as a line."""
+    """Draw a dot per event (label, latency [ns], whether it is the first), and the median of the others as a line."""
     height, left, right, bottom = 250, 64, WIDTH - 12, 214
     top = max(value for _, value, _ in events) * 1.08
     svg = drawing(WIDTH, height, title)
@@ -113,7 +113,7 @@ def event_chart(events: list[tuple[str, float, bool]], median: float | None, tit
 
 
 def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str) -> Element:
-    """Bytes over time: lines (label, times from the window's start [ns], values, colour).
+    """Draw bytes over time as lines (label, times from the window's start [ns], values, colour).
 
     A value holds until the next time.
     """

@@ -1,4 +1,4 @@
-"""The page of a comparison: forest plot, tables, conditions. It has no script."""
+"""Page of a comparison: forest plot and tables, without script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TableRows = list[tuple[tuple[str, ...], str]]  # cells, and the class of the las
 
 
 def html_page(comparison: Comparison) -> str:
-    """The page."""
+    """Return the page."""
     is_faster = any(row.verdict == FASTER for row in comparison.times)
     metrics = []
     for metric in dict.fromkeys(row.metric for row in comparison.times):
@@ -81,7 +81,7 @@ def _count_rows(changed: list) -> TableRows:
 
 
 def forest_plot(rows: list[TimeRow]) -> Element | None:
-    """Ratio and interval of each judged row on a logarithmic axis; a grey band covers twice the A/A noise."""
+    """Draw ratio and interval of each judged row on a logarithmic axis, with a grey band of twice the A/A noise."""
     rows = [row for row in rows if row.verdict != TOO_SHORT]
     if not rows:
         return None
@@ -122,7 +122,7 @@ def _forest_row(svg: Element, row: TimeRow, middle: float, x) -> None:
 
 
 def ratio_ticks(reach: float) -> list[float]:
-    """Round ratios within the axis."""
+    """Return round ratios within the axis."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
         upper = math.exp(reach)
         marks = [

@@ -1,5 +1,8 @@
-"""Quantities over time for the page: memory and processor time of the process, what the device's samplers saw, how busy each
-device was. A quantity that was not recorded has no counter."""
+"""Counters of the profile page: quantities over time.
+
+They are memory and processor time of the process, samples of the devices, and the busy share of each device. Quantities
+that were not recorded have no counter.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,25 @@ from ..model.window import Window
 from ..tables.memory_use import device_memory
 from .timeline import device_group
 
-MOST_POINTS = 4000  # per counter; more are averaged, no screen shows them
+MAX_POINTS = 4000  # per counter; more points are averaged
 BUSY_BINS = 1000
 BYTES, SHARE, CORES, PLAIN = "B", "%", "cores", ""
 
 
 @dataclass
 class Counter:
-    """A quantity at some times, ns. A stepped one keeps its value until the next time."""
+    """A quantity at some times [ns]."""
 
     title: str
     group: str
     unit: str
     time: np.ndarray
     value: np.ndarray
-    averaged: int = 1  # how many samples a point is the mean of
+    averaged: int = 1  # count of samples per point
 
 
 def make_counters(scope: Scope, window: Window) -> list[Counter]:
-    """All counters, device by device, then the process."""
+    """Return all counters, per device, then of the process."""
     found = [
         *_busy(scope, window),
         *_device_memory(scope),
@@ -45,14 +48,14 @@ def make_counters(scope: Scope, window: Window) -> list[Counter]:
 
 
 def _cut(counter: Counter, first: int | None, last: int | None) -> Counter:
-    """What lies in the chosen time, averaged where there is too much of it."""
+    """Cut a counter to the selected time, and average if it has more than MAX_POINTS."""
     keep = np.ones(len(counter.time), bool)
     if first is not None:
         keep &= counter.time >= first
     if last is not None:
         keep &= counter.time < last
     time, value = counter.time[keep], counter.value[keep]
-    step = -(-len(time) // MOST_POINTS)
+    step = -(-len(time) // MAX_POINTS)
     if step > 1:
         starts = np.arange(0, len(time), step)
         counts = np.diff(np.append(starts, len(time)))
@@ -61,8 +64,8 @@ def _cut(counter: Counter, first: int | None, last: int | None) -> Counter:
 
 
 def _busy(scope: Scope, window: Window) -> list[Counter]:
-    """Per device the share of each of BUSY_BINS equal times in which at least one operation ran."""
-    operations = scope.profile.or_nothing("operations")
+    """Return for each device the busy share of BUSY_BINS equal parts of the window."""
+    operations = scope.profile.or_empty("operations")
     if not len(operations):
         return []
     operations = operations.take(scope.operation_rows)
@@ -82,7 +85,7 @@ def _busy(scope: Scope, window: Window) -> list[Counter]:
 
 
 def _busy_until(operations: Operations, times: np.ndarray) -> np.ndarray:
-    """Length of the union of the operations before each time, ns."""
+    """Return the union of the operations before each time [ns]."""
     order = np.argsort(operations.start, kind="stable")
     start, reached = operations.start[order], np.maximum.accumulate(operations.end[order])
     first = np.append(True, start[1:] > reached[:-1])
@@ -92,7 +95,7 @@ def _busy_until(operations: Operations, times: np.ndarray) -> np.ndarray:
 
 
 def _device_memory(scope: Scope) -> list[Counter]:
-    """Device memory in use by allocations of the process, from the driver's allocation events."""
+    """Return the device memory allocated by the process, from the driver's allocation events."""
     try:
         series = device_memory(scope).series
     except MissingData:
@@ -104,7 +107,7 @@ TITLES = {"resident_bytes": "resident memory"}
 
 
 def _samples(profile: Profile) -> list[Counter]:
-    """SPNG_SAMPLE: one counter per source and metric; processor time as cores in use."""
+    """Return one counter per source and metric of SPNG_SAMPLE; processor time becomes cores in use."""
     if not profile.has("SPNG_SAMPLE"):
         return []
     table = profile.table("SPNG_SAMPLE")
@@ -133,7 +136,7 @@ def _samples(profile: Profile) -> list[Counter]:
 
 
 def _metrics(profile: Profile) -> list[Counter]:
-    """GPU_METRICS of an nsys export: one counter per device and metric."""
+    """Return one counter per device and metric of GPU_METRICS (nsys exports)."""
     if not profile.has("GPU_METRICS"):
         return []
     table = profile.table("GPU_METRICS")

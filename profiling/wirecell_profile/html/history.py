@@ -1,4 +1,4 @@
-"""The page of a history: per series of commits the steps as a table, and a plot per node with its levels."""
+"""Page of a history: per series of commits the steps as a table, and a plot per node with its levels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLOWER, FASTER = "#b3261e", "#1b6e3c"
 
 
 def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], nodes: list[str]) -> str:
-    """The page, one section per series."""
+    """Return the page, one section per series."""
     sections = []
     for name, entries in series.items():
         conditions = entries[-1]["conditions"]
@@ -34,14 +34,14 @@ def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], 
 
 
 def _row(step: Step) -> tuple[tuple[str, ...], str]:
-    """Cells of a step, and the class of the last one."""
+    """Return the cells of a step, and the class of the last one."""
     change = f"{100 * step.change:+.1f} %"
     times = time_text(step.old), time_text(step.new)
     return (step.node, step.commit, step.before, *times, change), "slower" if step.change > 0 else "faster"
 
 
 def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Element:
-    """Points, the level of each piece, and a mark with the commit at each step."""
+    """Draw points, the level of each piece, and a mark with the commit at each step."""
     measured = [item for item in entries if item.get(metric, {}).get(node, 0) > 0]
     values = np.array([item[metric][node] for item in measured])
     top = 1.08 * float(values.max())

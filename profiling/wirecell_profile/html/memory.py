@@ -15,7 +15,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def draw(series: list[Series], window: Window, title: str) -> str:
-    """The SVG. Times outside of the window are left out; the value at its start is carried in."""
+    """Return the SVG. Times outside of the window are left out, except the value at its start."""
     groups: dict[str, list[Series]] = {"host": [], "device": []}
     for each in series:
         groups["host" if each.name.startswith("process") else "device"].append(each)
@@ -62,7 +62,7 @@ def _panel(svg: Element, name: str, members: list[Series], window: Window, top: 
 
 
 def _points(series: Series, window: Window, x, y) -> str:
-    """A line of steps: each value holds until the next."""
+    """Return the points of a line of steps: each value holds until the next."""
     points, before = [], None
     for time, value in zip(series.time.tolist(), series.value.tolist()):
         if time > window.end:

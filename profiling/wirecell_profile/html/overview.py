@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import MissingData
@@ -29,7 +29,7 @@ IDLE_COLOURS = {
     "other wait": "#9E9E9E",
     "after the last operation": "#D9C79A",
 }
-# What of nsys's description of the machine belongs to the run; its environment holds more than one wants to pass on.
+# Shown parts of nsys's description of the machine. The rest of the environment may be private.
 NSYS_SYSTEM = (
     "Hostname",
     "OsDescription",
@@ -48,7 +48,7 @@ NSYS_CAPTURE = (
 
 
 def rows_of(tables: dict[str, Result], name: str) -> list[dict]:
-    """The rows of a table by column name; none where it is missing."""
+    """Return the rows of a table by column name, none if the table is missing."""
     if name not in tables:
         return []
     names = [column.name for column in tables[name].columns]
@@ -56,7 +56,7 @@ def rows_of(tables: dict[str, Result], name: str) -> list[dict]:
 
 
 def title(profile: Profile) -> str:
-    """Which run it was: program and job."""
+    """Return the title: program and job of the run."""
     line = profile.manifest.get("command_line") or profile.capture.get("PROCESS_0:COMMAND")
     job = Path(profile.manifest.get("configuration_file", "")).name
     if job:
@@ -66,7 +66,7 @@ def title(profile: Profile) -> str:
 
 
 def subtitle(scope: Scope, window: Window) -> str:
-    """When and where, from which recorder, and which part is shown."""
+    """Return time, machine, recorder and shown part of the run."""
     profile, manifest = scope.profile, scope.profile.manifest
     parts = []
     began = _start(profile)
@@ -79,24 +79,20 @@ def subtitle(scope: Scope, window: Window) -> str:
     parts.append(f"{source}, schema {profile.schema_version}" if profile.schema_version else source)
     parts.append(f"window W: {window.what}, {time_text(window.length)}")
     if not scope.selection.is_everything:
-        parts.append("only a chosen part of the profile is shown")
+        parts.append("only a selected part of the profile is shown")
     return " · ".join(parts)
 
 
 def _start(profile: Profile) -> str:
-    """Date and time of the session's start, empty when the file does not say."""
+    """Return date and time of the session's start, empty if unknown."""
     if not profile.has("TARGET_INFO_SESSION_START_TIME"):
         return ""
     epoch = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
-    return (
-        ""
-        if epoch == NULL
-        else datetime.fromtimestamp(epoch / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-    )
+    return "" if epoch == NULL else datetime.fromtimestamp(epoch / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple[str, str, str]]:
-    """(value, name, remark) of the first numbers to look at; data that were not recorded have the value "—"."""
+    """Return (value, name, remark) of the most important values; unrecorded data have the value "—"."""
     found = [(time_text(window.length), "window W", window.what)]
     events = rows_of(tables, "events")
     first = next((row for row in events if row["Kind"] == "first"), None)
@@ -139,7 +135,7 @@ def _memory(scope: Scope) -> list:
 
 
 def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Chart]:
-    """All charts that the file has data for."""
+    """Return all charts for which the file has data."""
     return [
         *_time_bars(tables, _kinds(scope)),
         *_latency(tables),
@@ -150,10 +146,10 @@ def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Char
 
 
 def _kinds(scope: Scope) -> dict[str, str]:
-    """Node, and name of its ranges -> kind."""
+    """Return the kinds of nodes and of range names."""
     profile = scope.profile
     found: dict[str, str] = {}
-    ranges = profile.or_nothing("ranges")
+    ranges = profile.or_empty("ranges")
     for name, kind in set(zip(ranges.name.texts(), ranges.category.texts())):
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
@@ -172,7 +168,7 @@ def _colour(name: str, kinds: dict[str, str]) -> str:
 
 
 def _time_bars(tables: dict[str, Result], kinds: dict[str, str]) -> list[Chart]:
-    """Time per node; per range in profiles without nodes."""
+    """Return the chart of time per node, or per range in profiles without nodes."""
     name, what = ("nodes", "Node") if "nodes" in tables else ("ranges", "Range")
     rows = rows_of(tables, name)[:MAX_BARS]
     if not rows:
@@ -204,7 +200,7 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
 
 
 def _device_time(tables: dict[str, Result]) -> list[Chart]:
-    """Busy and idle time of each device during the window."""
+    """Return a chart of busy and idle time in the window for each device."""
     rows, made = rows_of(tables, "utilisation"), []
     for device in dict.fromkeys(row["Device"] for row in rows):
         times = {
@@ -230,7 +226,7 @@ def _device_time(tables: dict[str, Result]) -> list[Chart]:
 
 
 def _range_bars(tables: dict[str, Result]) -> list[Chart]:
-    """Utilisation and count of device operations per range."""
+    """Return charts of utilisation and count of device operations per range."""
     rows = rows_of(tables, "range-devices")
     if not rows:
         return []
@@ -265,7 +261,7 @@ def _memory_lines(scope: Scope, window: Window) -> list[Chart]:
 
 
 def manifest(profile: Profile) -> list[tuple[str, str]]:
-    """What the file says of the run."""
+    """Return the file's description of the run."""
     if profile.is_own:
         return [(key, _short(value)) for key, value in sorted(profile.manifest.items())]
     rows = [(name, profile.capture[name]) for name in NSYS_CAPTURE if name in profile.capture]
@@ -278,7 +274,7 @@ def manifest(profile: Profile) -> list[tuple[str, str]]:
 
 
 def _short(value: str) -> str:
-    """A long configuration is in the file; the page names its parts only."""
+    """Shorten a long configuration to its count of parts."""
     if len(value) < 2000:
         return value
     try:

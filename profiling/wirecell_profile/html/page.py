@@ -27,7 +27,7 @@ COPY_DIRECTIONS = {
 
 
 def html_page(scope: Scope) -> str:
-    """Make the page. Raise MissingData if the file has no events."""
+    """Return the page. Raise MissingData if the file has no events."""
     window = find_window(scope)
     tables, missing = {}, {}
     for name, section in SECTIONS.items():
@@ -56,7 +56,7 @@ def html_page(scope: Scope) -> str:
 
 
 def _legend(timeline: Timeline) -> list[tuple[str, str]]:
-    """(meaning, colour) of the colours that occur."""
+    """Return (meaning, colour) of the used colours."""
     used = set(timeline.colours)
     named = [(kind, colour) for kind, colour in PALETTE.items() if kind != "other"]
     named += [(COPY_DIRECTIONS[kind], colour) for kind, colour in COPY_COLOURS.items()]

@@ -1,4 +1,4 @@
-"""The timeline's data inside the page: columns as binary, deflated, base64. templates/data.js reads it.
+"""Data of the timeline inside the page: binary columns, deflated, base64. templates/data.js reads them.
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
@@ -25,7 +25,7 @@ NO_EVENT = -(2**31)
 
 
 def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
-    """The base64 text."""
+    """Return the base64 text."""
     rows = timeline.rows
     ends = [(row.start.min(), (row.start + row.duration).max()) for row in rows]
     ends += [(counter.time[0], counter.time[-1]) for counter in counters] + [(window.start, window.end)]
@@ -61,7 +61,7 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
 
 
 def _rows(rows: list[Row]) -> list[dict]:
-    """Title, group and kind of each row, and where each lane's events are: [first, count]."""
+    """Describe rows: title, group, kind, and [first, count] of each lane's events."""
     described, first = [], 0
     for row in rows:
         lanes = []
@@ -99,21 +99,21 @@ def _points(counters: list[Counter], name: str, origin: int = 0) -> bytes:
 
 
 def _events(rows: list[Row]) -> bytes:
-    """Payloads; one that does not fit 32 bits is no number of an event."""
+    """Pack indices of events; payloads beyond 32 bits are no indices."""
     fits = [np.where((row.event == NULL) | (np.abs(row.event) >= 2**31), NO_EVENT, row.event) for row in rows]
     return b"".join(values.astype("<i4").tobytes() for values in fits)
 
 
 def _links(rows: list[Row]) -> bytes:
-    """Rows of profile.calls become indices of events of this page."""
+    """Convert rows of profile.calls to indices of the page's events, and pack them."""
     if not rows:
         return b""
     call = np.concatenate([row.call for row in rows])
     link = np.concatenate([row.link for row in rows])
-    place = np.full(
+    position = np.full(
         max(int(call.max()), int(link.max()), 0) + 2, -1, dtype=np.int64
-    )  # the last one is that of -1
+    )  # the last element is for -1
     known = np.flatnonzero(call >= 0)
-    place[call[known]] = known
-    place[-1] = -1
-    return place[link].astype("<i4").tobytes()
+    position[call[known]] = known
+    position[-1] = -1
+    return position[link].astype("<i4").tobytes()

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 
 def drawing(width: float, height: float, label: str = "", **attributes: object) -> Element:
-    """An empty drawing as wide as its page. `label`: its title for screen readers."""
+    """Make an empty drawing as wide as its page. `label`: title for screen readers."""
     svg = Element("svg", viewBox=f"0 0 {width} {height}", width="100%", role="img")
     svg.attrib |= {"aria-label": label} if label else {}
     svg.attrib |= _attributes(attributes)
@@ -14,7 +14,7 @@ def drawing(width: float, height: float, label: str = "", **attributes: object) 
 
 
 def add(parent: Element, tag: str, text: str = "", title: str = "", **attributes: object) -> Element:
-    """Add an element. `title`: shown when the pointer is over it; `_` in attributes' names stands for `-`."""
+    """Add an element. `title`: tooltip. In names of attributes, `_` becomes `-`."""
     element = SubElement(parent, tag, _attributes(attributes))
     if title:
         SubElement(element, "title").text = title
@@ -29,17 +29,17 @@ def line(parent: Element, x: tuple[float, float], y: tuple[float, float], **attr
 
 
 def text(parent: Element, x: float, y: float, words: str, **attributes: object) -> None:
-    """Add a text that begins at (x, y), or as text_anchor says."""
+    """Add a text at (x, y)."""
     add(parent, "text", words, x=x, y=y, **attributes)
 
 
 def to_string(svg: Element) -> str:
-    """The drawing as text."""
+    """Return the drawing as a string."""
     return tostring(svg, encoding="unicode")
 
 
 def _attributes(values: dict[str, object]) -> dict[str, str]:
-    """Attributes as texts, coordinates rounded to a tenth."""
+    """Convert attributes to strings, with one digit for floats."""
     return {
         name.rstrip("_").replace("_", "-"): f"{value:.1f}" if isinstance(value, float) else str(value)
         for name, value in values.items()

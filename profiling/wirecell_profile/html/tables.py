@@ -21,7 +21,7 @@ class PageTable:
 
 
 def page_table(result: Result, name: str) -> PageTable:
-    """The first MAX_ROWS rows of a result; times and sizes of a column in a unit that suits the largest one."""
+    """Return the first MAX_ROWS rows of a result, with times and sizes in a unit that suits the largest of the column."""
     heads, columns = [], []
     for number, column in enumerate(result.columns):
         values = [row[number] for row in result.rows]
@@ -32,7 +32,7 @@ def page_table(result: Result, name: str) -> PageTable:
 
 
 def _column(column: Column, values: list) -> tuple[str, list[str]]:
-    """Heading and texts of a column."""
+    """Return heading and texts of a column."""
     numbers = [abs(value) for value in values if isinstance(value, (int, float))]
     for unit, scales in SCALES.items():
         if unit in column.name and numbers:
@@ -46,14 +46,14 @@ def _column(column: Column, values: list) -> tuple[str, list[str]]:
 
 
 def _plain(column: Column, value: object) -> str:
-    """The text of a value in the column's own unit."""
+    """Return the text of a value in the column's own unit."""
     if isinstance(value, int):
         return f"{value:,}"
     return f"{column.rounded(value):,.{column.digits}f}" if isinstance(value, float) else column.text(value)
 
 
 def by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
-    """Reason -> the parts that are missing for it."""
+    """Return reason -> parts that are missing for it."""
     reasons: dict[str, list[str]] = {}
     for part, reason in missing.items():
         reasons.setdefault(reason, []).append(part)

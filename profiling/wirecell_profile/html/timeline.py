@@ -1,7 +1,7 @@
-"""Rows of the page's timeline: what each holds, in which colour and in which lane. payload.py packs them.
+"""Rows of the timeline: events with colours and lanes. payload.py packs them.
 
-Ranges have the colour of their kind (palette.py). What has no kind of the palette, such as ranges of other programs, kernels
-and calls, gets one of SPARE by its name, so that equal names look equal everywhere.
+Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs, kernels, calls) have a
+colour of SPARE chosen by name, so that equal names have equal colours on all pages.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ COPY_COLOURS = {
     2: "#C2185B",
     8: "#8C564B",
     10: "#BCBD22",
-}  # by direction: to device, to host, inside, peer
+}  # by direction: to device, to host, on device, peer
 COPY_OTHER, SET_COLOUR, GRAPH_COLOUR = "#A0A6AD", "#17BECF", PALETTE["replay"]
 CALL_COLOUR, WAIT_COLOUR, SYSTEM_COLOUR = "#9AA5B1", "#D9534F", "#CFC6B8"
-NOTE_LENGTH = 600  # characters; names of kernels run to thousands
+NOTE_LENGTH = 600  # characters; names of kernels can have thousands
 
 TOP_GROUP = "Start/end ranges, marks"
 
@@ -49,7 +49,7 @@ NVTX, IN_FLIGHT, MARKS, API, SYSTEM, DEVICE = "nvtx", "flight", "marks", "api", 
 
 @dataclass
 class Row:
-    """Events that are drawn under one label. Arrays have one entry per event, ordered by lane, then by start."""
+    """Events drawn under one label. Arrays have one entry per event, ordered by lane, then by start."""
 
     title: str
     group: str
@@ -58,40 +58,40 @@ class Row:
     duration: np.ndarray  # ns
     lane: np.ndarray  # 0 on top; events of a lane do not overlap
     name: np.ndarray  # index into Timeline.strings
-    note: np.ndarray  # index into Timeline.strings, 0: nothing more to say
+    note: np.ndarray  # index into Timeline.strings, 0: no note
     colour: np.ndarray  # index into Timeline.colours
-    event: np.ndarray  # number of the event, NULL without one
-    link: np.ndarray  # row of profile.calls that launched a device operation, -1 without
-    call: np.ndarray  # row of profile.calls of an API call, -1 for others
+    event: np.ndarray  # index of the event, NULL without one
+    link: np.ndarray  # row of profile.calls that launched the device operation, else -1
+    call: np.ndarray  # row of profile.calls for an API call, else -1
 
 
 @dataclass
 class Timeline:
-    """All rows, top to bottom, and what they share."""
+    """All rows, top to bottom, with shared texts and colours."""
 
     rows: list[Row] = field(default_factory=list)
     strings: list[str] = field(default_factory=lambda: [""])
     colours: list[str] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)  # why rows that one might look for are not there
+    missing: dict[str, str] = field(default_factory=dict)  # missing rows -> reason
     _string: dict[str, int] = field(default_factory=lambda: {"": 0})
     _colour: dict[str, int] = field(default_factory=dict)
 
     def string(self, text: str) -> int:
-        """Index of a text."""
+        """Return the index of a text, added if new."""
         if text not in self._string:
             self._string[text] = len(self.strings)
             self.strings.append(text)
         return self._string[text]
 
     def colour(self, colour: str) -> int:
-        """Index of a colour."""
+        """Return the index of a colour, added if new."""
         if colour not in self._colour:
             self._colour[colour] = len(self.colours)
             self.colours.append(colour)
         return self._colour[colour]
 
     def labels(self, labels: Labels) -> np.ndarray:
-        """Indices of many texts."""
+        """Return the indices of labels."""
         table = np.array([self.string(name) for name in labels.names] + [0], dtype=np.int64)
         return table[labels.codes]
 
@@ -110,7 +110,7 @@ class Timeline:
         link: np.ndarray | None = None,
         call: np.ndarray | None = None,
     ) -> None:
-        """A row of events that have start and end. `level`: the lane to take unless it is occupied."""
+        """Add a row of events with start and end. `level`: preferred lane per event."""
         if not len(events):
             return
         count = len(events)
@@ -139,9 +139,9 @@ class Timeline:
 
 
 def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """For each event a lane of its level or below where nothing overlaps it; what nests well keeps its level."""
+    """Return for each event the first free lane at its level or below. Properly nested events keep their level."""
     result = np.zeros(len(start), dtype=np.int64)
-    free: list[int] = []  # end of what each lane holds
+    free: list[int] = []  # end of the last event in each lane
     order = np.lexsort((level, -end, start))
     for i, begin, finish, lane in zip(
         order.tolist(), start[order].tolist(), end[order].tolist(), level[order].tolist()
@@ -155,12 +155,12 @@ def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 
 def spare_colour(name: str) -> str:
-    """The colour of a name that has no kind: the same in every page."""
+    """Return the colour of a name without kind, equal on all pages."""
     return SPARE[zlib.crc32(name.encode()) % len(SPARE)]
 
 
 def make_timeline(scope: Scope) -> Timeline:
-    """All rows that the profile has events for."""
+    """Make all rows for which the profile has events."""
     timeline = Timeline()
     _host_rows(timeline, scope)
     _device_rows(timeline, scope)
@@ -172,14 +172,14 @@ def make_timeline(scope: Scope) -> Timeline:
 
 
 def _taken(scope: Scope, what: str, rows: str):
-    """The chosen events of a kind with their rows in the profile; nothing where the file has none."""
-    events = scope.profile.or_nothing(what)
+    """Return the selected events of a kind and their rows in the profile, empty if the file has none."""
+    events = scope.profile.or_empty(what)
     chosen = getattr(scope, rows) if len(events) else np.empty(0, np.int64)
     return events.take(chosen), chosen
 
 
 def _host_rows(timeline: Timeline, scope: Scope) -> None:
-    """Events in flight, marks, then per thread: ranges, API calls, calls of the operating system."""
+    """Add events in flight, marks, then per thread: ranges, API calls, calls of the operating system."""
     ranges, _ = _taken(scope, "ranges", "range_rows")
     marks, _ = _taken(scope, "marks", "mark_rows")
     calls, call_rows = _taken(scope, "calls", "call_rows")
@@ -233,16 +233,16 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
 
 
 def _why(scope: Scope, what: str) -> str:
-    """Why there are no events of a kind."""
+    """Return why there are no events of a kind."""
     try:
         getattr(scope.profile, what)
     except MissingData as error:
         return error.what
-    return f"the chosen part has no {what}"
+    return f"the selected part has no {what}"
 
 
 def _busiest_first(ranges: np.ndarray, calls: np.ndarray, system: np.ndarray) -> list[int]:
-    """Threads with ranges, most ranges first, then those with API calls, then the others."""
+    """Return the threads with ranges, most ranges first, then those with API calls, then the others."""
 
     def count(threads: np.ndarray) -> dict[int, int]:
         found, counts = np.unique(threads, return_counts=True)
@@ -253,7 +253,7 @@ def _busiest_first(ranges: np.ndarray, calls: np.ndarray, system: np.ndarray) ->
 
 
 def _in_flight(timeline: Timeline, ranges: Ranges) -> None:
-    """Start/end ranges: events on their way through the graph apart from others."""
+    """Add start/end ranges: events on their way through the graph, and others separately."""
     is_event = ranges.category.matching("event".__eq__)
     _ranges(timeline, "Events in flight", TOP_GROUP, IN_FLIGHT, ranges.take(is_event))
     _ranges(timeline, "Start/end ranges", TOP_GROUP, IN_FLIGHT, ranges.take(~is_event))
@@ -262,7 +262,7 @@ def _in_flight(timeline: Timeline, ranges: Ranges) -> None:
 def _ranges(
     timeline: Timeline, title: str, group: str, kind: str, ranges: Ranges, level: np.ndarray | None = None
 ) -> None:
-    """A row of ranges."""
+    """Add a row of ranges."""
     colours, notes = {}, {}
     note, colour = np.zeros(len(ranges), np.int64), np.zeros(len(ranges), np.int64)
     keys = zip(ranges.domain.codes.tolist(), ranges.category.codes.tolist(), ranges.name.codes.tolist())
@@ -296,7 +296,7 @@ def _ranges(
 
 
 def _node_calls(timeline: Timeline, scope: Scope) -> None:
-    """Node calls of a recording without ranges."""
+    """Add the node calls of a recording without ranges."""
     try:
         calls = scope.profile.node_calls.take(scope.node_call_rows)
     except MissingData:
@@ -315,7 +315,7 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
 
 
 def _device_rows(timeline: Timeline, scope: Scope) -> None:
-    """Streams of each device: kernels, copies, sets, graphs."""
+    """Add the streams of each device: kernels, copies, sets, graphs."""
     operations, rows = _taken(scope, "operations", "operation_rows")
     if not len(operations):
         timeline.missing["streams"] = _why(scope, "operations")
@@ -338,13 +338,13 @@ def _device_rows(timeline: Timeline, scope: Scope) -> None:
 
 
 def device_group(scope: Scope, device: int) -> str:
-    """Heading of a device's rows."""
+    """Return the heading of a device's rows."""
     name = scope.profile.device_names.get(device)
     return f"GPU {device}: {name}" if name else f"GPU {device}"
 
 
 def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray:
-    """Kernels by name, copies by direction."""
+    """Return colours: kernels by name, copies by direction."""
     names = [spare_colour(name) for name in operations.short_name.names] + [SPARE[0]]
     fixed = {MEMSET: SET_COLOUR, GRAPH: GRAPH_COLOUR}
     rows = zip(operations.kind.tolist(), operations.short_name.codes.tolist(), operations.copy_kind.tolist())
@@ -360,7 +360,7 @@ def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray
 
 
 def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -> np.ndarray:
-    """Full name of kernels; bytes, memory and throughput of copies."""
+    """Return notes: full names of kernels; bytes, memory and throughput of copies."""
     kinds, names = scope.profile.memory_kinds, operations.name.texts()
     short = operations.short_name.texts()
     notes = []

@@ -1,4 +1,4 @@
-"""Numbers with their units, as the pages show them."""
+"""Texts of values with units, and round values for axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def bytes_text(size: float) -> str:
 
 
 def _scaled(value: float, scales: tuple[tuple[str, float], ...], plain: str) -> str:
-    """Three digits in the largest unit that fits."""
+    """Return three digits in the largest unit that fits."""
     unit, scale = next(((unit, scale) for unit, scale in scales if abs(value) >= scale), (plain, 1.0))
     value /= scale
     digits = max(0, 2 - int(math.log10(max(abs(value), 1)))) if unit != plain else 0
@@ -34,7 +34,7 @@ def percent_text(value: float) -> str:
 
 
 def ticks(largest: float, wanted: int = 5) -> list[float]:
-    """Round values from 0 to the largest, about as many as wanted."""
+    """Return about `wanted` round values from 0 to the largest."""
     if largest <= 0:
         return [0.0]
     step = 10 ** math.floor(math.log10(largest / wanted))
@@ -43,5 +43,5 @@ def ticks(largest: float, wanted: int = 5) -> list[float]:
 
 
 def shortened(name: str, first: int, last: int) -> str:
-    """The first and last letters of a name that is longer than both and an ellipsis together."""
+    """Shorten a name to its first and last letters with an ellipsis between."""
     return name if len(name) <= first + last + 1 else f"{name[:first]}…{name[-last:]}"

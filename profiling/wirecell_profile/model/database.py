@@ -1,4 +1,4 @@
-"""The SQLite file under a profile, read only."""
+"""Read-only access to the SQLite file of a profile."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Taken = TypeVar("Taken")
 
 
 class Database:
-    """An open file. Every reading error becomes a ProfileError that names the file."""
+    """An open file. Errors of SQLite become ProfileErrors that name the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
 
     def read(self, query: str, take: Callable[[Iterable[tuple]], Taken] = list) -> Taken:
-        """What `take` makes of the rows of a query."""
+        """Run a query and return its rows, converted by `take`."""
         try:
             return take(self._connection.execute(query))
         except sqlite3.DatabaseError as error:
@@ -30,7 +30,7 @@ class Database:
             ) from None
 
     def value(self, query: str) -> object:
-        """The first column of a query's first row."""
+        """Return the first column of a query's first row."""
         return self.read(query)[0][0]
 
     def close(self) -> None:

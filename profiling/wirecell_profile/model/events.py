@@ -1,6 +1,6 @@
-"""What happened, as columns: NVTX ranges, API calls, device operations. Times are ns from the start of the session.
+"""Events as columns: NVTX ranges, API calls, device operations. Times are in ns from the start of the session.
 
-Every set is a dataclass of equally long arrays; `take(rows)` keeps some rows (indices or a mask) of all of them.
+Each set of events is a dataclass of arrays of equal length; `take(rows)` selects rows (indices or a mask) of all of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
 class Columns:
-    """Common to the sets below."""
+    """Base of the sets of events."""
 
     def __len__(self) -> int:
         return len(self.start)
@@ -41,7 +41,7 @@ class Columns:
         return self.end - self.start
 
     def take(self, rows: np.ndarray) -> Self:
-        """Some of the rows."""
+        """Return some of the rows."""
         parts = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -50,7 +50,7 @@ class Columns:
 
     @classmethod
     def empty(cls) -> Self:
-        """No rows."""
+        """Return a set without rows."""
         nothing = {
             field.name: Labels(np.empty(0, np.int64), []) if field.type == "Labels" else np.empty(0, np.int64)
             for field in fields(cls)
@@ -63,15 +63,15 @@ class Ranges(Columns):
     """NVTX ranges (or marks)."""
 
     start: np.ndarray
-    end: np.ndarray  # of a range that was never closed: the last NVTX time of the file
+    end: np.ndarray  # for a range that was never closed: the last NVTX time of the file
     is_open: np.ndarray  # 1: never closed
     thread: np.ndarray  # globalTid of the start
     end_thread: np.ndarray  # globalTid of the end
     style: np.ndarray  # PUSH_POP or START_END
-    row: np.ndarray  # row in NVTX_EVENTS, what nsys calls RangeId
+    row: np.ndarray  # row in NVTX_EVENTS, RangeId in nsys
     payload: (
         np.ndarray
-    )  # integer payload, NULL without one; wire-cell's node ranges carry the number of the event
+    )  # integer payload, NULL without one; in wire-cell's node ranges the index of the event
     category_id: np.ndarray  # NULL without one
     color: np.ndarray  # ARGB, NULL without one
     text: Labels  # the message
@@ -105,9 +105,7 @@ class Operations(Columns):
 
     start: np.ndarray
     end: np.ndarray
-    kind: (
-        np.ndarray
-    )  # KERNEL, MEMCPY, MEMSET or GRAPH (a whole launch of a graph, recorded at that granularity)
+    kind: np.ndarray  # KERNEL, MEMCPY, MEMSET, or GRAPH for a graph launch recorded as a whole
     row: np.ndarray  # index into the table of this kind, ACTIVITIES[kind]
     device: np.ndarray
     context: np.ndarray
@@ -124,12 +122,12 @@ class Operations(Columns):
 
 
 def strip_version(name: str) -> str:
-    """Without the four-digit version suffix: cudaLaunchKernel_v7000 -> cudaLaunchKernel. nsys leaves longer ones (_v10000)."""
+    """Remove a four-digit version suffix: cudaLaunchKernel_v7000 -> cudaLaunchKernel. Like nsys, keep longer ones (_v10000)."""
     return re.sub(r"_v\d{4}$", "", name)
 
 
 def read_ranges(profile: TableSource) -> Ranges:
-    """Ranges of NVTX_EVENTS: push/pop and start/end, the imported kinds with them."""
+    """Read the push/pop and start/end ranges of NVTX_EVENTS, including imported ones."""
     kinds = profile.event_types
     styles = {
         kinds["NvtxPushPopRange"]: PUSH_POP,
@@ -141,7 +139,7 @@ def read_ranges(profile: TableSource) -> Ranges:
 
 
 def read_marks(profile: TableSource) -> Ranges:
-    """Marks of NVTX_EVENTS."""
+    """Read the marks of NVTX_EVENTS."""
     marks = _read_nvtx(profile, {profile.event_types["NvtxMark"]: PUSH_POP})
     marks.end = marks.start.copy()
     marks.is_open = np.zeros(len(marks), np.int64)
@@ -149,7 +147,7 @@ def read_marks(profile: TableSource) -> Ranges:
 
 
 def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
-    """Rows of NVTX_EVENTS of the given event types, each with its style."""
+    """Read the rows of NVTX_EVENTS of these event types, each with its style."""
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
     table.load(
@@ -198,7 +196,7 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
 
 
 def _message(table: Table) -> Labels:
-    """The message: `text`, or for a registered string StringIds[textId]."""
+    """Return the messages: `text`, or StringIds[textId] for registered strings."""
     plain, registered = table.texts("text"), table.strings("textId")
     codes = np.where(
         plain.codes >= 0,
@@ -209,7 +207,7 @@ def _message(table: Table) -> Labels:
 
 
 def _payload(table: Table) -> np.ndarray:
-    """The integer payload from the column of its type."""
+    """Return the integer payloads from the columns of their types."""
     payload = np.full(len(table), NULL, dtype=np.int64)
     for column in PAYLOADS:
         if table.has(column):
@@ -218,29 +216,29 @@ def _payload(table: Table) -> np.ndarray:
 
 
 def _domains(table: Table, event_type: np.ndarray, create: int, text: Labels) -> Labels:
-    """Names of the domains. A domain's number is only known within its process."""
+    """Return the names of the domains. Ids of domains are unique only within a process."""
     return _named(_domain_keys(table), np.flatnonzero(event_type == create), text)
 
 
 def _categories(table: Table, event_type: np.ndarray, category: int, text: Labels) -> Labels:
-    """Names of the categories. A category's number is only known within its process and domain."""
+    """Return the names of the categories. Ids of categories are unique only within a process and domain."""
     keys = _pair(_domain_keys(table), table.integers("category", null=-1))
     named = _named(keys, np.flatnonzero(event_type == category), text)
     return Labels(np.where(table.integers("category") == NULL, -1, named.codes), named.names)
 
 
 def _domain_keys(table: Table) -> np.ndarray:
-    """One number per process and domain."""
+    """Return one integer per process and domain."""
     return _pair(process_of(table.integers("globalTid")), table.integers("domainId", null=0))
 
 
 def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """One number per different pair."""
+    """Return one integer per distinct pair."""
     return join_keys((first, second))[0]
 
 
 def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """One number per different tuple of columns, the same number in all sets: keys for `lookup` and grouping."""
+    """Return one integer per distinct tuple of columns, equal across all sets: keys for `lookup` and grouping."""
     lengths = np.cumsum([len(columns[0]) for columns in sets])[:-1]
     key = np.zeros(sum(len(columns[0]) for columns in sets), dtype=np.int64)
     for parts in zip(*sets):
@@ -250,7 +248,7 @@ def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
 
 
 def _named(keys: np.ndarray, definitions: np.ndarray, text: Labels) -> Labels:
-    """The text of the defining row with the same key."""
+    """Return the texts of the defining rows with the same keys."""
     found = lookup(keys[definitions], keys)
     codes = np.where(found >= 0, text.codes[definitions[found]] if len(definitions) else -1, -1)
     return Labels(codes, text.names)
@@ -267,12 +265,12 @@ def _qualified(domain: Labels, text: Labels) -> Labels:
 
 
 def read_calls(profile: TableSource) -> Calls:
-    """CUDA API calls: runtime and driver, which share one table."""
+    """Read the CUDA API calls, of runtime and driver."""
     return _read_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
 
 
 def read_system_calls(profile: TableSource) -> Calls:
-    """Calls of the operating system's runtime. Rows of other event classes (start and stop of tracing) are left out."""
+    """Read the calls of the operating system's runtime, without rows of other event classes (start and stop of tracing)."""
     calls = _read_calls(profile, "OSRT_API")
     calls = calls.take(np.isin(calls.event_class, (27, NULL)))
     if not len(calls):
@@ -281,7 +279,7 @@ def read_system_calls(profile: TableSource) -> Calls:
 
 
 def read_library_calls(profile: TableSource, table: str) -> Calls:
-    """Calls of a library that nsys traces in a table of its own, such as CUBLAS_EVENTS."""
+    """Read the calls of a library that nsys traces in a separate table, such as CUBLAS_EVENTS."""
     return _read_calls(profile, table)
 
 
@@ -303,7 +301,7 @@ def _read_calls(profile: TableSource, name: str) -> Calls:
 
 
 def read_operations(profile: TableSource) -> Operations:
-    """All device operations of the file."""
+    """Read all device operations of the file."""
     profile.require(*ACTIVITIES.values())
     parts = [_read_activity(profile, kind) for kind, name in ACTIVITIES.items() if profile.has(name)]
     joined = {}
@@ -314,7 +312,7 @@ def read_operations(profile: TableSource) -> Operations:
 
 
 def join_labels(sets: list[Labels]) -> Labels:
-    """The labels one after the other."""
+    """Concatenate labels."""
     names, codes = [], []
     for labels in sets:
         codes.append(np.where(labels.codes >= 0, labels.codes + len(names), -1))
@@ -349,7 +347,7 @@ def _read_activity(profile: TableSource, kind: int) -> Operations:
 
 
 def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:
-    """Names as nsys prints them."""
+    """Return the names as nsys prints them."""
     if kind == MEMCPY:
         kinds = table.integers("copyKind").tolist()
         return label(f"[CUDA memcpy {profile.copy_kinds.get(number, f'kind {number}')}]" for number in kinds)
@@ -358,8 +356,8 @@ def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:
     return label(f"[CUDA graph {number}]" for number in table.integers("graphId").tolist())
 
 
-# What `Profile.or_nothing` gives where the file has none.
-NOTHING = {
+# Results of Profile.or_empty() for events that the file lacks.
+EMPTY = {
     "ranges": Ranges.empty,
     "marks": Ranges.empty,
     "calls": Calls.empty,

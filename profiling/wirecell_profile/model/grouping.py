@@ -1,4 +1,4 @@
-"""Sums per group, the numbers of every *_sum report."""
+"""Statistics per group for the *_sum reports."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 @dataclass
 class Groups:
-    """Rows put together by equal keys."""
+    """Groups of rows with equal keys."""
 
     of_row: np.ndarray  # group of each row
-    first: np.ndarray  # per group its first row
+    first: np.ndarray  # first row of each group
 
     def __len__(self) -> int:
         return len(self.first)
 
 
 def group(*keys: np.ndarray) -> Groups:
-    """Groups of rows that agree in all these integer columns, numbered in order of first appearance."""
+    """Group the rows that agree in all these integer columns. Groups are in order of first appearance."""
     count = len(keys[0])
     of_row = np.zeros(count, dtype=np.int64)
     for key in keys:
@@ -34,7 +34,7 @@ def group(*keys: np.ndarray) -> Groups:
 
 @dataclass
 class Summary:
-    """Per group. Integers are exact; a group without values has count 0 and deviation 0, and None elsewhere in `cells`."""
+    """Statistics per group. Integers are exact. A group without values has count 0, deviation 0, and otherwise None in `cells`."""
 
     total: np.ndarray
     count: np.ndarray
@@ -42,10 +42,10 @@ class Summary:
     median: np.ndarray
     minimum: np.ndarray
     maximum: np.ndarray
-    deviation: np.ndarray  # of the sample (n - 1); 0 for one value or none, as nsys says
+    deviation: np.ndarray  # of the sample (n - 1); 0 for one value or none, as in nsys
 
     def cells(self, i: int) -> tuple:
-        """mean, median, minimum, maximum, deviation of a group."""
+        """Return mean, median, minimum, maximum and deviation of a group."""
         if not self.count[i]:
             return (None,) * 4 + (0.0,)
         return (
@@ -58,7 +58,7 @@ class Summary:
 
 
 def summarise(values: np.ndarray, of_row: np.ndarray, groups: int) -> Summary:
-    """Statistics of integer values per group (numbers 0..groups-1)."""
+    """Return statistics of integer values per group 0..groups-1."""
     order = np.lexsort((values, of_row))
     ordered, owner = values[order], of_row[order]
     count = np.bincount(owner, minlength=groups)
@@ -80,10 +80,10 @@ def summarise(values: np.ndarray, of_row: np.ndarray, groups: int) -> Summary:
 
 
 def by_total(summary: Summary) -> list[int]:
-    """Groups with the largest total first; equal ones in their order."""
+    """Return the groups, the largest total first, equal ones in their order."""
     return np.argsort(-summary.total, kind="stable").tolist()
 
 
 def percent(part: int, whole: int) -> float:
-    """Share in percent, 0 of nothing."""
+    """Return the share in percent; 0 if the whole is 0."""
     return 100 * part / whole if whole else 0.0

@@ -1,4 +1,4 @@
-"""Thread and process identities as nsys serialises them: hardware (8 bits), VM (8), process (24), thread (24)."""
+"""Thread and process ids as nsys serialises them: hardware (8 bits), VM (8), process (24), thread (24)."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ MASK = (1 << THREAD_BITS) - 1
 
 
 def process_of(global_id):
-    """The process part, with hardware and VM bits, of a globalTid or globalPid (integer or array)."""
+    """Return the process part, with hardware and VM bits, of a globalTid or globalPid (integer or array)."""
     return global_id >> THREAD_BITS
 
 
 def pid_of(global_id):
-    """The operating system's process number."""
+    """Return the operating system's process id."""
     return (global_id >> THREAD_BITS) & MASK
 
 
 def tid_of(global_id):
-    """The operating system's thread number."""
+    """Return the operating system's thread id."""
     return global_id & MASK
 
 
 def global_tid(pid: int, tid: int, vm: int = 0) -> int:
-    """The serialised identity of a thread; with tid 0 of a process. ValueError when a part is out of its range."""
+    """Return the serialised id of a thread, or of a process for tid 0. Raise ValueError if a part is out of range."""
     if not (0 <= pid <= MASK and 0 <= tid <= MASK and 0 <= vm <= 0xFF):
         raise ValueError(f"pid {pid}, tid {tid} or vm {vm} does not fit its bits")
     return (vm << 48) | (pid << THREAD_BITS) | tid
 
 
 def lookup(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """For each wanted value the index of the first equal key, -1 where there is none. Both are integer arrays."""
+    """Return for each wanted value the index of the first equal key, -1 for none. Both are integer arrays."""
     if len(keys) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
     order = np.argsort(keys, kind="stable")

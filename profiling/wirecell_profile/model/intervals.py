@@ -1,4 +1,4 @@
-"""Unions, gaps and overlaps of intervals of time, in exact integers."""
+"""Unions, gaps and overlaps of time intervals, in exact integers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 
 
 def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
-    """For each owner 0..owners-1 the length of the union of its intervals, 0 without any.
+    """Return for each owner 0..owners-1 the length of the union of its intervals.
 
-    The intervals of one owner after the other are moved onto one axis where owners do not touch; one running maximum
-    then does for all of them.
+    The intervals are shifted onto one axis on which owners do not touch, so that one running maximum serves all owners.
     """
     result = np.zeros(owners, dtype=np.int64)
     if not len(start):
@@ -33,14 +32,14 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
 def clip(
     start: np.ndarray, end: np.ndarray, first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows, starts, ends) of what lies in [first, last]; what has no part of it is left out."""
+    """Return (rows, starts, ends) of the intervals cut to [first, last], without those outside of it."""
     rows = np.flatnonzero((end > first) & (start < last))
     return rows, np.maximum(start[rows], first), np.minimum(end[rows], last)
 
 
 @dataclass
 class Gaps:
-    """Times between intervals that no interval covers, in order. `before` and `after` are the intervals around each."""
+    """Gaps between intervals, in order. `before` and `after` are the intervals around each gap."""
 
     start: np.ndarray
     end: np.ndarray
@@ -54,7 +53,7 @@ class Gaps:
 
 
 def gaps(start: np.ndarray, end: np.ndarray) -> Gaps:
-    """The gaps between intervals. `before`: the interval that ends last ahead of the gap."""
+    """Return the gaps between intervals. `before` is the interval that ends last ahead of the gap."""
     if not len(start):
         return Gaps(*(np.empty(0, np.int64) for _ in range(4)))
     order = np.argsort(start, kind="stable")
@@ -67,7 +66,7 @@ def gaps(start: np.ndarray, end: np.ndarray) -> Gaps:
 
 
 def time_at_once(start: np.ndarray, end: np.ndarray, depth: int) -> int:
-    """Length of the time in which at least `depth` of the intervals run. One that ends as another starts does not meet it."""
+    """Return the time in which at least `depth` intervals run at once. An interval that ends as another starts does not meet it."""
     times = np.concatenate([start, end])
     change = np.concatenate([np.ones(len(start), np.int64), np.full(len(end), -1)])
     order = np.argsort(times, kind="stable")

@@ -1,8 +1,8 @@
-"""Which ranges lie in which, thread by thread: one sweep over sorted starts, no quadratic joins.
+"""Nesting of ranges per thread, found by one sweep over sorted starts instead of quadratic joins.
 
-A range lies in another when both are on one thread and its start and end are within the other's, ends included. Push/pop
-ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a list of the
-ranges still open rather than a stack.
+A range lies in another if both are on one thread and its start and end are within the other's, ends included. Push/pop
+ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a list of open ranges
+instead of a stack.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SHORT = 8  # a list of open ranges up to this length is not worth cleaning
+SHORT = 8  # lists of open ranges up to this length are not cleaned
 
 
 @dataclass
 class Nesting:
-    """Of N ranges and of the M intervals (calls) that were asked about; indices are -1 for none."""
+    """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
     parent: np.ndarray  # (N) the innermost range that the range lies in
     level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
-    children: np.ndarray  # (N) how many ranges have it as their parent
+    children: np.ndarray  # (N) count of ranges with this parent
     exclusive: np.ndarray  # (N) duration minus the union of its children, ns
     innermost: np.ndarray  # (M) the innermost range around the interval
-    pair_range: np.ndarray  # all pairs (range, interval) where the interval lies in the range: the ranges
+    pair_range: np.ndarray  # ranges of all pairs (range, interval in it)
     pair_interval: (
         np.ndarray
-    )  # and the intervals; ordered by interval's thread and start, outermost range first
+    )  # their intervals; pairs are ordered by the interval's thread and start, outermost range first
 
 
 def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
-    """Nest `ranges`, arrays (start, end, thread), and find the ranges around each of `intervals`, of the same form.
+    """Nest `ranges` (arrays start, end, thread), and find the ranges around each of `intervals` (the same arrays).
 
-    Of ranges with equal start and end the earlier row is the outer one.
+    If two ranges have equal start and end, the earlier row is the outer one.
     """
     start, end, thread = ranges
     count = len(start)
@@ -49,7 +49,7 @@ def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
 
 
 def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
-    """Ranges (0..N-1) and intervals (N..) by thread, start, longest first, ranges before intervals, row."""
+    """Sort ranges (0..N-1) and intervals (N..) by thread, start, longest first, ranges before intervals, row."""
     start, end, thread = (np.concatenate(parts) for parts in zip(ranges, intervals))
     is_interval = np.arange(len(start)) >= len(ranges[0])
     return np.lexsort((is_interval, -end, start, thread)).tolist()
@@ -58,12 +58,12 @@ def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
 def _sweep(
     events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]
 ):
-    """The loop of `nest` over plain lists, which Python reads faster than arrays: its columns in order."""
+    """Run the loop of `nest` over lists, which Python reads faster than arrays. Return the columns of Nesting in order."""
     asked_start, asked_end, asked_thread = asked
     parent, level, covered = [-1] * count, [0] * count, [0] * count
     covered_until = list(start)
     innermost, pair_range, pair_interval = [-1] * len(asked_start), [], []
-    active: list[int] = []  # ranges of this thread in order of start; some may have ended already
+    active: list[int] = []  # ranges of this thread in order of start; may include ended ones
     current, limit = None, SHORT
     for event in events:
         is_range = event < count
@@ -75,9 +75,7 @@ def _sweep(
             current, active, limit = owner, [], SHORT
         while active and end[active[-1]] < begin:
             active.pop()
-        if (
-            len(active) > limit
-        ):  # ended ranges below a long one: drop them before the list grows without bound
+        if len(active) > limit:  # drop ended ranges below a long one, so that the list stays short
             active = [other for other in active if end[other] >= begin]
             limit = max(SHORT, 2 * len(active))
         if is_range:

@@ -1,6 +1,6 @@
-"""Node calls: what the executor ran, from wire-cell's recorder or, in an nsys export, from the ranges in domain `spng`.
+"""Calls of nodes, from wire-cell's recorder, or in an nsys export from the ranges in domain `spng`.
 
-Both give the same columns; what the ranges cannot tell is NULL.
+Both give the same columns. Columns that ranges do not contain are NULL.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .table import NULL, Labels, TableSource
 NODE_DOMAIN = "spng"
 NODE_NAME = re.compile(
     r"[^:\s]+(:[^:\s].*)?"
-)  # Type:instance or, without an instance, Type; a sub-step is Type::step
-NOT_MEASURED = -1  # in the recorder's measured columns
+)  # Type:instance, or Type without an instance; Type::step is a step inside
+NOT_MEASURED = -1  # value in the recorder's measured columns
 
 
 @dataclass
 class NodeCalls(Columns):
-    """One row per call of a node. Measured columns are NULL where nothing was measured."""
+    """One row per call of a node. Measured columns are NULL if not measured."""
 
     start: np.ndarray
     end: np.ndarray
     thread: np.ndarray  # globalTid
-    id: np.ndarray  # number of the call; without a recorder the row of its range
-    event: np.ndarray  # number of the event, NULL without one
+    id: np.ndarray  # id of the call; without the recorder the row of its range
+    event: np.ndarray  # index of the event, NULL without one
     sequence: np.ndarray
     ok: np.ndarray  # 0: the call failed
     bytes_in: np.ndarray
@@ -58,7 +58,7 @@ class NodeSource(TableSource, Protocol):
 
 
 def read_node_calls(profile: NodeSource) -> NodeCalls:
-    """The node calls, in order of the file. MissingData when there are none in either form."""
+    """Read the node calls in the file's order. Raise MissingData if there are none in either form."""
     if profile.has("SPNG_CALL"):
         return _recorded(profile)
     try:
@@ -70,13 +70,13 @@ def read_node_calls(profile: NodeSource) -> NodeCalls:
         & ranges.text.matching(NODE_NAME.fullmatch)
         & (
             ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL)
-        )  # a bare word may be anything
+        )  # a word without instance may be any range
     )
     if not len(rows):
         raise MissingData(
             f"{profile.path.name} does not contain node calls",
             seen=f"no range Type:instance in the NVTX domain {NODE_DOMAIN}",
-            hint="record a build that was configured --with-nvtx",
+            hint="record with a build configured --with-nvtx",
         )
     ranges = ranges.take(rows)
     unknown = np.full(len(rows), NULL, dtype=np.int64)
@@ -108,7 +108,7 @@ MEASURED = {
 
 
 def _recorded(profile: TableSource) -> NodeCalls:
-    """From SPNG_CALL and SPNG_NODE."""
+    """Read SPNG_CALL and SPNG_NODE."""
     table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
     found = lookup(nodes.integers("id"), table.integers("node"))
     types, instances = nodes.texts("type").texts(), nodes.texts("name").texts()
@@ -139,7 +139,7 @@ def type_of(node: str) -> str:
 
 @dataclass
 class Spans(Columns):
-    """Intervals of threads."""
+    """Intervals on threads."""
 
     start: np.ndarray
     end: np.ndarray
@@ -147,7 +147,7 @@ class Spans(Columns):
 
 
 class NodeProjection:
-    """Which node call every range, API call and device operation belongs to."""
+    """Assignment of ranges, API calls and device operations to node calls."""
 
     def __init__(self, profile: TableSource, calls: NodeCalls, projection: Projection) -> None:
         self.calls = calls
@@ -156,7 +156,7 @@ class NodeProjection:
 
     @cached_property
     def own_range(self) -> np.ndarray:
-        """For each node call its own NVTX range, -1 for none. wire-cell opens the range just before the call's clock starts."""
+        """The NVTX range of each node call, -1 for none. wire-cell opens the range just before it starts the call's clock."""
         calls, ranges = self.calls, self.projection.ranges
         rows = np.flatnonzero(ranges.on_one_thread & ranges.text.matching(set(calls.node.names).__contains__))
         around = ranges.take(rows)
@@ -172,7 +172,7 @@ class NodeProjection:
 
     @cached_property
     def spans(self) -> Spans:
-        """When each node call was: with its own range where there is one."""
+        """Start and end of each node call: those of its own range if there is one."""
         calls, ranges, own = self.calls, self.projection.ranges, self.own_range
         if not len(ranges):
             return Spans(calls.start, calls.end, calls.thread)
@@ -183,8 +183,10 @@ class NodeProjection:
 
     @cached_property
     def call_of_operation(self) -> np.ndarray:
-        """For each device operation the index of its node call, -1 for none: by external correlation where it was recorded,
-        else by the innermost node call around the launching API call."""
+        """The node call of each device operation, -1 for none.
+
+        It is found by external correlation if recorded, else as the innermost node call around the launching API call.
+        """
         launching = self.projection.call_of_operation
         by_time = np.where(
             launching >= 0, self.call_of_api_call[launching] if len(self.call_of_api_call) else -1, -1
@@ -193,7 +195,7 @@ class NodeProjection:
         return np.where(noted >= 0, noted, by_time)
 
     def _noted(self, operations: Operations) -> np.ndarray:
-        """External correlation, SPNG_CALL_CORRELATION; nodes of CUDA graphs through the call that captured them."""
+        """Find node calls by SPNG_CALL_CORRELATION, and for nodes of CUDA graphs by the call that captured them."""
         result = np.full(len(operations), -1, dtype=np.int64)
         if self._profile.has("SPNG_CALL_CORRELATION"):
             table = self._profile.table("SPNG_CALL_CORRELATION")
@@ -211,13 +213,13 @@ class NodeProjection:
         return result
 
     def _captured(self, operations: Operations) -> np.ndarray:
-        """The node call in which a graph's node was captured."""
+        """Find the node call that captured each graph node."""
         table = self._profile.table("CUDA_GRAPH_NODE_EVENTS")
         node, original = table.integers("graphNodeId"), table.integers("originalGraphNodeId")
         call = lookup(self.calls.id, table.integers("spngCall"))
         for _ in range(
             len(table)
-        ):  # an instantiated graph's node refers to the node it was made from, maybe more than once
+        ):  # a node of an instantiated graph refers to its original, possibly over several steps
             source = lookup(node, original)
             better = np.where((call < 0) & (source >= 0), call[source], call)
             if np.array_equal(better, call):
@@ -228,12 +230,12 @@ class NodeProjection:
 
     @cached_property
     def call_of_api_call(self) -> np.ndarray:
-        """For each API call the innermost node call around it on its thread, -1 for none."""
+        """The innermost node call around each API call on its thread, -1 for none."""
         return self._innermost(self.projection.calls)
 
     @cached_property
     def call_of_range(self) -> np.ndarray:
-        """For each range the innermost node call around it on its thread, -1 for none; its own range belongs to a call."""
+        """The innermost node call around each range on its thread, -1 for none. A call's own range belongs to the call."""
         inside = self._innermost(self.projection.ranges)
         return np.where(self.projection.ranges.on_one_thread, inside, -1)
 

@@ -1,7 +1,7 @@
-"""A profile file: of wire-cell's recorder, or exported by Nsight Systems (`nsys export --type sqlite`).
+"""A profile file of wire-cell's recorder, or exported by Nsight Systems (`nsys export --type sqlite`).
 
-nsys makes tables only when they get a row, renames them and moves columns between versions (schemas 3.0 to 3.28 were
-met; shared/docs/profiling.md 2). So everything here asks what the file has, and what it lacks is said to be missing.
+nsys writes only tables that have rows, and renames tables and moves columns between versions (schemas 3.0 to 3.28 are
+supported). All readers check the content of the file, and report missing data as missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .table import Table
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
-# What the enumerations mean when a file has no table of them (the recorders of 2022 and before wrote none).
+# Values of the enumerations for files without tables of them (nsys until 2022).
 EVENT_TYPES = {
     "NvtxCategory": 33,
     "NvtxMark": 34,
@@ -56,11 +56,15 @@ MEMORY_KINDS = {
     6: "Managed Static",
     7: "Unknown",
 }
-SYNC_TYPES = {0: "Unknown", 1: "Event sync", 2: "Stream wait sync", 3: "Stream sync", 4: "Context sync"}
 
-OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}  # tell a profile too
+OTHER_TABLES = {
+    "StringIds",
+    "META_DATA_EXPORT",
+    "EXPORT_META_DATA",
+    "SPNG_RUN",
+}  # these also identify a profile
 
-# table or view -> what it holds, for the message that it is missing
+# table or view -> its content, for messages about missing data
 CONTENTS = {
     "NVTX_EVENTS": "NVTX ranges",
     "CUPTI_ACTIVITY_KIND_RUNTIME": "CUDA API calls",
@@ -78,7 +82,7 @@ CONTENTS = {
 
 
 class Profile:
-    """Tables of one file, read when asked for and kept. Not to be shared between threads."""
+    """Tables of one file, read on first use and cached. Not thread-safe."""
 
     def __init__(self, database: Database) -> None:
         self.path = database.path
@@ -89,15 +93,15 @@ class Profile:
         self._read: dict[str, Table] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> "Profile":
-        """Open a file for reading. ProfileError when it cannot be read or is not a profile."""
+    def open(cls, path: str | Path) -> Profile:
+        """Open a file for reading. Raise ProfileError if it cannot be read or is not a profile."""
         path = Path(path)
         try:
             with path.open("rb") as file:
                 magic = file.read(len(SQLITE_MAGIC))
         except OSError as error:
             raise ProfileError(
-                "the profile cannot be read",
+                "cannot read the profile",
                 str(path),
                 error.strerror or str(error),
                 hint="give the path of a recorded file",
@@ -122,10 +126,10 @@ class Profile:
         return profile
 
     def close(self) -> None:
-        """Close the file; tables that were not read yet cannot be any more."""
+        """Close the file. Only tables read before remain usable."""
         self._database.close()
 
-    def __enter__(self) -> "Profile":
+    def __enter__(self) -> Profile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -134,11 +138,11 @@ class Profile:
     # ---- tables
 
     def has(self, name: str) -> bool:
-        """Whether the file has the table with at least one row."""
+        """Return whether the file has the table with at least one row."""
         return name in self.tables and len(self.table(name)) > 0
 
     def table(self, name: str) -> Table:
-        """A table. MissingData when the file has none of this name."""
+        """Return a table. Raise MissingData if the file lacks it."""
         if name not in self.tables:
             raise self.missing(name)
         if name not in self._read:
@@ -146,18 +150,18 @@ class Profile:
         return self._read[name]
 
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
-        """All rows of a table as SQLite gives them, binary values in hexadecimal, and the names of the columns."""
+        """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the columns."""
         rows = self._database.read(f'SELECT * FROM "{name}"')
         spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
         return spelled, self.table(name).columns
 
     def require(self, *names: str) -> None:
-        """MissingData unless at least one of these tables has rows."""
+        """Raise MissingData unless at least one of these tables has rows."""
         if not any(self.has(name) for name in names):
             raise self.missing(*names)
 
     def missing(self, *names: str) -> MissingData:
-        """The error that says which data the file lacks."""
+        """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
         recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
         return MissingData(
@@ -172,20 +176,20 @@ class Profile:
         return self._database.read("SELECT id, value FROM StringIds", dict)
 
     def pairs(self, name: str, key: str = "name", value: str = "value") -> dict[str, str]:
-        """A table of names and values as a dictionary, empty without the table; the last of equal names wins."""
+        """Return a table of names and values as a dictionary, empty without the table. The last of equal names wins."""
         if name not in self.tables:
             return {}
         return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
 
     def enumeration(self, name: str, fallback: dict[int, str]) -> dict[int, str]:
-        """number -> label of an ENUM_ table of the file, completed by what is known of it."""
+        """Return value -> label of an ENUM_ table of the file, completed by the fallback."""
         if name not in self.tables:
             return fallback
         return fallback | self._database.read(f'SELECT id, label FROM "{name}"', dict)
 
     @cached_property
     def event_types(self) -> dict[str, int]:
-        """NVTX event type name -> number in this file."""
+        """Name of an NVTX event type -> its value in this file."""
         if "ENUM_NSYS_EVENT_TYPE" not in self.tables:
             return EVENT_TYPES
         return EVENT_TYPES | self._database.read("SELECT name, id FROM ENUM_NSYS_EVENT_TYPE", dict)
@@ -200,12 +204,7 @@ class Profile:
         """Memory kind -> label, such as Pageable."""
         return self.enumeration("ENUM_CUDA_MEM_KIND", MEMORY_KINDS)
 
-    @cached_property
-    def sync_types(self) -> dict[int, str]:
-        """SYNCHRONIZATION.syncType -> label, such as Stream sync."""
-        return self.enumeration("ENUM_CUPTI_SYNC_TYPE", SYNC_TYPES)
-
-    # ---- what the file says of itself
+    # ---- metadata
 
     @property
     def is_own(self) -> bool:
@@ -214,27 +213,27 @@ class Profile:
 
     @cached_property
     def manifest(self) -> dict[str, str]:
-        """SPNG_RUN: what wire-cell's recorder noted about the run; empty for an nsys export."""
+        """SPNG_RUN: description of the run by wire-cell's recorder; empty for an nsys export."""
         return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
 
     @cached_property
     def export(self) -> dict[str, str]:
-        """What is said about the export: META_DATA_EXPORT, in 2022 and before EXPORT_META_DATA."""
+        """Description of the export: META_DATA_EXPORT, until 2022 EXPORT_META_DATA."""
         return self.pairs("META_DATA_EXPORT") or self.pairs("EXPORT_META_DATA")
 
     @cached_property
     def capture(self) -> dict[str, str]:
-        """What is said about the capture: META_DATA_CAPTURE, before CAPTURE_META_DATA."""
+        """Description of the profiling session: META_DATA_CAPTURE, until 2022 CAPTURE_META_DATA."""
         return self.pairs("META_DATA_CAPTURE") or self.pairs("CAPTURE_META_DATA")
 
     @property
     def schema_version(self) -> str:
-        """Version of the nsys schema, empty when the file does not say."""
+        """Version of the nsys schema, empty if the file lacks it."""
         return self.export.get("EXPORT_SCHEMA_VERSION", "")
 
     @cached_property
     def device_names(self) -> dict[int, str]:
-        """Device number -> name, from TARGET_INFO_GPU (in early 2021 TARGET_INFO_CUDA_GPU)."""
+        """Device id -> name, from TARGET_INFO_GPU (in early 2021 TARGET_INFO_CUDA_GPU)."""
         for name, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
             if self.has(name):
                 table = self.table(name)
@@ -243,7 +242,7 @@ class Profile:
 
     @cached_property
     def thread_names(self) -> dict[int, str]:
-        """globalTid -> name of the thread; the last one where a thread was renamed."""
+        """globalTid -> last name of the thread."""
         if not self.has("ThreadNames"):
             return {}
         table = self.table("ThreadNames")
@@ -265,49 +264,51 @@ class Profile:
         table = self.table("PROCESSES")
         return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.texts("name").texts()))
 
-    # ---- events, each MissingData when the file has none (see events.py for their columns)
+    # ---- events (columns: events.py); each raises MissingData if the file has none
 
     @cached_property
-    def ranges(self) -> "events.Ranges":
+    def ranges(self) -> events.Ranges:
         """NVTX ranges of both styles, in the file's order."""
         return events.read_ranges(self)
 
     @cached_property
-    def marks(self) -> "events.Ranges":
+    def marks(self) -> events.Ranges:
         """NVTX marks, as ranges that end where they start."""
         return events.read_marks(self)
 
     @cached_property
-    def calls(self) -> "events.Calls":
+    def calls(self) -> events.Calls:
         """CUDA API calls, in the file's order."""
         return events.read_calls(self)
 
     @cached_property
-    def operations(self) -> "events.Operations":
+    def operations(self) -> events.Operations:
         """Device operations: kernels, then copies, then sets, then whole graphs; each in the file's order."""
         return events.read_operations(self)
 
     @cached_property
-    def system_calls(self) -> "events.Calls":
+    def system_calls(self) -> events.Calls:
         """Calls of the operating system's runtime (OSRT_API)."""
         return events.read_system_calls(self)
 
     @cached_property
-    def node_calls(self) -> "nodes.NodeCalls":
+    def node_calls(self) -> nodes.NodeCalls:
         """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
         return nodes.read_node_calls(self)
 
-    def or_nothing(self, what: str):
-        """The events of this name (ranges, marks, calls, operations, system_calls), empty where the file has none. For
-        views that show what there is; a report asks for the attribute itself and so says what is missing."""
+    def or_empty(self, what: str):
+        """Return the events of this name (ranges, marks, calls, operations, system_calls), empty if the file has none.
+
+        Reports use the attribute instead, which raises MissingData.
+        """
         try:
             return getattr(self, what)
         except MissingData:
-            return events.NOTHING[what]()
+            return events.EMPTY[what]()
 
     def extent(self) -> tuple[int, int]:
-        """First start and last end of all events but node calls, in ns. MissingData when there is none."""
-        sets = [self.or_nothing(what) for what in events.NOTHING]
+        """Return first start and last end of all events except node calls [ns]. Raise MissingData if there are none."""
+        sets = [self.or_empty(what) for what in events.EMPTY]
         if not any(len(events_) for events_ in sets):
             raise self.missing(
                 "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "OSRT_API"

@@ -1,11 +1,11 @@
 """Host ranges joined with device operations, as nsys projects them.
 
-A device operation belongs to every range that its launching API call lies completely inside of, on the same thread; a
-call that straddles an edge of the range does not count. The operation finds its call by correlation number and process.
+A device operation belongs to every range that completely contains its launching API call, on the same thread; a call
+across an edge of the range does not count. Correlation id and process connect an operation with its call.
 Start/end ranges that end on another thread enclose nothing. A graph launch is one call with many operations.
 
-Where wire-cell's recorder noted external correlation, an operation also knows its node call without any containment,
-even when a helper thread launched it.
+If wire-cell's recorder wrote external correlation, it gives the node call of an operation even if a helper thread
+launched it (nodes.py).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from .table import NULL
 
 
 def launching_calls(operations: Operations, calls: Calls) -> np.ndarray:
-    """For each operation the index of the API call that launched it, -1 for none. Where a runtime call and the driver call
-    inside it carry the same number, it is the outer one."""
+    """Return for each operation the index of its launching API call, -1 for none.
+
+    If a runtime call and the driver call inside it have the same correlation id, return the outer one.
+    """
     outer_first = np.lexsort((-calls.end, calls.start))
     ordered = calls.take(outer_first)
     call_key, operation_key = join_keys(
@@ -37,7 +39,7 @@ def launching_calls(operations: Operations, calls: Calls) -> np.ndarray:
 
 @dataclass
 class Pairs:
-    """Ranges and the operations that belong to them, two equally long index arrays, ordered by range."""
+    """Ranges and the operations that belong to them: two index arrays, ordered by range."""
 
     range: np.ndarray
     operation: np.ndarray
@@ -45,24 +47,24 @@ class Pairs:
 
 @dataclass
 class Projected:
-    """What the ranges with device operations look like on the device; one row each, in the order of `range`."""
+    """Ranges with device operations as seen on the device; one row each, in the order of `range`."""
 
     range: np.ndarray  # index of the range
     start: np.ndarray  # first start of its operations, ns
     end: np.ndarray  # last end of its operations, ns
-    launches: np.ndarray  # different launching calls: nsys's NumGPUOps, a graph launch counts once
+    launches: np.ndarray  # distinct launching calls (NumGPUOps in nsys); a graph launch counts once
     operations: np.ndarray  # device operations
 
 
 class EventSource(Protocol):
     """The part of a Profile that a projection reads."""
 
-    def or_nothing(self, what: str) -> Columns:
-        """The events of this name, empty if the file has none."""
+    def or_empty(self, what: str) -> Columns:
+        """Return the events of this name, empty if the file has none."""
 
 
 class Projection:
-    """The join of a profile's ranges, calls and operations. A part that the file lacks is empty."""
+    """Join of a profile's ranges, calls and operations. Parts that the file lacks are empty."""
 
     def __init__(self, ranges: Ranges, calls: Calls, operations: Operations) -> None:
         self.ranges = ranges
@@ -70,18 +72,18 @@ class Projection:
         self.operations = operations
 
     @classmethod
-    def of(cls, profile: EventSource) -> "Projection":
-        """Of a whole profile."""
-        return cls(*(profile.or_nothing(what) for what in ("ranges", "calls", "operations")))
+    def of(cls, profile: EventSource) -> Projection:
+        """Make the projection of a whole profile."""
+        return cls(*(profile.or_empty(what) for what in ("ranges", "calls", "operations")))
 
     @cached_property
     def call_of_operation(self) -> np.ndarray:
-        """For each operation the index of its launching call, -1 for none."""
+        """The launching call of each operation, -1 for none."""
         return launching_calls(self.operations, self.calls)
 
     @cached_property
     def enclosing(self) -> np.ndarray:
-        """Indices of the ranges that can enclose something: those on one thread."""
+        """Indices of the ranges that can enclose events: those on one thread."""
         return np.flatnonzero(self.ranges.on_one_thread)
 
     @cached_property
@@ -90,20 +92,20 @@ class Projection:
         return nest((ranges.start, ranges.end, ranges.thread), (calls.start, calls.end, calls.thread))
 
     def _spread(self, values: np.ndarray, other: int) -> np.ndarray:
-        """Values of the enclosing ranges as values of all ranges."""
+        """Expand values of the enclosing ranges to all ranges."""
         spread = np.full(len(self.ranges), other, dtype=np.int64)
         spread[self.enclosing] = values
         return spread
 
     def _rows(self, local: np.ndarray) -> np.ndarray:
-        """Indices among the enclosing ranges as indices among all, -1 stays."""
+        """Convert indices among the enclosing ranges to indices among all; -1 stays."""
         if not len(self.enclosing):
             return local
         return np.where(local >= 0, self.enclosing[local], -1)
 
     @cached_property
     def parent(self) -> np.ndarray:
-        """For each range the innermost range that it lies in, of any style and domain; -1 for none."""
+        """The innermost range around each range, of any style and domain; -1 for none."""
         return self._spread(self._rows(self._nesting.parent), -1)
 
     @cached_property
@@ -113,19 +115,19 @@ class Projection:
 
     @cached_property
     def children(self) -> np.ndarray:
-        """How many ranges each range is the parent of."""
+        """Count of the direct children of each range."""
         return self._spread(self._nesting.children, 0)
 
     @cached_property
     def exclusive(self) -> np.ndarray:
-        """Duration of each range minus the union of its children, ns; its duration for a range that encloses nothing."""
+        """Duration of each range without the union of its children [ns]."""
         exclusive = self.ranges.duration.copy()
         exclusive[self.enclosing] = self._nesting.exclusive
         return exclusive
 
     @cached_property
     def range_of_call(self) -> np.ndarray:
-        """For each call the innermost range around it, -1 for none."""
+        """The innermost range around each call, -1 for none."""
         return self._rows(self._nesting.innermost)
 
     @cached_property
@@ -135,7 +137,7 @@ class Projection:
 
     @cached_property
     def range_of_operation(self) -> np.ndarray:
-        """For each operation the innermost range around its launching call, -1 for none."""
+        """The innermost range around the launching call of each operation, -1 for none."""
         call = self.call_of_operation
         return np.where(call >= 0, self.range_of_call[call] if len(self.calls) else -1, -1)
 
@@ -155,8 +157,10 @@ class Projection:
         return Pairs(ranges[order], operation[order])
 
     def project(self, operations: np.ndarray | None = None) -> Projected:
-        """Each range with operations as seen on the device. `operations`: mask of those to count (default all but whole
-        graphs, as nsys does: kernels, copies and sets)."""
+        """Return each range with operations as seen on the device.
+
+        `operations`: mask of those to count; default as in nsys: kernels, copies and sets, but no whole graphs.
+        """
         counted = operations if operations is not None else self.is_counted
         keep = counted[self.pairs.operation]
         of_range, operation = self.pairs.range[keep], self.pairs.operation[keep]
@@ -174,7 +178,7 @@ class Projection:
 
     @property
     def is_counted(self) -> np.ndarray:
-        """Mask of the operations that nsys projects: kernels, copies and sets, not graphs that were recorded as a whole."""
+        """Mask of the operations that nsys projects: kernels, copies and sets, but no graphs recorded as a whole."""
         return self.operations.kind != GRAPH
 
     @property
@@ -184,7 +188,7 @@ class Projection:
 
 
 def union_length(start: np.ndarray, end: np.ndarray) -> int:
-    """Length of the union of intervals, ns: time in which at least one of them ran."""
+    """Return the length of the union of intervals [ns]."""
     if not len(start):
         return 0
     order = np.argsort(start, kind="stable")

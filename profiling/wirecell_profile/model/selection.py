@@ -1,8 +1,8 @@
 """Parts of a profile: --range, --node, --event and --time.
 
---time A-B keeps what starts in [A, B): windows side by side share nothing and lose nothing. The other filters work on the
-host: kept are ranges and calls that lie completely within a chosen range or node call on the same thread, and the device
-operations launched from there. Several filters keep what passes all of them.
+--time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The other filters
+keep ranges and calls that lie completely within a selected range or node call on the same thread, and the device
+operations launched there. Events must pass all given filters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from .events import Columns, Ranges
 from .identity import lookup
 from .nesting import nest
@@ -30,34 +30,34 @@ TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|)")
 
 @dataclass(frozen=True)
 class Selection:
-    """What was asked for; empty parts choose everything. Names may hold the wildcards * and ?."""
+    """The filters; empty ones select everything. Names can have the wildcards * and ?."""
 
     ranges: tuple[str, ...] = ()  # domain:text or text
     nodes: tuple[str, ...] = ()  # Type:instance, Type or instance
-    events: tuple[int, int] | None = None  # first and last event number
+    events: tuple[int, int] | None = None  # first and last event
     time: tuple[int | None, int | None] = (None, None)  # ns
 
     @property
     def chooses_nodes(self) -> bool:
-        """Whether node calls must be known."""
+        """Whether a filter needs node calls."""
         return bool(self.nodes) or self.events is not None
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing was asked for."""
+        """Whether there is no filter."""
         return not self.ranges and not self.chooses_nodes and self.time == (None, None)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The four options, the same for every command that looks at one profile."""
-    parts = parser.add_argument_group("what part of the profile to look at")
+    """Add the four options, the same for every command that reads one profile."""
+    parts = parser.add_argument_group("part of the profile")
     parts.add_argument(
         "--range",
         action="append",
         default=[],
         metavar="NAME",
         dest="ranges",
-        help="what runs within ranges of this name (text or domain:text; * and ? match)",
+        help="events within ranges of this name (text or domain:text; wildcards * and ?)",
     )
     parts.add_argument(
         "--node",
@@ -65,20 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         dest="nodes",
-        help="what runs within calls of this node (Type:instance, Type or instance; * and ? match)",
+        help="events within calls of this node (Type:instance, Type or instance; wildcards * and ?)",
     )
     parts.add_argument(
-        "--event", metavar="N[-M]", help="what runs within node calls for event N, or events N to M"
+        "--event", metavar="N[-M]", help="events within node calls for event N, or for events N to M"
     )
     parts.add_argument(
         "--time",
         metavar="A-B",
-        help="what starts from A on and before B; with unit, 1.2s-1500ms; default ns; either may be left out",
+        help="events that start at A or later and before B; with unit as in 1.2s-1500ms, default ns; A or B can be omitted",
     )
 
 
 def from_arguments(arguments: argparse.Namespace) -> Selection:
-    """The selection of the options. WrongUse when one cannot be understood."""
+    """Make the selection from the options. Raise UsageError if one is invalid."""
     return Selection(
         tuple(arguments.ranges),
         tuple(arguments.nodes),
@@ -91,47 +91,44 @@ def parse_events(text: str) -> tuple[int, int]:
     """'3' or '3-5'."""
     found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if not found or int(found[2] or found[1]) < int(found[1]):
-        raise WrongUse(
-            "the events cannot be understood", "--event", text, "N or N-M with N <= M, such as 2-5"
-        )
+        raise UsageError("invalid events", "--event", text, "N or N-M with N <= M, such as 2-5")
     return int(found[1]), int(found[2] or found[1])
 
 
 def parse_window(text: str) -> tuple[int | None, int | None]:
-    """'1.2s-1500ms', '100-', '-2s' in ns."""
+    """Parse '1.2s-1500ms', '100-' or '-2s' to ns."""
     parts = text.split("-")
     times = [parse_time(part) if part else None for part in parts]
     if len(parts) != 2 or times == [None, None] or (None not in times and times[0] >= times[1]):
-        raise WrongUse(
-            "the time window cannot be understood", "--time", text, "A-B with A before B, such as 1.2s-1500ms"
-        )
+        raise UsageError("invalid time window", "--time", text, "A-B with A before B, such as 1.2s-1500ms")
     return times[0], times[1]
 
 
 def parse_time(text: str) -> int:
-    """'1.5ms' in ns; exact, without floating point."""
+    """Parse '1.5ms' to ns, exactly, without floating point."""
     found = TIME.fullmatch(text.strip())
     if not found:
-        raise WrongUse(
-            "the time cannot be understood", "--time", text, "a number with ns, us, ms, s or nothing (ns)"
-        )
+        raise UsageError("invalid time", "--time", text, "a number with ns, us, ms, s or nothing (ns)")
     whole, _, fraction = found[1].partition(".")
     return (int(whole + fraction) * UNITS[found[2]]) // 10 ** len(fraction)
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether the name is the pattern, or matches its wildcards."""
+    """Return whether the name equals the pattern or matches its wildcards."""
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
 
 
 def matches_node(pattern: str, node: str) -> bool:
-    """Whether Type:instance, Type or instance matches."""
+    """Return whether Type:instance, Type or instance matches."""
     return any(matches(pattern, name) for name in (node, *node.split(":", 1)))
 
 
 class Scope:
-    """A profile seen through a selection. Row numbers refer to the whole profile's events, so that attribution is that of the
-    whole profile too. A property is MissingData when the file has no events of its kind."""
+    """The selected part of a profile.
+
+    Row indices refer to the events of the whole profile, and so does the assignment of operations to ranges and nodes. A
+    property raises MissingData if the file has no events of its kind.
+    """
 
     def __init__(self, profile: Profile, selection: Selection = Selection()) -> None:
         self.profile = profile
@@ -139,12 +136,12 @@ class Scope:
 
     @cached_property
     def projection(self) -> Projection:
-        """Of the whole profile."""
+        """Projection of the whole profile."""
         return Projection.of(self.profile)
 
     @cached_property
     def node_projection(self) -> NodeProjection:
-        """Of the whole profile."""
+        """Projection of the whole profile."""
         return NodeProjection(self.profile, self.profile.node_calls, self.projection)
 
     @cached_property
@@ -169,7 +166,7 @@ class Scope:
 
     @cached_property
     def node_call_rows(self) -> np.ndarray:
-        """Rows of profile.node_calls; those of a chosen node or event themselves, and calls within."""
+        """Rows of profile.node_calls: those of a selected node or event, and calls within them."""
         return self.host_rows(self.profile.node_calls)
 
     @cached_property
@@ -182,7 +179,7 @@ class Scope:
         operations, projection = self.profile.operations, self.projection
         mask = self._in_time(operations)
         launch = projection.call_of_operation
-        calls = self.profile.or_nothing("calls")
+        calls = self.profile.or_empty("calls")
         if self.selection.ranges:
             mask &= self._launched_within(self._within(calls, self._chosen_ranges), launch)
         if self.selection.chooses_nodes:
@@ -193,15 +190,15 @@ class Scope:
 
     @staticmethod
     def _launched_within(inside: np.ndarray, launch: np.ndarray) -> np.ndarray:
-        """Mask of operations whose launching call is inside."""
-        return np.append(inside, False)[launch]  # -1, no launching call, picks the appended one
+        """Return the mask of operations whose launching call is inside."""
+        return np.append(inside, False)[launch]  # -1 (no launching call) selects the appended value
 
     def host_rows(self, events: Columns) -> np.ndarray:
-        """Rows of any events of the host (start, end, thread) that pass all filters."""
+        """Return the rows of host events (start, end, thread) that pass all filters."""
         return np.flatnonzero(self._host_mask(events))
 
     def _host_mask(self, events: Columns) -> np.ndarray:
-        """Mask of host events that pass all filters."""
+        """Return the mask of host events that pass all filters."""
         mask = self._in_time(events)
         if self.selection.ranges:
             mask &= self._within(events, self._chosen_ranges)
@@ -220,7 +217,7 @@ class Scope:
 
     @staticmethod
     def _within(events: Columns, around: Columns) -> np.ndarray:
-        """Mask of the events that lie within one of the others on the same thread."""
+        """Return the mask of events that lie within one of the others on the same thread."""
         intervals = (events.start, events.end, events.thread)
         inside = nest((around.start, around.end, around.thread), intervals).innermost >= 0
         return inside & events.on_one_thread if isinstance(events, Ranges) else inside
@@ -239,7 +236,7 @@ class Scope:
 
     @cached_property
     def _chosen_node_calls(self) -> np.ndarray:
-        """Rows of the chosen node calls."""
+        """Return the rows of the selected node calls."""
         calls = self.profile.node_calls
         mask = np.ones(len(calls), dtype=bool)
         if self.selection.nodes:
@@ -253,7 +250,7 @@ class Scope:
             first, last = self.selection.events
             during = (calls.event >= first) & (calls.event <= last)
             if not during.any():
-                raise WrongUse("there is no such event in the profile", "--event", f"{first}-{last}")
+                raise UsageError("no such event in the profile", "--event", f"{first}-{last}")
             mask &= during
         return np.flatnonzero(mask)
 
@@ -263,14 +260,14 @@ class Scope:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Pairs (range, operation) of which both are chosen."""
+        """Pairs (range, operation), both selected."""
         pairs = self.projection.pairs
         keep = np.isin(pairs.range, self.range_rows) & self._operation_mask[pairs.operation]
         return Pairs(pairs.range[keep], pairs.operation[keep])
 
     @cached_property
     def projected(self) -> Projected:
-        """The chosen ranges with their chosen operations as seen on the device."""
+        """The selected ranges with their selected operations as seen on the device."""
         whole = self.projection.project(self._operation_mask & self.projection.is_counted)
         keep = lookup(self.range_rows, whole.range) >= 0
         return Projected(
@@ -282,11 +279,11 @@ class Scope:
         )
 
 
-def unknown(what: str, pattern: str, names: set[str]) -> WrongUse:
-    """The error for a name that nothing has, with the nearest ones."""
+def unknown(what: str, pattern: str, names: set[str]) -> UsageError:
+    """Make the error for an unknown name, with the nearest known ones."""
     near = difflib.get_close_matches(pattern, names, n=3, cutoff=0.3)
-    return WrongUse(
-        f"there is no such {what} in the profile",
+    return UsageError(
+        f"no such {what} in the profile",
         f"--{what}",
         pattern,
         hint=f"nearest: {', '.join(near)}" if near else "",

@@ -1,7 +1,7 @@
-"""One table of a profile as numpy columns, read when asked for.
+"""A table of a profile as numpy columns, read on first use.
 
-Integers stay integers: nanosecond times and identities do not fit a double. SQL's NULL is the constant NULL, which no
-time, identifier or size can take. A column that this version of the schema lacks reads as NULL throughout.
+Integers stay integers, because times in ns and ids do not fit a double. SQL's NULL becomes the constant NULL, which is no
+valid time, id or size. A column that this version of the schema lacks is NULL in all rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NULL = int(np.iinfo(np.int64).min)
 
 @dataclass
 class Labels:
-    """Texts of many rows, each different text stored once: text of row i = names[codes[i]], none where codes[i] is -1."""
+    """A column of texts, each distinct text stored once: row i has names[codes[i]], or no text if codes[i] is -1."""
 
     codes: np.ndarray
     names: list[str]
@@ -29,40 +29,40 @@ class Labels:
         return len(self.codes)
 
     def text(self, row: int) -> str:
-        """The text of one row, empty where there is none."""
+        """Return the text of a row, empty if it has none."""
         code = self.codes[row]
         return self.names[code] if code >= 0 else ""
 
     def texts(self) -> list[str]:
-        """The texts of all rows."""
+        """Return the texts of all rows."""
         return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
 
-    def take(self, rows: np.ndarray) -> "Labels":
-        """Some of the rows (indices or a mask)."""
+    def take(self, rows: np.ndarray) -> Labels:
+        """Return some of the rows (indices or a mask)."""
         return Labels(self.codes[rows], self.names)
 
-    def map(self, change) -> "Labels":
-        """The labels with each different text changed by a function; texts that become equal are joined."""
+    def map(self, change) -> Labels:
+        """Apply a function to each distinct text, and join texts that become equal."""
         found: dict[str, int] = {}
         new = [found.setdefault(change(name), len(found)) for name in self.names]
-        table = np.array(new + [-1], dtype=np.int64)  # code -1 picks the last
+        table = np.array(new + [-1], dtype=np.int64)  # code -1 selects the last
         return Labels(table[self.codes], list(found))
 
     def matching(self, test) -> np.ndarray:
-        """Mask of the rows whose text passes a test."""
+        """Return the mask of rows whose text passes a test."""
         passed = np.array([bool(test(name)) for name in self.names] + [False])
         return passed[self.codes]
 
 
 def label(texts) -> Labels:
-    """Labels of a sequence of texts (None: no text)."""
+    """Make labels from a sequence of texts (None: no text)."""
     found: dict[str, int] = {}
     codes = [-1 if text is None else found.setdefault(text, len(found)) for text in texts]
     return Labels(np.array(codes, dtype=np.int64), list(found))
 
 
 class Table:
-    """A table that exists. Rows are in the file's order; `rowid` is a column too."""
+    """An existing table. Rows are in the file's order; `rowid` is a column too."""
 
     def __init__(self, database: Database, name: str, strings: dict[int, str]) -> None:
         self._database = database
@@ -76,23 +76,23 @@ class Table:
         return self._rows
 
     def has(self, column: str) -> bool:
-        """Whether this version of the schema has the column."""
+        """Return whether this version of the schema has the column."""
         return column in self.columns
 
     def require(self, *columns: str) -> None:
-        """MissingData unless all these columns are there."""
+        """Raise MissingData unless the table has all these columns."""
         absent = [column for column in columns if not self.has(column)]
         if absent:
             raise MissingData(f"the file's table {self.name} has no column {', '.join(absent)}")
 
     def integers(self, column: str, null: int = NULL) -> np.ndarray:
-        """An integer column (int64); `null` replaces NULL. A file's unsigned 64-bit value is stored signed."""
+        """Return an integer column (int64); `null` replaces NULL. SQLite stores unsigned 64-bit values as signed."""
         self.load(column)
         values = self._read[column]
         return values if null == NULL else np.where(values == NULL, null, values)
 
     def load(self, *columns: str) -> None:
-        """Read integer columns together, which is faster than one by one. Those without a value cost no reading."""
+        """Read integer columns together, which is faster than one by one. Columns without values are not read."""
         wanted = [column for column in dict.fromkeys(columns) if column not in self._read]
         filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
         self._read |= {
@@ -109,7 +109,7 @@ class Table:
         self._read |= {column: np.ascontiguousarray(read[column]) for column in filled}
 
     def _has_values(self, column: str) -> bool:
-        """Whether any row has a value here."""
+        """Return whether any row has a value in the column."""
         if not self.has(column):
             return False
         return bool(
@@ -117,16 +117,16 @@ class Table:
         )
 
     def reals(self, column: str) -> np.ndarray:
-        """A real column (float64); NULL is NaN."""
+        """Return a real column (float64); NULL becomes NaN."""
         values = [np.nan if value is None else value for value in self._values(column)]
         return np.array(values, dtype=np.float64)
 
     def texts(self, column: str) -> Labels:
-        """A text column."""
+        """Return a text column."""
         return label(self._values(column))
 
     def strings(self, column: str) -> Labels:
-        """An integer column that refers to StringIds, as texts. An identifier that StringIds lacks gives no text."""
+        """Return a column of ids of StringIds as texts. Ids that StringIds lacks give no text."""
         identifiers = self.integers(column)
         distinct, inverse = np.unique(identifiers, return_inverse=True)
         meant = label(self._strings.get(identifier) for identifier in distinct.tolist())
@@ -154,13 +154,13 @@ class TableSource(Protocol):
         """MEMCPY.copyKind -> label."""
 
     def has(self, name: str) -> bool:
-        """Whether the file has the table with at least one row."""
+        """Return whether the file has the table with at least one row."""
 
     def table(self, name: str) -> Table:
-        """A table. Raise MissingData if the file lacks it."""
+        """Return a table. Raise MissingData if the file lacks it."""
 
     def require(self, *names: str) -> None:
         """Raise MissingData unless at least one of these tables has rows."""
 
     def missing(self, *names: str) -> MissingData:
-        """The error for data that the file lacks."""
+        """Make the error for data that the file lacks."""

@@ -1,8 +1,8 @@
-"""The window W that utilisations are shares of.
+"""The window W: the time that utilisations refer to.
 
-It is the part of the profile that was asked for; else the range `run` that wire-cell opens around its events (starting
-up and the writing of the profile are no part of the run); else, in files of other programs, the time from the first to the
-last device operation; else the extent of the recording.
+W is the first of these that exists: the selected part of the profile; the range `run` that wire-cell opens around its
+events, without start-up and the writing of the profile; in files of other programs the time from the first to the last
+device operation; the extent of the recording.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import MissingData, WrongUse
+from ..errors import MissingData, UsageError
 from .nodes import NODE_DOMAIN
 from .selection import Scope
 
@@ -20,7 +20,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Window:
-    """[start, end] in ns and what it is."""
+    """[start, end] [ns] and a description."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Window:
 
 
 def find_window(scope: Scope) -> Window:
-    """The window of a selection. MissingData when the file has no events; WrongUse when nothing lies in it."""
+    """Return the window of a selection. Raise MissingData if the file has no events, UsageError if the window is empty."""
     first, last = scope.selection.time
     start, end, what = _extent(scope)
     if (first, last) != (None, None):
@@ -41,7 +41,7 @@ def find_window(scope: Scope) -> Window:
         end = end if last is None else min(end, last)
         what += ", within --time"
     if end <= start:
-        raise WrongUse("nothing of the run lies in this part of the profile", scope.profile.path.name)
+        raise UsageError("no part of the run is in this part of the profile", scope.profile.path.name)
     return Window(start, end, what)
 
 
@@ -49,11 +49,11 @@ def _extent(scope: Scope) -> tuple[int, int, str]:
     selection = scope.selection
     if selection.ranges or selection.chooses_nodes:
         return *_ends(_chosen(scope), scope), "first start to last end of what was chosen"
-    ranges = scope.profile.or_nothing("ranges")
+    ranges = scope.profile.or_empty("ranges")
     runs = ranges.take(ranges.text.matching(RUN.__eq__) & ranges.domain.matching(NODE_DOMAIN.__eq__))
     if len(runs):
         return int(runs.start.min()), int(runs.end.max()), "range run"
-    operations = scope.profile.or_nothing("operations")
+    operations = scope.profile.or_empty("operations")
     if len(operations):
         return int(operations.start.min()), int(operations.end.max()), "first to last device operation"
     try:
@@ -64,7 +64,7 @@ def _extent(scope: Scope) -> tuple[int, int, str]:
 
 
 def _chosen(scope: Scope) -> list:
-    """The chosen events of every kind the file has."""
+    """Return the selected events of every kind that the file has."""
     sets = []
     for events, rows in (
         ("ranges", "range_rows"),
@@ -80,5 +80,5 @@ def _chosen(scope: Scope) -> list:
 
 def _ends(sets: list, scope: Scope) -> tuple[int, int]:
     if not sets:
-        raise WrongUse("nothing lies in this part of the profile", scope.profile.path.name)
+        raise UsageError("this part of the profile is empty", scope.profile.path.name)
     return min(int(np.min(events.start)) for events in sets), max(int(np.max(events.end)) for events in sets)

@@ -1,7 +1,7 @@
-"""The reports of `wirecell-profile stats`: nsys's by their names and meanings, a family per module.
+"""Reports of `wirecell-profile stats`, with nsys's names and definitions, one family per module.
 
-A module lists its reports in REPORTS; all modules of this folder are found by themselves. Where a file lacks what a report
-needs, the report raises MissingData and never shows a zero. Definitions: shared/docs/profiling.md 2.2.
+Modules of this folder list their reports in REPORTS and are discovered automatically. A report raises MissingData if the
+file lacks its data; it never shows a zero instead. Definitions: docs/profiling-reports.md.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import WrongUse
+from ..errors import UsageError
 from ..model.selection import Scope
 from ..output import Result
 
 
 @dataclass(frozen=True)
 class Report:
-    """One report. `run(scope, options)` makes it; `options` are those of its `options` that were asked for."""
+    """A report. `run(scope, options)` makes it with the requested ones of its `options`."""
 
     name: str
     about: str
     run: Callable[[Scope, frozenset[str]], Result]
-    aliases: tuple[str, ...] = ()  # names it had in earlier versions of nsys
+    aliases: tuple[str, ...] = ()  # names in earlier versions of nsys
     options: tuple[str, ...] = ()
 
 
 def all_reports() -> dict[str, Report]:
-    """name -> report, in order of the names."""
+    """Return name -> report, in order of the names."""
     modules = (
         importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
     )
@@ -38,14 +38,14 @@ def all_reports() -> dict[str, Report]:
 
 
 def find(text: str) -> tuple[Report, frozenset[str]]:
-    """The report and options that 'name:option:option' stands for. WrongUse for an unknown one."""
+    """Parse 'name:option:option' to a report and its options. Raise UsageError for unknown ones."""
     reports = all_reports()
     names = reports | {alias: report for report in reports.values() for alias in report.aliases}
     name, *options = text.split(":")
     if name not in names:
         near = difflib.get_close_matches(name, names, n=3)
-        raise WrongUse(
-            "there is no such report",
+        raise UsageError(
+            "no such report",
             "--report",
             name,
             hint=f"nearest: {', '.join(near)}" if near else "--list shows all",
@@ -54,5 +54,5 @@ def find(text: str) -> tuple[Report, frozenset[str]]:
     for option in options:
         if option not in report.options:
             known = ", ".join(report.options) or "no options"
-            raise WrongUse(f"report {report.name} has no such option", "--report", text, known)
+            raise UsageError(f"report {report.name} has no such option", "--report", text, known)
     return report, frozenset(options)

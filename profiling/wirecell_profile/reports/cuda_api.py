@@ -1,4 +1,4 @@
-"""CUDA API calls of the host, and calls of the operating system's runtime."""
+"""Reports of CUDA API calls and of calls of the operating system's runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import Report
 
 
 def sum_by_name(calls: Calls, count_name: str) -> Result:
-    """Calls by their names."""
+    """Summarise calls by name."""
     groups = group(calls.name.codes)
     summary = summarise(calls.duration, groups.of_row, len(groups))
     whole = int(summary.total.sum())
@@ -45,17 +45,17 @@ def sum_by_name(calls: Calls, count_name: str) -> Result:
 
 
 def cuda_api_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """RUNTIME rows, of the runtime and the driver API, by name without version suffix."""
+    """Summarise calls of the runtime and the driver API by name without version suffix."""
     return sum_by_name(scope.profile.calls.take(scope.call_rows), "Num Calls")
 
 
 def osrt_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """OSRT_API rows by function."""
+    """Summarise rows of OSRT_API by function."""
     return sum_by_name(scope.profile.system_calls.take(scope.system_call_rows), "Num Calls")
 
 
 def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
-    """One row per call, by start."""
+    """Return one row per call, by start."""
     profile = scope.profile
     calls = profile.calls.take(scope.call_rows)
     rows = []

@@ -1,4 +1,4 @@
-"""Device operations by name: kernels, memory operations, both, and both with the API calls."""
+"""Reports of device operations by name: kernels, memory operations, both, and both with the API calls."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ BYTES_PER_MB = 1_000_000
 
 
 def chosen(scope: Scope, *kinds: int) -> tuple[Operations, np.ndarray]:
-    """The chosen operations of these kinds and their rows in the profile. MissingData when the file has none of the kinds."""
+    """Return the selected operations of these kinds and their rows. Raise MissingData if the file has none of the kinds."""
     operations = scope.profile.operations
     rows = scope.operation_rows[np.isin(operations.kind[scope.operation_rows], kinds)]
     return operations.take(rows), rows
 
 
 def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> Labels:
-    """Names of operations: demangled, base (without template arguments) or mangled; nvtx-name puts 'range: ' before."""
+    """Return names of operations: demangled, base (without template arguments) or mangled; nvtx-name prefixes 'range: '."""
     operations = scope.profile.operations.take(rows)
     names = operations.short_name if "base" in options else operations.name
     if "mangled" in options:
@@ -40,7 +40,7 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
 
 
 def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
-    """Mangled names, where the file has them; the demangled name elsewhere."""
+    """Return mangled names; demangled ones for kernels without mangled name in the file."""
     is_kernel = operations.kind == KERNEL
     if not is_kernel.any():
         return demangled
@@ -53,12 +53,12 @@ def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
 
 
 def grid_text(x: int, y: int, z: int) -> str:
-    """Sizes of a grid or block in columns of four."""
+    """Return the sizes of a grid or block, each four characters wide."""
     return f"{x:>4} {y:>4} {z:>4}"
 
 
 def time_rows(summary: Summary, groups: Groups, names: list[tuple]) -> list[tuple]:
-    """Rows percent, total, count, statistics, names; the largest total first."""
+    """Return rows of percent, total, count, statistics, names; the largest total first."""
     whole = int(summary.total.sum())
     return [
         (
@@ -73,7 +73,7 @@ def time_rows(summary: Summary, groups: Groups, names: list[tuple]) -> list[tupl
 
 
 def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """Kernels by name."""
+    """Summarise kernels by name."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     kernels, rows = chosen(scope, KERNEL)
     names = kernel_labels(scope, rows, options)
@@ -86,7 +86,7 @@ def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
 
 
 def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """Kernels by name, grid and block."""
+    """Summarise kernels by name, grid and block."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     kernels, rows = chosen(scope, KERNEL)
     names = kernel_labels(scope, rows, options)
@@ -108,19 +108,19 @@ def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
 
 
 def kernel_sizes(scope: Scope, kernels: Operations) -> list[np.ndarray]:
-    """gridX, gridY, gridZ, blockX, blockY, blockZ of kernels."""
+    """Return gridX, gridY, gridZ, blockX, blockY, blockZ of kernels."""
     table = scope.profile.table("CUPTI_ACTIVITY_KIND_KERNEL")
     return [table.integers(f"{part}{axis}")[kernels.row] for part in ("grid", "block") for axis in "XYZ"]
 
 
 def memory_operations(scope: Scope) -> Operations:
-    """The chosen copies and sets."""
+    """Return the selected copies and sets."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
     return chosen(scope, MEMCPY, MEMSET)[0]
 
 
 def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Copies by direction, and sets, by time."""
+    """Summarise the times of copies by direction, and of sets."""
     operations = memory_operations(scope)
     groups = group(operations.name.codes)
     summary = summarise(operations.duration, groups.of_row, len(groups))
@@ -131,7 +131,7 @@ def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
 
 
 def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Copies by direction, and sets, by bytes; 1 MB = 1e6 bytes."""
+    """Summarise the bytes of copies by direction, and of sets; 1 MB = 1e6 bytes."""
     operations = memory_operations(scope)
     groups = group(operations.name.codes)
     summary = summarise(operations.bytes, groups.of_row, len(groups))
@@ -166,7 +166,7 @@ def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
 
 
 def sum_of_categories(parts: list[tuple[str, np.ndarray, Labels]]) -> Result:
-    """One list of (category, durations, names), each category grouped by name."""
+    """Summarise each (category, durations, names) by name, in one list."""
     categories = label([category for category, durations, _ in parts for _ in durations])
     durations = np.concatenate([durations for _, durations, _ in parts])
     names = join_labels([names for _, _, names in parts])
@@ -189,12 +189,15 @@ def _device_parts(scope: Scope, options: frozenset[str]) -> list[tuple[str, np.n
 
 
 def cuda_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """Kernels and memory operations together."""
+    """Summarise kernels and memory operations together."""
     return sum_of_categories(_device_parts(scope, options))
 
 
 def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """API calls, kernels and memory operations together. Host and device time in one total: a ranking, not a utilisation."""
+    """Summarise API calls, kernels and memory operations together.
+
+    The total mixes host and device time; it gives a ranking, not a utilisation.
+    """
     calls = scope.profile.calls.take(scope.call_rows)
     return sum_of_categories([("CUDA_API", calls.duration, calls.name), *_device_parts(scope, options)])
 

@@ -1,4 +1,4 @@
-"""Kernels and memory operations one by one."""
+"""Report of single kernels and memory operations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ NANOSECONDS = 1_000_000_000
 
 
 def throughput(size: int, duration: int) -> float | None:
-    """MB/s as nsys gives it: the size times the whole number of such operations in a second, which for long ones is lower than
-    size / duration (by 1 % at 28 ms). None for no duration."""
+    """Return MB/s as in nsys, None without duration.
+
+    nsys multiplies the size by the integer count of such operations per second, which for long operations is lower than
+    size / duration (by 1 % at 28 ms).
+    """
     return size * (NANOSECONDS // duration) / BYTES_PER_MB if duration else None
 
 
 def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
-    """Kernels, copies and sets by start."""
+    """Return kernels, copies and sets by start."""
     profile = scope.profile
     operations, rows = chosen(scope, KERNEL, MEMCPY, MEMSET)
     names = kernel_labels(scope, rows, options)
@@ -84,12 +87,12 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
 
 
 def memory_kind(profile, number: int) -> str | None:
-    """Label of a memory kind, None without one."""
+    """Return the label of a memory kind, None without one."""
     return None if number == NULL else profile.memory_kinds.get(number, f"kind {number}")
 
 
 def _kernel_cells(scope: Scope) -> list[tuple]:
-    """Grid, block, registers and shared memory of every row of the table of kernels."""
+    """Return grid, block, registers and shared memory of all rows of the table of kernels."""
     if not scope.profile.has("CUPTI_ACTIVITY_KIND_KERNEL"):
         return []
     table = scope.profile.table("CUPTI_ACTIVITY_KIND_KERNEL")

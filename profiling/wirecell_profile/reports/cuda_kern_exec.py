@@ -1,7 +1,7 @@
-"""Kernels with the API calls that launched them: how long the call took, how long the kernel waited, how long it ran.
+"""Reports of kernels with their launching API calls.
 
-A = API call; Q = from the call's end to the kernel's start, only if the kernel starts later; K = kernel;
-T = from the call's start to the end of call and kernel, whichever is later.
+Times: A = API call; Q = from the call's end to the kernel's start, if the kernel starts later; K = kernel;
+T = from the call's start to the later end of call and kernel.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_text, kernel_labels, kernel_s
 
 @dataclass
 class Launches:
-    """Kernels whose launching call is known, row by row with that call."""
+    """Kernels with known launching call, each in one row with that call."""
 
     calls: Calls
     kernels: Operations
     names: Labels
-    queue: np.ndarray  # ns; not above 0 where there was no waiting
+    queue: np.ndarray  # ns; at most 0 if the kernel did not wait
 
     @property
     def total(self) -> np.ndarray:
@@ -36,7 +36,7 @@ class Launches:
 
 
 def find_launches(scope: Scope, options: frozenset[str]) -> Launches:
-    """The chosen kernels with their calls. MissingData when the file lacks either."""
+    """Return the selected kernels with their calls. Raise MissingData if the file lacks either."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     scope.profile.require("CUPTI_ACTIVITY_KIND_RUNTIME")
     kernels, rows = chosen(scope, KERNEL)
@@ -47,7 +47,7 @@ def find_launches(scope: Scope, options: frozenset[str]) -> Launches:
 
 
 def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """By process, thread, device, API call and kernel; the longest mean T first."""
+    """Summarise by process, thread, device, API call and kernel; the longest mean T first."""
     launches = find_launches(scope, options)
     calls, kernels, names = launches.calls, launches.kernels, launches.names
     groups = group(calls.thread, kernels.device, calls.name.codes, names.codes)
@@ -83,7 +83,7 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
 
 
 def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
-    """One row per kernel, by the start of the call."""
+    """Return one row per kernel, by the start of the call."""
     launches = find_launches(scope, options)
     calls, kernels = launches.calls, launches.kernels
     sizes = kernel_sizes(scope, kernels)

@@ -1,4 +1,4 @@
-"""Ranges of NVIDIA's libraries: what they annotate in their own NVTX domains, and what nsys traces of them in tables."""
+"""Reports of NVIDIA's libraries: ranges in their NVTX domains, and calls in nsys's tables of libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import Report
 from .cuda_api import sum_by_name
 from .nvtx import sum_of_ranges
 
-# report -> library, how its NVTX domains begin (in small letters), nsys's table of it
+# report -> library, prefix of its NVTX domains (lower case), nsys's table of it
 LIBRARIES = {
     "cublas_sum": ("cuBLAS", "cublas", "CUBLAS_EVENTS"),
     "cudnn_sum": ("cuDNN", "cudnn", "CUDNN_EVENTS"),
@@ -22,8 +22,8 @@ LIBRARIES = {
 
 
 def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, table: str | None) -> Result:
-    """Ranges of the library's domains by name and style; without any, rows of nsys's table of the library by function."""
-    ranges = scope.profile.or_nothing("ranges")
+    """Summarise ranges of the library's domains by name and style, or without any, rows of its table by function."""
+    ranges = scope.profile.or_empty("ranges")
     of_library = ranges.domain.matching(lambda name: name.lower().startswith(domain))
     if of_library.any():
         chosen = scope.range_rows[of_library[scope.range_rows]]

@@ -1,4 +1,4 @@
-"""NVTX ranges on the host."""
+"""Reports of NVTX ranges on the host."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMES = (
 
 
 def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
-    """The chosen ranges of these styles. MissingData when the file has no range of them at all."""
+    """Return the selected ranges of these styles. Raise MissingData if the file has none of them."""
     ranges = scope.profile.ranges
     if not np.isin(ranges.style, styles).any():
         names = " or ".join(STYLES[style] for style in styles)
@@ -36,7 +36,7 @@ def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
 
 
 def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
-    """Ranges by name, and by style too."""
+    """Summarise ranges by name, and optionally by style."""
     groups = group(ranges.name.codes, ranges.style)
     summary = summarise(ranges.duration, groups.of_row, len(groups))
     whole = int(summary.total.sum())
@@ -59,23 +59,25 @@ def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
 
 
 def nvtx_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Both styles."""
+    """Summarise ranges of both styles."""
     return sum_of_ranges(chosen_ranges(scope, PUSH_POP, START_END), with_style=True)
 
 
 def nvtx_pushpop_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Push/pop ranges."""
+    """Summarise push/pop ranges."""
     return sum_of_ranges(chosen_ranges(scope, PUSH_POP), with_style=False)
 
 
 def nvtx_startend_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Start/end ranges."""
+    """Summarise start/end ranges."""
     return sum_of_ranges(chosen_ranges(scope, START_END), with_style=False)
 
 
 def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
-    """Push/pop ranges one by one with their place in the stack of their thread, across domains. Start/end ranges are not part of
-    that stack. Numbers of children and times in them are those of the whole profile."""
+    """Return single push/pop ranges with their position in the stack of their thread, across domains.
+
+    Start/end ranges are not part of the stack. Counts and times of children refer to the whole profile.
+    """
     chosen_ranges(scope, PUSH_POP)
     everything = scope.profile.ranges
     rows = np.flatnonzero(everything.style == PUSH_POP)

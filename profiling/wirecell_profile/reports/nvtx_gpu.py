@@ -1,7 +1,7 @@
-"""NVTX ranges as seen on the device (see projection.py for what belongs to a range).
+"""Reports of NVTX ranges as seen on the device (definition in model/projection.py).
 
-A range includes what its children launched. Projected times of ranges may overlap and go beyond the ranges' own; they span idle
-time of the device too. Operations that no range launched are in one row without a name.
+A range includes the operations of its children. Projected times may overlap, exceed the range's own time, and include idle
+time of the device. Operations launched outside of ranges form one row without a name.
 """
 
 from __future__ import annotations
@@ -19,21 +19,24 @@ from .cuda_gpu import KERNEL_OPTIONS, kernel_labels
 
 
 def require(scope: Scope) -> None:
-    """MissingData unless there are ranges, API calls and device operations."""
+    """Raise MissingData unless there are ranges, API calls and device operations."""
     for what in ("ranges", "calls", "operations"):
         getattr(scope.profile, what)
 
 
 def unattributed(scope: Scope) -> np.ndarray:
-    """Rows of chosen operations that an API call launched outside of all ranges."""
+    """Return the rows of selected operations launched by API calls outside of all ranges."""
     projection, rows = scope.projection, scope.operation_rows
     outside = (projection.range_of_operation[rows] < 0) & (projection.call_of_operation[rows] >= 0)
     return rows[outside & projection.is_counted[rows]]
 
 
 def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
-    """One row per range with device operations, by projected start. NumGPUOps counts launching calls (a graph launch once);
-    Lvl and the stack are among ranges of both styles on the same thread, and only children with device operations count."""
+    """Return one row per range with device operations, by projected start.
+
+    NumGPUOps counts launching calls (a graph launch once). Lvl and the stack include ranges of both styles on the same
+    thread; only children with device operations count.
+    """
     require(scope)
     projection, projected = scope.projection, scope.projected
     ranges = projection.ranges
@@ -85,14 +88,14 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
 
 
 def _by_start(projected) -> list[tuple[int, int, int, int]]:
-    """(start, end, launches, range) by start; of equal ones the earlier range first."""
+    """Return (start, end, launches, range) by start, for equal starts by range."""
     order = np.lexsort((projected.range, projected.start))
     parts = (projected.start, projected.end, projected.launches, projected.range)
     return list(zip(*(part[order].tolist() for part in parts)))
 
 
 def _stack(i: int, parent: np.ndarray, number: np.ndarray, known: dict[int, str]) -> str:
-    """Numbers of the ranges around a range and its own, each after a colon."""
+    """Return the ids of the ranges around a range and its own, each after a colon."""
     chain = []
     while i >= 0 and i not in known:
         chain.append(i)
@@ -104,7 +107,7 @@ def _stack(i: int, parent: np.ndarray, number: np.ndarray, known: dict[int, str]
 
 
 def _unnamed_row(scope: Scope) -> list[tuple]:
-    """The operations outside of all ranges; nothing when there are none."""
+    """Return the row of operations outside of all ranges, if there are any."""
     rows = unattributed(scope)
     if not len(rows):
         return []
@@ -116,7 +119,7 @@ def _unnamed_row(scope: Scope) -> list[tuple]:
 
 
 def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """The trace by range name and style."""
+    """Summarise the trace by range name and style."""
     trace = nvtx_gpu_proj_trace(scope, frozenset()).rows
     names, styles = label([row[0] for row in trace]), label([row[5] for row in trace])
     groups = group(names.codes, styles.codes)
@@ -128,7 +131,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
     alphabetical = sorted(range(len(groups)), key=lambda i: (members[i][0][0], members[i][0][5] or ""))
     for i in sorted(
         alphabetical, key=lambda i: -int(summary.total[i])
-    ):  # equal totals, as of nested ranges, by name
+    ):  # equal totals, as for nested ranges, by name
         name, style = members[i][0][0], members[i][0][5]
         operations = sum(row[8] for row in members[i])
         count = len(members[i])
@@ -173,8 +176,10 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
 
 
 def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
-    """Kernels by range name, style, process, thread and kernel name, ranges in order of their names. A kernel counts in every
-    range of its stack: of ranges of one name inside each other it is one kernel, but its time is added twice."""
+    """Summarise kernels by range name, style, process, thread and kernel name, in order of range names.
+
+    A kernel counts in every range of its stack. In nested ranges of one name it is one kernel, but its time counts twice.
+    """
     require(scope)
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     projection, ranges = scope.projection, scope.projection.ranges
@@ -235,7 +240,7 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
 
 
 def _different(of_row: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
-    """How many different values each group has."""
+    """Return the count of distinct values per group."""
     if not len(of_row):
         return np.zeros(groups, dtype=np.int64)
     return np.bincount(np.unique(np.stack([of_row, values]), axis=1)[0], minlength=groups)

@@ -1,8 +1,8 @@
-"""Expert rules: what in a profile is known to cost time, where it is, what to do, and which command to run next.
+"""Expert rules: known causes of lost time, with location, advice and the command to run next.
 
-A module of this folder lists its rules in RULES; all are found by themselves. A rule that needs what the file lacks raises
-MissingData: that is no finding and no absence of one. Rules that nsys has carry its names and, where its behaviour is
-known, its meaning (shared/docs/profiling.md 2.2).
+Modules of this folder list their rules in RULES and are discovered automatically. A rule raises MissingData if the file
+lacks its data; that is neither a finding nor a pass. Rules that nsys has too use its names and, if its behaviour is known,
+its definitions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..model.selection import Scope
 
 @dataclass(frozen=True)
 class Limits:
-    """What counts as bad. Times in ns."""
+    """Limits of the rules. Times in ns."""
 
     gap: int = 20_000  # idle device between operations
     chunks: int = 30  # equal parts of the time from first to last operation
@@ -28,19 +28,19 @@ class Limits:
 
 @dataclass(frozen=True)
 class Hit:
-    """One place that a rule found."""
+    """One place found by a rule."""
 
     start: int  # ns
-    duration: int  # ns, what it cost
+    duration: int  # lost time, ns
     what: str  # operation, call or chunk
-    range_row: int = -1  # innermost range around it on the host, row of profile.ranges
-    kernel_row: int = -1  # a kernel to look at with ncu, row of profile.operations
+    range_row: int = -1  # row of profile.ranges: innermost range around it on the host
+    kernel_row: int = -1  # row of profile.operations: a kernel to examine with ncu
     note: str = ""
 
 
 @dataclass
 class Found:
-    """What a rule found, the most expensive first."""
+    """All hits of a rule, the most expensive first."""
 
     hits: list[Hit] = field(default_factory=list)
 
@@ -49,13 +49,13 @@ class Found:
 
     @property
     def total(self) -> int:
-        """Durations added up, ns."""
+        """Sum of the durations [ns]."""
         return sum(hit.duration for hit in self.hits)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`run(scope, limits)` finds the places. `next_tool`: which kind of command line helps further, see next_commands.py."""
+    """A rule. `run(scope, limits)` finds the hits; `next_tool` selects the next commands (next_commands.py)."""
 
     name: str
     about: str
@@ -65,7 +65,7 @@ class Rule:
 
 
 def all_rules() -> dict[str, Rule]:
-    """name -> rule, in order of the names."""
+    """Return name -> rule, in order of the names."""
     modules = (
         importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
     )

@@ -1,4 +1,4 @@
-"""Copies and sets of memory that hold up the host."""
+"""Rules for copies and sets of memory that block the host."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ PAGEABLE, PINNED, MANAGED = 0, 1, 4  # srcKind, dstKind, memKind
 
 
 def _named(scope: Scope, kind: int) -> tuple[np.ndarray, list[str]]:
-    """(rows, names of their API calls) of the chosen operations of a kind whose call is known."""
-    scope.profile.calls  # noqa: B018  says what is missing
+    """Return (rows, names of API calls) of the selected operations of a kind with known call."""
+    scope.profile.calls  # noqa: B018  raises MissingData
     scope.profile.require({MEMCPY: "CUPTI_ACTIVITY_KIND_MEMCPY", MEMSET: "CUPTI_ACTIVITY_KIND_MEMSET"}[kind])
     operations, rows = scope.profile.operations, scope.operation_rows
     launch = scope.projection.call_of_operation
@@ -55,7 +55,7 @@ def _memory_kinds(scope: Scope, row: int) -> tuple[int, int]:
 
 
 def memcpy_async(scope: Scope, _: Limits) -> Found:
-    """A copy by an Async call with pageable memory on one side."""
+    """Find copies by Async calls with pageable memory on one side."""
     rows, names = _named(scope, MEMCPY)
     return _hits(
         scope,
@@ -68,7 +68,7 @@ def memcpy_async(scope: Scope, _: Limits) -> Found:
 
 
 def memcpy_sync(scope: Scope, _: Limits) -> Found:
-    """A copy by a call without Async, unless one side is pinned (which nsys leaves out)."""
+    """Find copies by calls without Async, except those with pinned memory on one side (as nsys does)."""
     rows, names = _named(scope, MEMCPY)
     return _hits(
         scope,
@@ -81,7 +81,7 @@ def memcpy_sync(scope: Scope, _: Limits) -> Found:
 
 
 def memset_sync(scope: Scope, _: Limits) -> Found:
-    """A set by a call without Async of pinned or managed memory; of device memory it does not hold up the host."""
+    """Find sets of pinned or managed memory by calls without Async. Sets of device memory do not block the host."""
     rows, names = _named(scope, MEMSET)
     return _hits(
         scope,

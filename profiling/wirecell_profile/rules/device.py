@@ -1,4 +1,4 @@
-"""The device is idle, or busy with starting small kernels."""
+"""Rules for idle devices and for many small kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import Found, Hit, Limits, Rule
 
 
 def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
-    """(device, rows) of the chosen operations, per process and device."""
+    """Return (device, rows) of the selected operations, per process and device."""
     operations, rows = scope.profile.operations, scope.operation_rows
     keys = np.stack([operations.process[rows], operations.device[rows]])
     different, owner = np.unique(keys, axis=1, return_inverse=True)
@@ -20,8 +20,10 @@ def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
 
 
 def gpu_gaps(scope: Scope, limits: Limits) -> Found:
-    """Idle times between the first and last operation of a device, without those in which the profiler itself worked. The
-    range is that of the operation that ended the gap: its launch came late."""
+    """Find idle times between the first and last operation of a device, except while the profiler itself worked.
+
+    The range of a hit is that of the operation after the gap, which was launched late.
+    """
     operations = scope.profile.operations
     overhead = _overhead(scope.profile)
     hits = []
@@ -47,14 +49,16 @@ def _overhead(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gpu_time_util(scope: Scope, limits: Limits) -> Found:
-    """Equal chunks from the first to the last operation whose sum of durations is under the limit; neighbours are put
-    together. As nsys does, this is a sum: with operations at once it may exceed 100 %. The range is the one that launched
-    most of what ran there."""
+    """Find chunks of the time from the first to the last operation whose sum of durations is under the limit.
+
+    Neighbouring chunks are joined. The sum may exceed 100 % for simultaneous operations, as in nsys. The range of a hit is
+    the one that launched most of its operations.
+    """
     operations, hits = scope.profile.operations, []
     for device, rows in _by_device(scope):
         mine = operations.take(rows)
         extent = int(mine.end.max() - mine.start.min())
-        chunks = min(limits.chunks, extent)  # none is shorter than a nanosecond
+        chunks = min(limits.chunks, extent)  # chunks have at least 1 ns
         if not chunks:
             continue
         edges = np.linspace(0, extent, chunks + 1).round().astype(np.int64) + int(mine.start.min())
@@ -63,7 +67,7 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
         for first, last in _runs(low):
             start, end = int(edges[first]), int(edges[last])
             share = 100 * busy[first:last].sum() / (end - start)
-            range_row, inside = _most(scope, rows[(mine.end > start) & (mine.start < end)])
+            range_row, inside = _main_range(scope, rows[(mine.end > start) & (mine.start < end)])
             hits.append(
                 Hit(
                     start,
@@ -78,7 +82,7 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
 
 
 def _busy_in(operations: Operations, edges: np.ndarray) -> np.ndarray:
-    """Durations added up per chunk between neighbouring edges, in exact integers."""
+    """Return the sum of durations per chunk between neighbouring edges, in exact integers."""
     order_start, order_end = np.sort(operations.start) - edges[0], np.sort(operations.end) - edges[0]
     sums_start = np.append(0, np.cumsum(order_start))
     sums_end = np.append(0, np.cumsum(order_end))
@@ -91,14 +95,16 @@ def _busy_in(operations: Operations, edges: np.ndarray) -> np.ndarray:
 
 
 def _runs(mask: np.ndarray) -> list[tuple[int, int]]:
-    """[first, last) of the stretches of True."""
+    """Return [first, last) of each run of True."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return list(zip(change[::2].tolist(), change[1::2].tolist()))
 
 
-def _most(scope: Scope, rows: np.ndarray) -> tuple[int, np.ndarray]:
-    """The range (a row) of the name in which most of these operations were launched, and those of them that were; -1 and all
-    when none was launched in a range."""
+def _main_range(scope: Scope, rows: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return a range (row) of the name in which most of these operations were launched, and those operations.
+
+    Return -1 and all operations if none was launched in a range.
+    """
     around = scope.projection.range_of_operation[rows]
     inside, around = rows[around >= 0], around[around >= 0]
     if not len(around):
@@ -109,14 +115,16 @@ def _most(scope: Scope, rows: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _longest_kernel(operations: Operations, rows: np.ndarray) -> int:
-    """The kernel (a row) with the longest duration, -1 without kernels."""
+    """Return the longest kernel (row), -1 without kernels."""
     kernels = rows[operations.kind[rows] == KERNEL]
     return int(kernels[np.argmax(operations.duration[kernels])]) if len(kernels) else -1
 
 
 def launch_storm(scope: Scope, limits: Limits) -> Found:
-    """An instance of a range, without the ranges inside of it, that launched many short kernels. It cost from the first
-    launch to the end of the last kernel. What is outside of all ranges is one place."""
+    """Find instances of ranges, without inner ranges, that launched many short kernels.
+
+    The cost is the time from the first launch to the end of the last kernel. Kernels outside of all ranges are one hit.
+    """
     operations, projection = scope.profile.operations, scope.projection
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     rows = scope.operation_rows

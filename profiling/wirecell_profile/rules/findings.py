@@ -12,17 +12,17 @@ from .source_search import Sources
 
 @dataclass
 class Finding:
-    """What a rule found, ready to be shown."""
+    """Hits of a rule, ready to be shown."""
 
     rule: Rule
     found: Found
-    places: list[dict]  # per range name: how often, how long, where it is opened
-    top: list[dict]  # the most expensive ones
+    places: list[dict]  # per range name: count, time, and the source line that opens it
+    top: list[dict]  # the most expensive hits
     commands: list[str]
 
 
 def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
-    """At most `rows` ranges and places of what a rule found. `sources`: where to look for what opens the ranges."""
+    """Summarise the hits of a rule in at most `rows` ranges and hits. `sources`: files to search for the ranges."""
     ranges = scope.projection.ranges
 
     def name(hit: Hit) -> str:
@@ -33,7 +33,7 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
         by_range.setdefault(name(hit), []).append(hit)
     places = []
     for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
-        file = sources.place(ranges.text.text(hits[0].range_row)) if sources and text else ""
+        file = sources.location(ranges.text.text(hits[0].range_row)) if sources and text else ""
         places.append(
             {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
         )

@@ -1,4 +1,4 @@
-"""The host waits, fails, or works outside of all ranges."""
+"""Rules for waits and errors of the host, and for work outside of all ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..model.events import BLOCKING
 from ..model.selection import Scope
 from . import Found, Hit, Limits, Rule
 
-NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the answer of a query, no error
+NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the result of a query, not an error
 
 
 def _call_hits(scope: Scope, rows: np.ndarray, note) -> Found:
@@ -28,21 +28,21 @@ def _call_hits(scope: Scope, rows: np.ndarray, note) -> Found:
 
 
 def api_sync(scope: Scope, _: Limits) -> Found:
-    """Calls that wait for an event, stream, context or device."""
+    """Find calls that wait for an event, stream, context or device."""
     calls, rows = scope.profile.calls, scope.call_rows
     waits = calls.name.matching(lambda name: any(part in name for part in BLOCKING))
     return _call_hits(scope, rows[waits[rows]], lambda row: "")
 
 
 def api_errors(scope: Scope, _: Limits) -> Found:
-    """Calls that returned an error."""
+    """Find calls that returned an error."""
     calls, rows = scope.profile.calls, scope.call_rows
     failed = ~np.isin(calls.result, (0, NOT_READY))
     return _call_hits(scope, rows[failed[rows]], lambda row: f"returned {calls.result[row]}")
 
 
 def orphans(scope: Scope, _: Limits) -> Found:
-    """Device operations that belong to no range, or whose launching call was not recorded."""
+    """Find device operations without range or without recorded launching call."""
     operations, projection = scope.profile.operations, scope.projection
     rows = scope.operation_rows
     launch, around = projection.call_of_operation[rows], projection.range_of_operation[rows]

@@ -1,4 +1,4 @@
-"""The command lines to run next, filled in for a place that a rule found."""
+"""Command lines to run next for a hit of a rule."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from ..model.profile import Profile
 from ..model.selection import Scope
 from . import Hit
 
-SPECIAL = re.compile(r'([\\@,\[\]/*+%"$])')  # have a meaning in --nvtx-include
-OWN_KERNEL = "spng"  # kernels with it in their names are ours: they have source to import
+SPECIAL = re.compile(r'([\\@,\[\]/*+%"$])')  # have a special meaning in --nvtx-include
+OWN_KERNEL = "spng"  # part of the names of our kernels, whose source can be imported
 
 
 def program(profile: Profile) -> str:
-    """The command that was recorded, as far as the file says it; without wire-cell's options of the recording."""
+    """Return the recorded command, without wire-cell's recording options; PROGRAM if unknown."""
     line = profile.manifest.get("command_line") or profile.capture.get("PROCESS_0:COMMAND") or "PROGRAM"
     return re.sub(r" --record(-what|-rank)?[ =]\S+", "", line)
 
 
 def nvtx_filter(scope: Scope, range_row: int) -> list[str]:
-    """ncu's options that keep it to a range; nothing without one. A push/pop range ends with a slash, a start/end range does
-    not."""
+    """Return the options of ncu that select a range, empty without one.
+
+    A push/pop range ends with a slash, a start/end range does not.
+    """
     if range_row < 0:
         return []
     ranges = scope.profile.ranges
@@ -36,8 +38,7 @@ def nvtx_filter(scope: Scope, range_row: int) -> list[str]:
 
 
 def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
-    """ncu's options that pick this very launch: kernels of its name within the ranges of that name come one by one, and
-    those before it are skipped."""
+    """Return the options of ncu that select one launch: skip the earlier kernels of its name within ranges of that name."""
     if kernel_row < 0:
         return ["-c", "10"]
     operations, projection = scope.profile.operations, scope.projection
@@ -57,7 +58,7 @@ def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
 
 
 def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
-    """The lines for a rule's `next_tool`, the most useful first."""
+    """Return the command lines for a rule's `next_tool`, the most useful first."""
     run = program(scope.profile)
     kernel = hit.kernel_row
     ncu = ["ncu", *nvtx_filter(scope, hit.range_row), *kernel_filter(scope, kernel, hit.range_row)]

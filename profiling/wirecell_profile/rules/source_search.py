@@ -1,4 +1,4 @@
-"""Where in a checkout a range is opened."""
+"""Search of a checkout for the source lines that open ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
 
 
 def find_checkout(start: Path) -> Path | None:
-    """The folder, or the nearest above it, that holds this program's sources; None without one."""
+    """Return the nearest folder, from `start` upwards, with the sources of wire-cell; None if there is none."""
     return next(
         (
             folder
@@ -26,11 +26,11 @@ def find_checkout(start: Path) -> Path | None:
 
 
 class Sources:
-    """The files of a checkout, read when first asked."""
+    """Source files of a checkout, read on first use."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._places: dict[str, str] = {}
+        self._locations: dict[str, str] = {}
 
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
@@ -44,13 +44,15 @@ class Sources:
                     )
         return found
 
-    def place(self, name: str) -> str:
-        """file:line that has the range's text as a string, empty for none. A node's own range, Type:instance, is opened by
-        the executor: what counts is where its type is registered."""
-        if name not in self._places:
+    def location(self, name: str) -> str:
+        """Return file:line of a string with the range's text, empty for none.
+
+        The executor opens the ranges Type:instance of nodes; for these return the line that registers the type.
+        """
+        if name not in self._locations:
             texts = [name] if "::" in name else [name, type_of(name)]
-            self._places[name] = next(filter(None, map(self._find, texts)), "")
-        return self._places[name]
+            self._locations[name] = next(filter(None, map(self._find, texts)), "")
+        return self._locations[name]
 
     def _find(self, text: str) -> str:
         pattern = re.compile(rf'(?P<call>\w*(RANGE|range|push|annotate)\w*\s*\(?[^\n]*)?"{re.escape(text)}"')

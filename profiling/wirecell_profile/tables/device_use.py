@@ -1,6 +1,6 @@
-"""How much of the window the devices worked, and why they did not. Definitions: docs/profiling-reports.md.
+"""Busy and idle time of the devices in the window. Definitions: docs/profiling-reports.md.
 
-A graph launch that was recorded as a whole counts as a kernel. Operations are cut at the ends of the window.
+A graph launch recorded as a whole counts as a kernel. Operations are cut at the ends of the window.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from ..model.table import NULL
 from ..model.window import Window, find_window
 from ..output import Result, columns
 
-# A queued operation starts a microsecond or two after the one before it ended; a longer gap has another reason.
+# A queued operation starts one or two us after the previous one ended; longer gaps have another cause.
 KERNEL_WAIT = 2_000
 
 
 @dataclass
 class DeviceUse:
-    """The operations of one device in a window: starts and ends are cut, `launch` is the start of the launching API call
-    (NULL when it is not known)."""
+    """Operations of one device in a window, with starts and ends cut.
+
+    `launch` is the start of the launching API call, NULL if unknown.
+    """
 
     device: int
     window: Window
@@ -43,42 +45,42 @@ class DeviceUse:
 
     @cached_property
     def gpu_busy(self) -> int:
-        """Union of all operations, ns."""
+        """Union of all operations [ns]."""
         return union_length(self.operations.start, self.operations.end)
 
     @cached_property
     def kernel_busy(self) -> int:
-        """Union of the kernels, ns."""
+        """Union of the kernels [ns]."""
         return self._union(~self.is_copy)
 
     @cached_property
     def copy_busy(self) -> int:
-        """Union of copies and sets, ns."""
+        """Union of copies and sets [ns]."""
         return self._union(self.is_copy)
 
     @property
     def overlap(self) -> int:
-        """Time in which a kernel and a copy or set run, ns."""
+        """Time in which a kernel and a copy or set run at once [ns]."""
         return self.kernel_busy + self.copy_busy - self.gpu_busy
 
     @cached_property
     def parallel(self) -> int:
-        """Time in which two or more operations run, ns."""
+        """Time in which two or more operations run at once [ns]."""
         return time_at_once(self.operations.start, self.operations.end, 2)
 
     @property
     def kernel_sum(self) -> int:
-        """Durations of the kernels added up, ns."""
+        """Sum of the durations of the kernels [ns]."""
         return int(self.operations.duration[~self.is_copy].sum())
 
     @property
     def copy_sum(self) -> int:
-        """Durations of copies and sets added up, ns."""
+        """Sum of the durations of copies and sets [ns]."""
         return int(self.operations.duration[self.is_copy].sum())
 
     @property
     def concurrency(self) -> float:
-        """Operations at once while the device is busy, on average."""
+        """Mean count of simultaneous operations while the device is busy."""
         return (self.kernel_sum + self.copy_sum) / self.gpu_busy if self.gpu_busy else 0.0
 
     @cached_property
@@ -87,12 +89,12 @@ class DeviceUse:
         return gaps(self.operations.start, self.operations.end)
 
     def idle_classes(self, kernel_wait: int = KERNEL_WAIT) -> dict[str, int]:
-        """Idle time by reason, ns; with gpu_busy they add up to the window.
+        """Return idle time by cause [ns]; with gpu_busy the causes add up to the window.
 
-        host wait: what ended the gap was launched after the gap began, so the device had nothing to do. kernel wait: it was
-        launched before, and the gap is no longer than `kernel_wait`. other: launched before, but kept waiting longer (an
-        event or stream to wait for), or the launch is not known. Before the first and after the last operation the device
-        waits for the host too; these two are told apart because they often are reading and writing of files.
+        host wait: the operation after the gap was launched after the gap began, so the device had no work.
+        kernel wait: it was launched before the gap, and the gap is at most `kernel_wait`.
+        other wait: it was launched before the gap but waited longer (for an event or stream), or its launch is unknown.
+        Times before the first and after the last operation are separate, because they often are input and output of files.
         """
         found = self.gaps
         launch = self.launch[found.after]
@@ -109,7 +111,7 @@ class DeviceUse:
 
 
 def device_uses(scope: Scope, window: Window | None = None) -> list[DeviceUse]:
-    """One per device that worked in the window. MissingData when the file has no device operations."""
+    """Return one object per device with operations in the window. Raise MissingData if the file has no device operations."""
     window = window or find_window(scope)
     operations = scope.profile.operations.take(scope.operation_rows)
     call = scope.projection.call_of_operation[scope.operation_rows]
@@ -125,26 +127,25 @@ def device_uses(scope: Scope, window: Window | None = None) -> list[DeviceUse]:
 
 
 def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
-    """One quantity per row and device: busy times, idle classes, concurrency, and the field's own ratios."""
+    """Return one row per device and quantity: busy times, idle times by cause, concurrency, and ratios of notebooks."""
     rows = []
+
+    def add(use: DeviceUse, name: str, time: int | None, about: str, ratio: float | None = None) -> None:
+        share = None if time is None else percent(time, use.window.length)
+        rows.append((use.device, name, time, share, ratio, about))
+
     for use in device_uses(scope):
-        whole = use.window.length
-
-        def add(name: str, time: int | None, about: str, ratio: float | None = None) -> None:
-            share = None if time is None else percent(time, whole)
-            rows.append((use.device, name, time, share, ratio, about))
-
-        add("window", whole, f"W: {use.window.what}")
-        add("gpu_busy", use.gpu_busy, "at least one operation runs (union); its share is gpu_util")
-        add("kernel_busy", use.kernel_busy, "at least one kernel runs")
-        add("copy_busy", use.copy_busy, "at least one copy or set runs")
-        add("overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
-        add("parallel", use.parallel, "two or more operations at once, on different streams")
+        add(use, "window", use.window.length, f"W: {use.window.what}")
+        add(use, "gpu_busy", use.gpu_busy, "at least one operation runs (union); its share is gpu_util")
+        add(use, "kernel_busy", use.kernel_busy, "at least one kernel runs")
+        add(use, "copy_busy", use.copy_busy, "at least one copy or set runs")
+        add(use, "overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
+        add(use, "parallel", use.parallel, "two or more operations at once, on different streams")
         for name, time in use.idle_classes(kernel_wait).items():
-            add(f"idle: {name}", time, IDLE[name].format(kernel_wait / 1000))
-        add("concurrency", None, "sum of durations / gpu_busy", use.concurrency)
-        for name, ratio, about in field_ratios(scope, use):
-            add(name, None, about, ratio)
+            add(use, f"idle: {name}", time, IDLE[name].format(kernel_wait / 1000))
+        add(use, "concurrency", None, "sum of durations / gpu_busy", use.concurrency)
+        for name, ratio, about in notebook_ratios(scope, use):
+            add(use, name, None, about, ratio)
     return Result(columns("Device", "Quantity", "Time (ns)", "Share of W (%)", "Ratio:3", "Definition"), rows)
 
 
@@ -157,15 +158,15 @@ IDLE = {
 }
 
 
-def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
-    """The ratios of the field's notebook (sums, not unions), to compare with its plots. What the file lacks is left out."""
+def notebook_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
+    """Return the ratios that notebooks of LArTPC experiments plot (sums, not unions), without those that the file lacks."""
     kernels, copies = use.kernel_sum, use.copy_sum
     both = kernels + copies
     found = []
     if both:
         found.append(("field: work fraction", kernels / both, "sum_k / (sum_k + sum_m)"))
         found.append(("field: I-O fraction", copies / both, "sum_m / (sum_k + sum_m)"))
-    calls = scope.profile.or_nothing("calls")
+    calls = scope.profile.or_empty("calls")
     api = int(calls.take(scope.call_rows).duration.sum()) if len(calls) else None
     if api is not None and both + api:
         found.append(
@@ -175,7 +176,7 @@ def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
                 "sum_k / (sum_k + sum_m + sum_api): no utilisation",
             )
         )
-    system = scope.profile.or_nothing("system_calls")
+    system = scope.profile.or_empty("system_calls")
     waited = int(system.take(scope.system_call_rows).duration.sum()) if len(system) else None
     if api is not None and waited:
         found.append(("field: utilisation 2", (both + api) / waited, "(sum_k + sum_m + sum_api) / sum_osrt"))
@@ -184,7 +185,7 @@ def field_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
 
 
 def streams(scope: Scope) -> Result:
-    """Per stream: operations and how long it was busy."""
+    """Return operations and busy time per stream."""
     rows = []
     for use in device_uses(scope):
         operations = use.operations
@@ -209,7 +210,7 @@ def streams(scope: Scope) -> Result:
 
 
 def bus(scope: Scope) -> Result:
-    """Bytes of copies by direction and kinds of memory. Throughput is bytes over the union of their times."""
+    """Return the bytes of copies by direction and kinds of memory. Throughput is bytes over the union of their times."""
     profile, rows = scope.profile, []
     for use in device_uses(scope):
         copies = use.operations.take(use.operations.kind == MEMCPY)

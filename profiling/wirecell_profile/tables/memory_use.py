@@ -1,4 +1,4 @@
-"""Memory over time: the device's allocations, the recorder's samples, and what was never freed."""
+"""Memory over time: allocations on devices, samples of the recorder, and leaks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from ..output import Result, columns
 
 EVENTS = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 OPERATIONS = {0: "Allocation", 1: "Deallocation"}
-RESIDENT = "process resident_bytes"
 
 
 @dataclass
 class Series:
-    """A quantity over time, in bytes; it holds from each time to the next."""
+    """A quantity over time [bytes]; each value holds until the next time."""
 
     name: str
     time: np.ndarray  # ns, ascending
@@ -26,13 +25,13 @@ class Series:
 
     @property
     def peak(self) -> int:
-        """Index of the first highest value."""
+        """Index of the first maximum."""
         return int(np.argmax(self.value))
 
 
 @dataclass
 class Allocation:
-    """A piece of device memory that was not freed while the recording went on."""
+    """An allocation of device memory that was not freed during the recording."""
 
     start: int
     device: int
@@ -45,16 +44,18 @@ class Allocation:
 
 @dataclass
 class DeviceMemory:
-    """What the allocation events of a file say."""
+    """Content of the allocation events of a file."""
 
     series: list[Series] = field(default_factory=list)
     left: list[Allocation] = field(default_factory=list)
-    unknown_frees: int = 0  # of memory that was allocated before the recording
+    unknown_frees: int = 0  # frees of memory allocated before the recording
 
 
 def device_memory(scope: Scope) -> DeviceMemory:
-    """From the allocation events; per device and kind of memory. MissingData when the file has none. A selection by --time
-    chooses events; what was allocated before counts as 0, so that series are relative to the start of the selection."""
+    """Read the allocation events, per device and kind of memory. Raise MissingData if the file has none.
+
+    With --time earlier allocations count as 0: series are relative to the start of the selection.
+    """
     profile = scope.profile
     profile.require(EVENTS)
     table = profile.table(EVENTS)
@@ -71,7 +72,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
             "globalPid",
         )
     )
-    names = table.texts("name")  # our recorder spells them, nsys refers to StringIds
+    names = table.texts("name")  # texts in our recorder, ids of StringIds in nsys
     first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
@@ -105,7 +106,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
 
 
 def node_at(scope: Scope, time: int) -> str:
-    """The node whose call runs at a time on any thread, the latest one begun; empty for none or without node calls."""
+    """Return the node of the latest-begun call that runs at a time on any thread, empty for none."""
     try:
         calls = scope.profile.node_calls
     except MissingData:
@@ -115,8 +116,10 @@ def node_at(scope: Scope, time: int) -> str:
 
 
 def sampled(scope: Scope) -> list[Series]:
-    """What the recorder sampled in bytes: resident memory of the process, memory of devices, the caching allocator's
-    allocated and reserved bytes. MissingData when there are no such samples."""
+    """Read the recorder's samples in bytes. Raise MissingData if there are none.
+
+    Quantities: resident memory of the process, memory of devices, allocated and reserved bytes of the caching allocator.
+    """
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
     table = profile.table("SPNG_SAMPLE")
@@ -139,7 +142,7 @@ def sampled(scope: Scope) -> list[Series]:
 
 
 def all_series(scope: Scope) -> list[Series]:
-    """Samples and allocation events together. MissingData when the file has neither."""
+    """Read samples and allocation events. Raise MissingData if the file has neither."""
     found: list[Series] = []
     for read in (sampled, lambda scope: device_memory(scope).series):
         try:
@@ -152,7 +155,7 @@ def all_series(scope: Scope) -> list[Series]:
 
 
 def peaks(scope: Scope) -> Result:
-    """Per quantity its highest value, when that was and in which node, and the value at the end."""
+    """Return for each quantity the maximum with its time and node, and the first and last value."""
     rows = []
     for series in all_series(scope):
         at = int(series.time[series.peak])
@@ -173,7 +176,7 @@ def peaks(scope: Scope) -> Result:
 
 
 def timeline(scope: Scope) -> Result:
-    """Every point of every quantity, by time."""
+    """Return all points of all quantities, by time."""
     rows = [
         (time, series.name, value)
         for series in all_series(scope)
@@ -183,8 +186,10 @@ def timeline(scope: Scope) -> Result:
 
 
 def leaks(scope: Scope) -> Result:
-    """Device memory that was allocated and not freed within the recording, the largest first. The caching allocator of torch
-    keeps its blocks, and a program may end without freeing: look for many of one size."""
+    """Return device memory allocated but not freed during the recording, the largest first.
+
+    The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many blocks of one size.
+    """
     found = device_memory(scope)
     rows = [
         (

@@ -1,8 +1,8 @@
 """CSV of Nsight Compute: `ncu --csv --page raw`, `--page details`, or `--csv --metrics ...`.
 
-The raw page has a column per metric and a second line of units; the other pages have a line per metric. Both may follow lines
-of the program and of ncu itself (==PROF==). Values have thousands separators and scaled units; here they are in nanoseconds,
-bytes, per second, percent. What ncu could not measure (n/a) is left out.
+The raw page has a column per metric and a second line of units; the other pages have a line per metric. Lines of the
+program and of ncu (==PROF==) may come before. Values have thousands separators and scaled units; they are converted to
+nanoseconds, bytes, rates per second and percent. Values that ncu could not measure (n/a) are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import MissingData, ProfileError
 
-# Names of the details page -> the metric they show. A name with two meanings is told apart by its unit.
+# (name on the details page, unit) -> metric. The unit distinguishes two meanings of a name.
 DISPLAYED = {
     ("Duration", "time"): "gpu__time_duration.sum",
     ("Compute (SM) Throughput", "%"): "sm__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -56,15 +56,15 @@ class Launch:
     kernel: str
     grid: str = ""
     block: str = ""
-    metrics: dict[str, float] = field(default_factory=dict)  # in base units, see the module's text
+    metrics: dict[str, float] = field(default_factory=dict)  # in base units, see the module docstring
 
 
 def read_ncu(path: Path) -> list[Launch]:
-    """All launches, in the file's order. ProfileError when it is no such file, MissingData when it has no launch."""
+    """Read all launches in the file's order. Raise ProfileError for other files, MissingData if there is no launch."""
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError as error:
-        raise ProfileError("the file cannot be read", str(path), error.strerror or str(error)) from None
+        raise ProfileError("cannot read the file", str(path), error.strerror or str(error)) from None
     first = next((i for i, line in enumerate(lines) if line.lstrip().startswith(('"ID"', "ID,"))), None)
     if first is None:
         raise ProfileError(
@@ -80,13 +80,13 @@ def read_ncu(path: Path) -> list[Launch]:
     if not launches:
         raise MissingData(
             f"{path.name} does not contain a kernel",
-            hint="do ncu's filters (-k, --nvtx-include) match a launch?",
+            hint="check that ncu's filters (-k, --nvtx-include) match a launch",
         )
     return launches
 
 
 def _wide(head: list[str], rows: list[list[str]]) -> list[Launch]:
-    """The raw page: a line of units first, with no ID."""
+    """Parse the raw page: the first line has the units, without an ID."""
     units = dict(zip(head, rows[0])) if rows and not rows[0][0] else {}
     launches = []
     for row in rows[1 if units else 0 :]:
@@ -99,7 +99,7 @@ def _wide(head: list[str], rows: list[list[str]]) -> list[Launch]:
 
 
 def _long(head: list[str], rows: list[list[str]]) -> list[Launch]:
-    """The details page and --metrics: a line per metric; lines of rules have no metric."""
+    """Parse the details page or the output of --metrics: one line per metric; lines of rules have no metric."""
     launches: dict[str, Launch] = {}
     for row in rows:
         cells = dict(zip(head, row))
@@ -119,7 +119,7 @@ def _launch(cells: dict[str, str]) -> Launch:
 
 
 def _add(launch: Launch, name: str, unit: str, text: str) -> None:
-    """A value under the metric's name; what is not a metric, or no number, is left out."""
+    """Add a value under the metric's name, if it is a number of a metric."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -131,7 +131,7 @@ def _add(launch: Launch, name: str, unit: str, text: str) -> None:
 
 
 def base_unit(unit: str) -> tuple[float, str]:
-    """(factor to the base unit, kind): time in ns, bytes, rates per second; kind of what has neither is its text or ''."""
+    """Return (factor to the base unit, kind). Base units are ns, bytes, and rates per second; other units are their own kind."""
     unit = unit.strip()
     if unit in SECONDS:
         return SECONDS[unit] * 1e9, "time"

@@ -1,8 +1,9 @@
-"""What limits a kernel, from the metrics of Nsight Compute, and what to do.
+"""Limits of kernels from the metrics of Nsight Compute, with advice.
 
-The threshold is that of the rules that ncu itself ships: a unit is well used from 60 % of its peak on, and a kernel that uses
-neither compute nor memory to 60 % waits. Metric names: Nsight Compute, Profiling
-Guide (https://docs.nvidia.com/nsight-compute/ProfilingGuide), sections SpeedOfLight, Occupancy and WarpStateStats.
+The threshold is that of ncu's own rules: a unit is well used from 60 % of its peak, and a kernel that uses neither compute
+nor memory to 60 % waits. Metric names: Nsight Compute,
+Profiling Guide (https://docs.nvidia.com/nsight-compute/ProfilingGuide), sections SpeedOfLight, Occupancy and
+WarpStateStats.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LIMITS = {
     "blocks per SM": "launch__occupancy_limit_blocks",
     "warps per block": "launch__occupancy_limit_warps",
 }
-# Forms that versions of ncu have for stalls by reason, each with a unit of its own: the first that is there counts.
+# Metrics of stalls by reason in different versions of ncu, each with its unit; the first existing one counts.
 STALLS = tuple(
     map(
         re.compile,
@@ -51,7 +52,7 @@ MATRIX = re.compile(r"gemm|conv|cutlass|wmma|xmma|mma", re.IGNORECASE)
 
 WELL_USED, LOW_OCCUPANCY, FEW = 60.0, 50.0, 10.0
 
-# Why a warp waits -> what to do.
+# Reason of a stall -> explanation and advice.
 STALL_FIXES = {
     "long_scoreboard": "waits for global or local memory: coalesce, reuse through shared memory, more loads in flight",
     "short_scoreboard": "waits for shared memory or special functions: fewer bank conflicts, fewer transcendental functions",
@@ -74,19 +75,19 @@ STALL_FIXES = {
 
 @dataclass
 class Kernel:
-    """All launches of one kernel: durations added up, metrics averaged with the durations as weights (None: not measured)."""
+    """All launches of one kernel: summed durations, and metrics averaged with the durations as weights (None: not measured)."""
 
     name: str
     launches: list[Launch]
 
     @property
     def duration(self) -> float | None:
-        """ns; None when ncu did not measure it."""
+        """Sum of durations [ns]; None if ncu did not measure them."""
         times = [launch.metrics[DURATION] for launch in self.launches if DURATION in launch.metrics]
         return sum(times) if times else None
 
     def value(self, names: tuple[str, ...]) -> float | None:
-        """The first of these metrics that was measured."""
+        """Return the first of these metrics that was measured."""
         for name in names:
             pairs = [
                 (launch.metrics.get(DURATION, 1.0), launch.metrics[name])
@@ -99,7 +100,7 @@ class Kernel:
         return None
 
     def stall(self) -> tuple[str, float] | None:
-        """(reason, its share of all stalls in percent) of the largest stall; None when none was measured."""
+        """(reason, share of all stalls [%]) of the largest stall; None if stalls were not measured."""
         for pattern in STALLS:
             names = {
                 match[1]: name
@@ -116,7 +117,7 @@ class Kernel:
 
 
 def kernels(launches: list[Launch]) -> list[Kernel]:
-    """Launches by kernel name, the longest total first."""
+    """Group launches by kernel name, the longest total first."""
     groups: dict[str, list[Launch]] = {}
     for launch in launches:
         groups.setdefault(launch.kernel, []).append(launch)
@@ -127,7 +128,7 @@ def kernels(launches: list[Launch]) -> list[Kernel]:
 
 
 def bound(kernel: Kernel) -> str | None:
-    """What limits it; None unless throughput of both compute and memory was measured."""
+    """Return the limit of a kernel; None unless the throughputs of both compute and memory were measured."""
     sm, memory, dram = kernel.value(SM), kernel.value(MEMORY), kernel.value(DRAM)
     memory = dram if memory is None else memory
     if sm is None or memory is None:
@@ -153,7 +154,7 @@ BOUND_FIXES = {
 
 
 def advice(kernel: Kernel) -> list[str]:
-    """What to do, the most important first; empty when nothing was measured."""
+    """Return advice, the most important first; empty if nothing was measured."""
     found = []
     limit = bound(kernel)
     if limit is not None:

@@ -1,4 +1,4 @@
-"""Time per node and per event: inclusive, exclusive, on the device, first event and steady state, memory, and a verdict."""
+"""Use per node and per event: host time, device time, first event and steady state, memory, and a verdict."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..model.window import find_window
 from ..output import Result, columns
 from .owner_use import ApiWork, DeviceWork, api_work, device_work, quantiles, queue_times
 
-BUSY_SHARE = 0.5  # of a node's time: below it the host decides
-COPY_SHARE = 0.5  # of a node's device time: from it on copies decide
-SHORT_QUEUE = 20_000  # ns; operations that wait longer find the device occupied
+BUSY_SHARE = 0.5  # of a node's time; below it the node is host-bound
+COPY_SHARE = 0.5  # of a node's device time; from it on the node is transfer-bound
+SHORT_QUEUE = 20_000  # ns; operations that wait longer wait for an occupied device
 
 VERDICT_RULE = (
     f"host-bound: the device works less than {BUSY_SHARE:.0%} of max(proj_span, own host time without waiting) and the median "
@@ -30,64 +30,64 @@ VERDICT_RULE = (
 
 @dataclass
 class NodeUse:
-    """The chosen node calls with all that belongs to them; rows of all arrays are those calls."""
+    """The selected node calls with their operations and API calls; all arrays have one row per call."""
 
     scope: Scope
     calls: NodeCalls
-    exclusive: np.ndarray  # wall time without the calls nested in it, ns
+    exclusive: np.ndarray  # wall time without nested calls, ns
 
     @classmethod
-    def of(cls, scope: Scope) -> "NodeUse":
-        """MissingData when the file has no node calls."""
+    def of(cls, scope: Scope) -> NodeUse:
+        """Make it for a selection. Raise MissingData if the file has no node calls."""
         calls = scope.profile.node_calls
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
         rows = scope.node_call_rows
         use = cls(scope, calls.take(rows), exclusive[rows])
         use._place = np.full(
             len(calls) + 1, -1, dtype=np.int64
-        )  # call of the profile -> row here; -1 stays -1
+        )  # node call of the profile -> row; -1 stays -1
         use._place[rows] = np.arange(len(rows))
         return use
 
     @cached_property
     def has_device(self) -> bool:
-        """Whether the file has device operations at all; without, their numbers are missing and not zero."""
+        """Whether the file has device operations. If not, their values are missing, not zero."""
         return len(self.scope.projection.operations) > 0
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """(row here, operation) of the chosen operations."""
+        """(row, operation) of the selected operations."""
         rows = self.scope.operation_rows
         owner = self._place[self.scope.node_projection.call_of_operation[rows]]
         return owner[owner >= 0], rows[owner >= 0]
 
     @cached_property
     def device(self) -> DeviceWork:
-        """What each call's own operations did. Only with has_device."""
+        """Device work of each call's own operations. Requires has_device."""
         projection = self.scope.projection
         return device_work(projection.operations, projection.call_of_operation, *self.pairs, len(self.calls))
 
     @cached_property
     def api(self) -> ApiWork:
-        """What each call itself spent in the CUDA API."""
+        """Time of each call itself in the CUDA API."""
         owner = self._place[self.scope.node_projection.call_of_api_call]
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 
     def queue(self, rows: np.ndarray) -> np.ndarray:
-        """Queue times of the operations of some calls."""
+        """Return the queue times of the operations of some calls."""
         owner, operation = self.pairs
         return queue_times(self.scope)[operation[np.isin(owner, rows)]]
 
     @cached_property
     def first_event(self) -> int | None:
-        """Number of the event that began first in the whole profile; None when no call has one."""
+        """Index of the event that began first in the whole profile; None if no call has an event."""
         calls = self.scope.profile.node_calls
         known = calls.take(calls.event != NULL)
         return int(known.event[np.argmin(known.start)]) if len(known) else None
 
     def verdict(self, rows: np.ndarray) -> str | None:
-        """See VERDICT_RULE; None without device operations in the file."""
+        """Return the verdict of VERDICT_RULE; None if the file has no device operations."""
         if not self.has_device:
             return None
         work = self.device
@@ -103,7 +103,7 @@ class NodeUse:
 
 
 def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
-    """(node, rows of its calls), the node with the largest exclusive time first."""
+    """Return (node, rows of its calls), the node with the largest exclusive time first."""
     if not len(use.calls):
         return []
     groups = group(use.calls.node.codes)
@@ -114,7 +114,7 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Host time per node. First: the first event's exclusive time; steady: the median over the other events."""
+    """Return host time per node. First: exclusive time in the first event; steady: median over the other events."""
     use = NodeUse.of(scope)
     whole = find_window(scope).length
     rows = []
@@ -159,7 +159,7 @@ def times(scope: Scope) -> Result:
 
 
 def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
-    """Exclusive time in the first event, and the median of its sums per later event."""
+    """Return the exclusive time in the first event, and the median of its sums per later event."""
     known = calls.event != NULL
     events, place = np.unique(calls.event[known], return_inverse=True)
     sums = np.zeros(len(events), dtype=np.int64)
@@ -170,8 +170,8 @@ def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[
 
 
 def devices(scope: Scope) -> Result:
-    """Device work per node, of what the node itself launched. MissingData without device operations."""
-    scope.profile.operations  # noqa: B018  says what is missing
+    """Return the device work that each node itself launched. Raise MissingData without device operations."""
+    scope.profile.operations  # noqa: B018  raises MissingData
     use = NodeUse.of(scope)
     work, api = use.device, use.api
     rows = []
@@ -224,7 +224,7 @@ def devices(scope: Scope) -> Result:
 
 
 def memory(scope: Scope) -> Result:
-    """High-water marks of memory per node. MissingData when the recorder measured none."""
+    """Return the high-water marks of memory per node. Raise MissingData if the recorder measured none."""
     use = NodeUse.of(scope)
     parts = (
         use.calls.resident,
@@ -236,11 +236,11 @@ def memory(scope: Scope) -> Result:
     if not any((part != NULL).any() for part in parts):
         raise scope.profile.missing("SPNG_CALL")
 
-    def most(values: np.ndarray) -> int | None:
+    def maximum(values: np.ndarray) -> int | None:
         known = values[values != NULL]
         return int(known.max()) if len(known) else None
 
-    rows = [(node, *(most(part[mine]) for part in parts)) for node, mine in by_node(use)]
+    rows = [(node, *(maximum(part[mine]) for part in parts)) for node, mine in by_node(use)]
     rows.sort(key=lambda row: -max(row[2] or 0, row[3] or 0))
     return Result(
         columns(
@@ -256,8 +256,11 @@ def memory(scope: Scope) -> Result:
 
 
 def events(scope: Scope) -> Result:
-    """End-to-end latency per event: from the first call's start to the last call's end, and to the last end of the event's
-    device operations when that is later. The first event stands apart; the median row is of the others."""
+    """Return the end-to-end latency per event.
+
+    It is the time from the first call's start to the last call's end, or to the end of the event's last device operation if
+    that is later. The median row covers all events except the first.
+    """
     use = NodeUse.of(scope)
     calls = use.calls
     numbers = np.unique(calls.event[calls.event != NULL]).tolist()

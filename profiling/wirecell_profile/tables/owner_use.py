@@ -1,7 +1,7 @@
-"""What ranges or node calls did on host and device, one row each: the numbers under every table per range or node.
+"""Work of ranges or node calls on host and device, one row each: the basis of all tables per range or node.
 
-An owner is a range, which owns all that was launched within it (its children's too), or a node call, which owns what no call
-nested in it owns.
+An owner is a range or a node call. A range owns everything launched within it, including in its children. A node call owns
+everything launched within it, except in calls nested in it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from ..model.intervals import union_by_owner
 from ..model.selection import Scope
 from ..model.table import NULL
 
-HOST_TO_DEVICE, DEVICE_TO_HOST = (1, 11), (2, 12)  # copyKind; 11 and 12 are those of unified memory
+HOST_TO_DEVICE, DEVICE_TO_HOST = (1, 11), (2, 12)  # copyKind; 11 and 12 for unified memory
 
 
 @dataclass
 class DeviceWork:
-    """Per owner. Times in ns; everything is 0 for an owner without operations."""
+    """Device work per owner. Times in ns; all values are 0 for an owner without operations."""
 
     operations: np.ndarray
-    launches: np.ndarray  # different launching API calls: a graph launch counts once
+    launches: np.ndarray  # distinct launching API calls; a graph launch counts once
     gpu_sum: np.ndarray  # durations added up
     kernel_sum: np.ndarray
     gpu_busy: np.ndarray  # union of the operations
@@ -36,14 +36,14 @@ class DeviceWork:
 
     @property
     def idle(self) -> np.ndarray:
-        """proj_idle: span without an operation of the owner."""
+        """proj_idle: part of the span without an operation of the owner."""
         return self.span - self.gpu_busy
 
 
 def device_work(
     operations: Operations, launch: np.ndarray, owner: np.ndarray, operation: np.ndarray, owners: int
 ) -> DeviceWork:
-    """Of pairs (owner, operation); `launch`: index of each operation's API call, -1 for none."""
+    """Return the device work of pairs (owner, operation). `launch`: index of each operation's API call, -1 for none."""
     mine = operations.take(operation)
     is_copy = np.isin(mine.kind, (MEMCPY, MEMSET))
     duration = mine.duration
@@ -55,7 +55,7 @@ def device_work(
         np.unique(np.stack([owner, launch[operation]]), axis=1) if len(owner) else np.empty((2, 0), np.int64)
     )
 
-    def added(values: np.ndarray, mask: np.ndarray | slice = slice(None)) -> np.ndarray:
+    def summed(values: np.ndarray, mask: np.ndarray | slice = slice(None)) -> np.ndarray:
         total = np.zeros(owners, dtype=np.int64)
         np.add.at(total, owner[mask], values[mask])
         return total
@@ -63,28 +63,28 @@ def device_work(
     return DeviceWork(
         operations=np.bincount(owner, minlength=owners),
         launches=np.bincount(launched[0][launched[1] >= 0], minlength=owners),
-        gpu_sum=added(duration),
-        kernel_sum=added(duration, ~is_copy),
+        gpu_sum=summed(duration),
+        kernel_sum=summed(duration, ~is_copy),
         gpu_busy=union_by_owner(mine.start, mine.end, owner, owners),
         copy_busy=union_by_owner(mine.start[is_copy], mine.end[is_copy], owner[is_copy], owners),
         span=np.where(end == NULL, 0, end - np.where(end == NULL, 0, start)),
         last=end,
-        to_device=added(size, np.isin(mine.copy_kind, HOST_TO_DEVICE)),
-        to_host=added(size, np.isin(mine.copy_kind, DEVICE_TO_HOST)),
-        copied=added(size, is_copy),
+        to_device=summed(size, np.isin(mine.copy_kind, HOST_TO_DEVICE)),
+        to_host=summed(size, np.isin(mine.copy_kind, DEVICE_TO_HOST)),
+        copied=summed(size, is_copy),
     )
 
 
 @dataclass
 class ApiWork:
-    """Per owner, ns: time in the CUDA API, and in those calls of it that wait for the device."""
+    """Per owner: time in CUDA API calls, and in those that wait for the device [ns]."""
 
     api: np.ndarray
     waiting: np.ndarray
 
 
 def is_waiting(calls: Calls) -> np.ndarray:
-    """Mask of the API calls that wait for the device: synchronisation, and copies and sets that are not Async."""
+    """Return the mask of API calls that wait for the device: synchronisation, and copies and sets without Async."""
     return calls.name.matching(
         lambda name: (
             any(part in name for part in BLOCKING)
@@ -94,7 +94,7 @@ def is_waiting(calls: Calls) -> np.ndarray:
 
 
 def api_work(calls: Calls, owner: np.ndarray, call: np.ndarray, owners: int) -> ApiWork:
-    """Of pairs (owner, API call). Unions, since a driver call lies in the runtime call that makes it."""
+    """Return the API time of pairs (owner, API call). Times are unions, because driver calls lie in runtime calls."""
     mine = calls.take(call)
     waiting = is_waiting(mine)
     return ApiWork(
@@ -104,7 +104,7 @@ def api_work(calls: Calls, owner: np.ndarray, call: np.ndarray, owners: int) -> 
 
 
 def queue_times(scope: Scope) -> np.ndarray:
-    """For each operation how long it waited after its launching call ended, 0 when it started before; NULL without a call."""
+    """Return for each operation its wait after the end of the launching call, at least 0; NULL without a call."""
     projection = scope.projection
     launch = projection.call_of_operation
     if not len(projection.calls):
@@ -114,7 +114,7 @@ def queue_times(scope: Scope) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray) -> tuple[float | None, float | None]:
-    """Median and 95th percentile of what is not NULL, None without a value."""
+    """Return median and 95th percentile of the values that are not NULL, None without values."""
     known = values[values != NULL]
     if not len(known):
         return None, None

@@ -1,4 +1,4 @@
-"""Ranges on host and device: nsys's projection, the share of it that was busy, and the field's own ratio."""
+"""Use per range on host and device: nsys's projection and the busy share of it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..model.window import RUN, find_window
 from ..output import Result, columns
 from .owner_use import api_work, device_work, quantiles, queue_times
 
-CPU_GAP = 10_000  # ns; shorter times between ranges are the cost of the executor
-WIDEST_GAPS = 20
+CPU_GAP = 10_000  # ns; shorter gaps are overhead of the executor
+MAX_GAPS = 20
 
 
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
-    """(name, style, rows of profile.ranges) of the chosen ranges, in order of first appearance."""
+    """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance."""
     ranges, rows = scope.profile.ranges, scope.range_rows
     if not len(rows):
         return []
@@ -30,8 +30,7 @@ def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Host time per range: inclusive, and exclusive of the ranges inside of it. The first instance by start, and the median
-    of the others."""
+    """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the others."""
     ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
     whole = find_window(scope).length
     rows = []
@@ -73,9 +72,11 @@ def times(scope: Scope) -> Result:
 
 
 def devices(scope: Scope) -> Result:
-    """Device work per range, children's included. Ranges without device operations are left out. MissingData when the file
-    lacks ranges, API calls or device operations."""
-    scope.profile.operations, scope.profile.calls  # noqa: B018  say what is missing
+    """Return device work per range, including its children, for ranges with device operations.
+
+    Raise MissingData if the file lacks ranges, API calls or device operations.
+    """
+    scope.profile.operations, scope.profile.calls  # noqa: B018  raise MissingData
     ranges, projection = scope.profile.ranges, scope.projection
     work = device_work(
         projection.operations,
@@ -146,7 +147,7 @@ def devices(scope: Scope) -> Result:
 
 
 def _exclusive_busy(scope: Scope) -> np.ndarray:
-    """Per range the union of the operations that were launched in it and in no range inside of it."""
+    """Return for each range the union of the operations launched in it but in no range inside of it."""
     rows = scope.operation_rows
     owner = scope.projection.range_of_operation[rows]
     mine = scope.profile.operations.take(rows[owner >= 0])
@@ -154,8 +155,11 @@ def _exclusive_busy(scope: Scope) -> np.ndarray:
 
 
 def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
-    """Times on a thread that no range covers, between its first and last range in the window; the range `run` and what only
-    follows an event through the graph cover nothing. Per thread the sum of all gaps of at least `shortest`, then the widest."""
+    """Return gaps between the first and last range of each thread in the window, of at least `shortest`.
+
+    The range `run` and ranges of events in flight do not cover gaps. Rows: the sum of all gaps per thread, then the widest
+    gaps.
+    """
     window = find_window(scope)
     chosen = scope.profile.ranges.take(scope.range_rows)
     chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
@@ -189,5 +193,5 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
         columns(
             "Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"
         ),
-        sums + widest[:WIDEST_GAPS],
+        sums + widest[:MAX_GAPS],
     )

@@ -1,12 +1,11 @@
-"""Rooflines: performance that arithmetic intensity allows, min(peak FLOP/s, intensity * peak byte/s).
+"""Rooflines: attainable performance at an arithmetic intensity, min(peak FLOP/s, intensity * peak byte/s).
 
-Measured: from ncu's sections SpeedOfLight_RooflineChart or from --metrics. Floating point operations are add + mul + 2 fma of
-the thread instructions executed (smsp__sass_thread_inst_executed_op_*_pred_on); tensor cores are not among them. Roofs
-are 2 * sm__sass_thread_inst_executed_op_?fma_pred_on.sum.peak_sustained * sm__cycles_elapsed.avg.per_second and
+Measured: from ncu's section SpeedOfLight_RooflineChart or from --metrics. Floating point operations are add + mul + 2 fma of
+the executed thread instructions (smsp__sass_thread_inst_executed_op_*_pred_on), without tensor cores. Roofs are 2 * sm__sass_thread_inst_executed_op_?fma_pred_on.sum.peak_sustained * sm__cycles_elapsed.avg.per_second and
 dram__bytes.sum.peak_sustained * dram__cycles_elapsed.avg.per_second, as ncu draws them (section files of Nsight Compute).
 
-Estimated: from a recording, where nothing counted operations. Bytes are the tensors that go in and out of a node, each once:
-less than what is really moved, so that the bandwidth is a lower bound. Operations come from the user (--flops).
+Estimated: from a recording, which has no counts of operations. Bytes are those of the tensors into and out of a node, each
+counted once, which is a lower bound of the moved bytes. The user gives the operations (--flops).
 """
 
 from __future__ import annotations
@@ -38,31 +37,31 @@ class Point:
 
     @property
     def intensity(self) -> float | None:
-        """FLOP per byte."""
+        """Arithmetic intensity [FLOP/byte]."""
         return self.flops / self.traffic if self.traffic else None
 
     @property
     def attainable(self) -> float | None:
-        """FLOP/s that the roof allows at this intensity."""
+        """Attainable performance at this intensity [FLOP/s]."""
         if self.peak_flops is None or self.peak_traffic is None or self.intensity is None:
             return None
         return min(self.peak_flops, self.intensity * self.peak_traffic)
 
     @property
     def ridge(self) -> float | None:
-        """FLOP per byte where the two roofs meet."""
+        """Intensity at which the two roofs meet [FLOP/byte]."""
         return self.peak_flops / self.peak_traffic if self.peak_flops and self.peak_traffic else None
 
     @property
     def side(self) -> str | None:
-        """Under which roof it is."""
+        """The roof that limits the kernel."""
         if self.ridge is None or self.intensity is None:
             return None
         return "memory roof" if self.intensity < self.ridge else "compute roof"
 
 
 def measured(kernel: Kernel) -> Point | None:
-    """The point of a kernel in the precision with most operations. None when ncu did not count operations or bytes."""
+    """Return the point of a kernel in its most-used precision. None if ncu did not count operations or bytes."""
     time = kernel.duration
     traffic = _traffic(kernel)
     rates = {precision: rate for precision in PRECISIONS if (rate := _flops(kernel, precision)) is not None}
@@ -85,7 +84,7 @@ def measured(kernel: Kernel) -> Point | None:
 
 
 def _per_time(launches: list[Launch], names: list[tuple[str, int]]) -> float | None:
-    """Weighted sum of counts over the durations, per second."""
+    """Return the weighted sum of counts over the durations, per second."""
     used = [
         launch
         for launch in launches
@@ -97,7 +96,7 @@ def _per_time(launches: list[Launch], names: list[tuple[str, int]]) -> float | N
 
 
 def _flops(kernel: Kernel, precision: str) -> float | None:
-    """FLOP/s: from counts, or from counts per cycle and the clock, as the roofline section has them."""
+    """Return FLOP/s from counts, or from counts per cycle and the clock as in the roofline section."""
     for unit in ("smsp", "sm"):
         stems = [
             (f"{unit}__sass_thread_inst_executed_op_{precision}{kind}_pred_on.sum", weight)
@@ -114,7 +113,7 @@ def _flops(kernel: Kernel, precision: str) -> float | None:
 
 
 def _traffic(kernel: Kernel) -> float | None:
-    """byte/s of DRAM."""
+    """Return byte/s of DRAM."""
     for names in ([("dram__bytes.sum", 1)], [("dram__bytes_read.sum", 1), ("dram__bytes_write.sum", 1)]):
         rate = _per_time(kernel.launches, names)
         if rate is not None:
@@ -125,8 +124,11 @@ def _traffic(kernel: Kernel) -> float | None:
 def estimated(
     scope: Scope, peak_flops: float | None, peak_traffic: float | None, flops: dict[str, float]
 ) -> Result:
-    """Per node. Time is that of its device operations; in a recording without a device its own host time. `flops`: operations
-    per call of nodes that the user knows. MissingData without node calls or without their bytes."""
+    """Estimate rooflines per node. Raise MissingData without node calls or without their bytes.
+
+    Time is that of the device operations, or the exclusive host time in a recording without a device. `flops`: operations per
+    call of a node, given by the user.
+    """
     use = NodeUse.of(scope)
     calls = use.calls
     if not ((calls.bytes_in != NULL) & (calls.bytes_out != NULL)).any():
@@ -189,7 +191,7 @@ def _work_cells(point: Point | None) -> tuple:
 
 
 def device_bandwidth(scope: Scope) -> float | None:
-    """byte/s of the device's memory as the file says it; the largest of several; None when it does not."""
+    """Return byte/s of the device's memory from the file, the largest of several devices; None if unknown."""
     profile = scope.profile
     if not profile.has("TARGET_INFO_GPU"):
         return None

@@ -1,4 +1,4 @@
-"""The tables of `wirecell-profile summary`, each under a name; `export` writes the same."""
+"""The named tables of `wirecell-profile summary` and `export`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import device_use, node_use, range_use
 
 @dataclass(frozen=True)
 class Section:
-    """One table. `run` raises MissingData when the file lacks what it needs. `note`: what has to be said under it."""
+    """A table. `run` raises MissingData if the file lacks its data. `note`: text below the table."""
 
     name: str
     about: str

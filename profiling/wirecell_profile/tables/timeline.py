@@ -1,4 +1,4 @@
-"""A profile as text, one line per range, mark or device operation in order of time: time, event, duration, notes."""
+"""The text timeline: one line per range, mark or device operation in order of time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ INDENT = "  "
 
 
 def timeline(scope: Scope, operations: bool = False) -> Result:
-    """`operations`: with every device operation as well. Times count from the start of the window. MissingData when the
-    file has neither ranges nor, where asked for, device operations."""
+    """Return the timeline; times count from the start of the window.
+
+    `operations`: include device operations. Raise MissingData if the file has neither ranges nor requested operations.
+    """
     zero = find_window(scope).start
     rows = _ranges(scope) + _marks(scope)
     if operations:
@@ -30,7 +32,7 @@ def timeline(scope: Scope, operations: bool = False) -> Result:
 
 
 def _ranges(scope: Scope) -> list[tuple]:
-    ranges = scope.profile.or_nothing("ranges")
+    ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return []
     projection = scope.projection

@@ -77,8 +77,7 @@ def mypy(_paths: list[str], _is_fix: bool) -> Result:
     """Check the types of all typed packages."""
     python = VENV / "bin" / "python"
     known = ["--python-executable", str(python)] if python.exists() else []
-    result = run_tool([tool("mypy"), f"--cache-dir={STATE / 'mypy'}", "--no-error-summary", *known, *TYPED])
-    return result
+    return run_tool([tool("mypy"), f"--cache-dir={STATE / 'mypy'}", "--no-error-summary", *known, *TYPED])
 
 
 def codespell(paths: list[str], is_fix: bool) -> Result:

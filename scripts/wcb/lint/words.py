@@ -98,16 +98,16 @@ RULES = (
     rule(
         r"(?i)\btraditional\b",
         "OmnibusSigProc (OSP)",
-        allowed=r"\[\"traditional\"\]",
+        allowed=r"\[\"traditional\"\]|`traditional`",
         exempt=r"cfg/.*\.jsonnet",
     ),
     rule(r"\w*text_of\b", "to_string or summary"),
-    rule(rf"{START}[Tt]exts\b", "strings"),
+    rule(rf"{START}[Tt]exts\b", "strings", allowed=r"\.texts\(\)"),
     rule(r"(?<![A-Za-z_.])made\(", "make_X"),
     rule(r"\bthe_one\b", "find_unique"),
     rule(r"(?<![A-Za-z_.])act\(", "dispatch"),
     rule(r"\bbegin_anew\b|\bled through\b|\b(is|are) led\b", "reset, restart, drain"),
-    rule(rf"{START}[Pp]atience{END}", "timeout"),
+    rule(rf"{START}[Pp]atience{END}", "timeout", allowed=r"--patience\b"),
     rule(
         rf"{START}[Ll]anes?{END}",
         "device replica",
@@ -121,7 +121,7 @@ RULES = (
         only=CUDA_FILES,
     ),
     rule(
-        r"(?i)\b(an?|the|of|in|each|every|one|this|that|no|its|per|all|two|any|by|with|and|or|between) windows?\b(?![_(.])",
+        r"(?i)(?<!-)\b(an?|the|of|in|each|every|one|this|that|no|its|per|all|two|any|by|with|and|or|between) windows?\b(?![_(.])",
         "the kind of window: readout window, network tile, capture window, ...",
     ),
     rule(r"(?i)\brecord(ed|ing|s)? (a |the )?(CUDA |device )?graphs?\b|\bgraph recordings?\b", "capture"),

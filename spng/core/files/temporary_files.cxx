@@ -13,8 +13,8 @@
 namespace spng {
 namespace {
 
-/// State of an entry in the list for signal handlers. A handler may neither lock nor allocate, so the list has
-/// a fixed number of slots, which are claimed atomically.
+/// State of an entry in the list for signal handlers. A handler may neither lock nor allocate, so the list
+/// has a fixed number of slots, which are claimed atomically.
 enum class Slot { free, claimed, listed, worth_keeping };
 
 struct ListedName {

@@ -8,19 +8,19 @@ namespace spng {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t on_huge_pages = 4 * huge_page; // below, rounding up would waste too much
+constexpr std::size_t on_huge_pages = 4 * huge_page; // for smaller blocks rounding up wastes too much
 constexpr std::size_t granule = std::size_t{256} << 10;
 
-/// A block may be larger than what is asked of it by this factor: the sizes that a chain needs then share
-/// blocks, and less memory lies idle: the process's peak is 1.10 GB with 1.2, 0.98 with 1.5, 0.94 with 2 and
-/// with 3.
+/// Maximum size of a block in units of the requested bytes. A large factor lets different sizes share blocks,
+/// so less memory is unused: the peak of the process is 1.10 GB with 1.2, 0.98 GB with 1.5, 0.94 GB with 2
+/// and with 3.
 constexpr double room = 2;
 
-/// LibTorch's profiler, where it is on, as LibTorch's own allocator tells it.
+/// Report an allocation to LibTorch's profiler if it is on, as LibTorch's own allocator does.
 void tell_profiler(const BlockCache& cache, void* start, std::int64_t change) {
     if (c10::memoryProfilingEnabled()) {
         const std::size_t in_use = cache.bytes_in_use();
-        c10::reportMemoryUsageToProfiler(start, change, in_use, in_use + cache.bytes_waiting(),
+        c10::reportMemoryUsageToProfiler(start, change, in_use, in_use + cache.bytes_unused(),
                                          c10::Device(c10::kCPU));
     }
 }
@@ -46,7 +46,7 @@ struct BlockCache::Block {
     void* const start;
     void* const mapping; ///< may begin before `start`, which is aligned to a huge page
     const std::size_t mapped_bytes;
-    std::uint64_t released_at = 0; ///< number of the last allocation before
+    std::uint64_t released_at = 0; ///< count of allocations before the release
 };
 
 BlockCache::BlockCache(c10::Allocator& small) : m_small(small) {}
@@ -68,7 +68,7 @@ void BlockCache::copy_data(void* to, const void* from, std::size_t bytes) const 
     default_copy_data(to, from, bytes);
 }
 
-void BlockCache::release_waiting() {
+void BlockCache::release_unused() {
     const std::lock_guard lock(m_mutex);
     unmap_unused(0);
 }
@@ -78,23 +78,23 @@ std::size_t BlockCache::bytes_in_use() const {
     return m_bytes_in_use;
 }
 
-std::size_t BlockCache::bytes_waiting() const {
+std::size_t BlockCache::bytes_unused() const {
     const std::lock_guard lock(m_mutex);
-    return m_bytes_waiting;
+    return m_bytes_unused;
 }
 
-/// The smallest block that waits and is large enough, else a new one; null when the system has no memory.
+/// Return the smallest unused block that is large enough, else a new one; null if the system has no memory.
 std::unique_ptr<BlockCache::Block> BlockCache::take(std::size_t bytes) {
     const std::lock_guard lock(m_mutex);
     ++m_allocations;
     std::unique_ptr<Block> block;
-    const auto found = m_waiting.lower_bound(bytes);
-    if (found != m_waiting.end() && static_cast<double>(found->first) <= room * static_cast<double>(bytes)) {
+    const auto found = m_unused.lower_bound(bytes);
+    if (found != m_unused.end() && static_cast<double>(found->first) <= room * static_cast<double>(bytes)) {
         block = std::move(found->second);
-        m_bytes_waiting -= block->bytes;
-        m_waiting.erase(found);
+        m_bytes_unused -= block->bytes;
+        m_unused.erase(found);
     } else {
-        unmap_unused(patience);
+        unmap_unused(max_idle_allocations);
         block = map(bytes);
         if (!block) {
             unmap_unused(0);
@@ -115,17 +115,17 @@ std::unique_ptr<BlockCache::Block> BlockCache::map(std::size_t bytes) {
     auto* start = static_cast<char*>(mapping);
     if (is_huge) {
         start += (huge_page - reinterpret_cast<std::uintptr_t>(start) % huge_page) % huge_page;
-        madvise(start, bytes, MADV_HUGEPAGE); // a wish: without huge pages the small ones serve
+        madvise(start, bytes, MADV_HUGEPAGE); // optional: without huge pages the system uses small ones
     }
     return std::make_unique<Block>(*this, bytes, start, mapping, mapped);
 }
 
 void BlockCache::unmap_unused(std::uint64_t idle_for) {
-    std::erase_if(m_waiting, [&](const auto& entry) {
+    std::erase_if(m_unused, [&](const auto& entry) {
         if (m_allocations - entry.second->released_at < idle_for) {
             return false;
         }
-        m_bytes_waiting -= entry.first;
+        m_bytes_unused -= entry.first;
         return true;
     });
 }
@@ -137,9 +137,9 @@ void BlockCache::release(void* context) {
     const std::lock_guard lock(owner.m_mutex);
     block->released_at = owner.m_allocations;
     owner.m_bytes_in_use -= block->bytes;
-    owner.m_bytes_waiting += block->bytes;
+    owner.m_bytes_unused += block->bytes;
     const std::size_t bytes = block->bytes;
-    owner.m_waiting.emplace(bytes, std::move(block));
+    owner.m_unused.emplace(bytes, std::move(block));
 }
 
 } // namespace spng

@@ -1,5 +1,5 @@
 #pragma once
-// Large blocks of host memory that stay with the process for the next event.
+// Cache of large blocks of host memory, kept for the next event.
 
 #include <c10/core/Allocator.h>
 
@@ -11,34 +11,34 @@
 
 namespace spng {
 
-/// An allocator of CPU tensors that keeps blocks of a megabyte and more when they are released and gives them
-/// out again, each as a whole: since events need the same sizes again and again, no page is new after the
-/// first ones, and memory cannot crumble as a heap does whose neighbours live for different times. Smaller
-/// blocks are passed on. Large ones lie on huge pages where the system has them on request.
+/// Allocator of CPU tensors that keeps released blocks of 1 MB and more, and reuses each as a whole. Events
+/// need the same sizes again and again: after the first events no page is new, and memory does not fragment
+/// as a heap does whose neighbours live for different times. Smaller blocks come from another allocator.
+/// Large ones use huge pages if the system offers them.
 ///
-/// A block that was of no use for `patience` allocations is returned to the system when a new one is needed;
-/// so the blocks of a readout of another length do not stay for ever. Thread-safe. Never to be destroyed
-/// while blocks are out.
+/// A block that was unused for `max_idle_allocations` is returned to the system when a new one is needed, so
+/// the blocks of another readout length do not stay forever. Thread-safe. Must outlive its blocks.
 class BlockCache final : public c10::Allocator {
 public:
     static constexpr std::size_t smallest = std::size_t{1} << 20;
-    static constexpr std::uint64_t patience = 2000; ///< large allocations; an event has about a hundred
+    /// counted in large allocations, of which an event has about a hundred
+    static constexpr std::uint64_t max_idle_allocations = 2000;
 
-    /// @param small  where smaller blocks come from, and large ones when the system has no memory left
+    /// @param small  source of smaller blocks, and of large ones if the system has no memory left
     explicit BlockCache(c10::Allocator& small);
     ~BlockCache() override;
 
     c10::DataPtr allocate(std::size_t bytes) override;
-    /// None: what a data pointer says is not enough to release it.
+    /// Return null: a data pointer alone is not enough to release a block.
     c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
     void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
-    /// Return all blocks that wait for their next use to the system.
-    void release_waiting();
+    /// Return all unused blocks to the system.
+    void release_unused();
 
-    /// Bytes of large blocks that are out, and that wait for their next use.
+    /// Return the bytes of large blocks in use, and of those kept for reuse.
     std::size_t bytes_in_use() const;
-    std::size_t bytes_waiting() const;
+    std::size_t bytes_unused() const;
 
 private:
     struct Block;
@@ -50,10 +50,10 @@ private:
 
     c10::Allocator& m_small;
     mutable std::mutex m_mutex;
-    std::multimap<std::size_t, std::unique_ptr<Block>> m_waiting; ///< by size
+    std::multimap<std::size_t, std::unique_ptr<Block>> m_unused; ///< by size
     std::uint64_t m_allocations = 0;
     std::size_t m_bytes_in_use = 0;
-    std::size_t m_bytes_waiting = 0;
+    std::size_t m_bytes_unused = 0;
 };
 
 } // namespace spng

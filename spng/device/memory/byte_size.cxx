@@ -44,7 +44,7 @@ std::int64_t bytes_from(const std::string& text, const std::string& where) {
         std::find_if(units.begin(), units.end(), [&](const auto& each) { return unit == each.first; });
     if (error != std::errc{} || known == units.end() || !(number >= 0) ||
         number * known->second > max_bytes) {
-        throw Error(ErrorKind::Configuration, {.what = "not an amount of memory",
+        throw Error(ErrorKind::Configuration, {.what = "invalid amount of memory",
                                                .where = where,
                                                .seen = "'" + text + "'",
                                                .expected = "a number with a unit, such as 4GB, 800MB or "

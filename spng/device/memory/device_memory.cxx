@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t unknown = -1;
 
-/// The number in a file that holds one; `unknown` for a missing file and for "max".
+/// Return the first integer in a file; `unknown` for a missing file and for "max".
 std::int64_t number_in(const char* file) {
     std::ifstream stream(file);
     std::int64_t number = unknown;
@@ -48,7 +48,7 @@ std::int64_t address_space_used() {
 
 DeviceMemory host_memory() {
     DeviceMemory memory{proc_bytes("/proc/meminfo", "MemAvailable"), proc_bytes("/proc/meminfo", "MemTotal")};
-    // Inside of a container these are the container's own files; outside they are not there.
+    // These files exist only inside a container or a control group.
     limit(memory, number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
     limit(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
           number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
@@ -66,7 +66,7 @@ DeviceMemory device_memory(c10::Device device) {
         const auto [free, total] = c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
         return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
     } catch (const c10::Error&) {
-        return {}; // an allocator that does not know
+        return {}; // an allocator without this information
     }
 }
 
@@ -78,7 +78,7 @@ void release_cached_memory(c10::Device device) {
     try {
         c10::getDeviceAllocator(device.type())->emptyCache();
     } catch (const c10::Error&) {
-        // A device that is lost; whoever uses it next says so.
+        // The device is lost; the next use of it reports that.
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// How much memory a device has, and giving back what is kept but not used.
+// Query the memory of a device, and return unused memory to it.
 
 #include <c10/core/Device.h>
 
@@ -7,17 +7,17 @@
 
 namespace spng {
 
-/// Bytes; -1 where nothing tells.
+/// Amounts in bytes; -1 if unknown.
 struct DeviceMemory {
-    std::int64_t free = -1;  ///< that a process could take now
-    std::int64_t total = -1; ///< that there is
+    std::int64_t free = -1; ///< available to a process now
+    std::int64_t total = -1;
 };
 
-/// Of a CUDA device whose libraries are loaded: as the driver says. Of the CPU: the machine's memory, or what
-/// limits the process further (its control group, its address space).
+/// Return the memory of a device: for CUDA, whose libraries must be loaded, from the driver; for the CPU, the
+/// machine's memory or a lower limit of the process (its control group, its address space).
 DeviceMemory device_memory(c10::Device device);
 
-/// Return to the system what allocators keep for later use. Slow; for when memory ran out.
+/// Return the unused memory of allocators to the system. Slow: call it only when memory ran out.
 void release_cached_memory(c10::Device device);
 
 } // namespace spng

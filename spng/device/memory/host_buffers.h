@@ -6,7 +6,7 @@ namespace spng {
 /// costs 15,000 page faults each time. Affects the whole process; later calls do nothing.
 void reuse_host_buffers();
 
-/// Return what is kept and not in use to the system, for when memory is short.
+/// Return unused buffers to the system. Call it when memory is short.
 void release_host_buffers();
 
 } // namespace spng

@@ -22,7 +22,7 @@ constexpr const char* less_memory =
 }
 
 [[noreturn]] void unexpected(const std::string& where, const std::string& seen) {
-    throw Error(ErrorKind::Internal, {.what = "an operation failed that should not",
+    throw Error(ErrorKind::Internal, {.what = "an operation failed unexpectedly",
                                       .where = where,
                                       .seen = without_trace(seen),
                                       .expected = {},
@@ -39,7 +39,7 @@ bool says_out_of_memory(const std::string& text) {
         "std::bad_alloc",
         "CUFFT_ALLOC_FAILED",
         "CUBLAS_STATUS_ALLOC_FAILED",
-        "CUDNN_STATUS_ALLOC_FAILED", // and of its engines, each of which found no memory:
+        "CUDNN_STATUS_ALLOC_FAILED", // the next text too: each of cuDNN's engines found no memory
         "unable to find an engine to execute this computation"};
     return std::any_of(signs.begin(), signs.end(),
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });

@@ -37,18 +37,18 @@ std::string content_for(const ReservationRequest& request) {
            "\n";
 }
 
-/// "process 123, 2.1 GB, ana on host7, pipeline.jsonnet, since ...": what the content does not tell is left
-/// out.
+/// Describe a claim: "holds 2.1 GB, process 123 of ana on host7, since ..., pipeline.jsonnet". Leaves out
+/// what the content of the file does not have.
 std::string to_string(const ReservationFolder& folder, const ReservationClaim& claim) {
     const auto content = nlohmann::json::parse(folder.content_of(claim), nullptr, /*allow_exceptions=*/false);
-    const auto told = [&](const char* key, const std::string& before) {
-        const bool is_there = content.is_object() && content.contains(key) && content[key].is_string() &&
+    const auto value = [&](const char* key, const std::string& before) {
+        const bool has_text = content.is_object() && content.contains(key) && content[key].is_string() &&
                               !content[key].get<std::string>().empty();
-        return is_there ? before + content[key].get<std::string>() : std::string{};
+        return has_text ? before + content[key].get<std::string>() : std::string{};
     };
     return std::string(claim.holding ? "holds" : "waits") + " " + format_bytes(claim.bytes) + ", process " +
-           std::to_string(claim.process) + told("user", " of ") + told("host", " on ") +
-           told("since", ", since ") + told("purpose", ", ");
+           std::to_string(claim.process) + value("user", " of ") + value("host", " on ") +
+           value("since", ", since ") + value("purpose", ", ");
 }
 
 } // namespace
@@ -68,13 +68,13 @@ Reservation::~Reservation() {
 }
 
 void Reservation::require_possible() const {
-    const std::int64_t most = m_limits.bytes;
-    if (most > 0 && m_request.bytes > most) {
+    const std::int64_t max_bytes = m_limits.bytes;
+    if (max_bytes > 0 && m_request.bytes > max_bytes) {
         throw Error(ErrorKind::Device,
-                    {.what = "the job needs more memory than jobs may have here",
+                    {.what = "the job needs more memory than the limit for all jobs",
                      .where = m_request.device + " (" + m_folder.path().string() + ")",
                      .seen = format_bytes(m_request.bytes),
-                     .expected = "at most " + format_bytes(three_digits_below(most)),
+                     .expected = "at most " + format_bytes(three_digits_below(max_bytes)),
                      .hint = "-A memory_budget=..., fewer events in flight, or another machine"});
     }
 }
@@ -106,7 +106,7 @@ bool Reservation::try_to_hold() {
         throw Error(ErrorKind::Device, {.what = "the reservation of this job vanished while it waited",
                                         .where = (m_folder.path() / m_claim.file_name()).string(),
                                         .seen = failure.message(),
-                                        .expected = "a file that nobody else touches",
+                                        .expected = "a file that nobody else moves or removes",
                                         .hint = "start the job again; leave the folder to wire-cell"});
     }
     m_claim = held;
@@ -137,12 +137,12 @@ std::unique_ptr<Reservation> wait_for_reservation(const std::filesystem::path& r
         }
         if (wait.timeout_seconds > 0 && waited >= wait.timeout_seconds) {
             throw Error(ErrorKind::Device,
-                        {.what = "other jobs did not leave enough memory in time",
+                        {.what = "timeout while waiting for memory of other jobs",
                          .where = request.device + " (" + root.string() + ")",
                          .seen = reservation->in_front(),
                          .expected = format_bytes(request.bytes) + " within " +
                                      std::to_string(std::lround(wait.timeout_seconds)) + " s",
-                         .hint = "wait for them, a larger -A share_timeout=, or another device"});
+                         .hint = "run again later, or with a larger -A share_timeout= or on another device"});
         }
         if (waited >= next_report) {
             log::warn(logger, "waiting for " + format_bytes(request.bytes) + " on " + request.device +
@@ -157,10 +157,10 @@ std::unique_ptr<Reservation> wait_for_reservation(const std::filesystem::path& r
 
 std::string reservations_text(const std::filesystem::path& root) {
     std::string text;
-    std::error_code ignored; // a folder that is not there holds nothing
+    std::error_code ignored; // a missing folder has no claims
     std::vector<std::string> devices;
     for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
-        if (std::filesystem::exists(entry.path() / "lock", ignored)) { // else no folder of ours
+        if (std::filesystem::exists(entry.path() / "lock", ignored)) { // true only for our folders
             devices.push_back(entry.path().filename().string());
         }
     }

@@ -30,7 +30,7 @@ constexpr const char* ending = ".reservation";
 
 [[noreturn]] void unusable(const fs::path& path, const std::string& seen) {
     throw Error(ErrorKind::Configuration,
-                {.what = "jobs cannot take turns: the folder for it is unusable",
+                {.what = "unusable folder for memory reservations",
                  .where = path.string(),
                  .seen = seen,
                  .expected = "a folder of this user, or one for all users (mode 1777)",
@@ -41,8 +41,7 @@ std::string reason() {
     return std::strerror(errno);
 }
 
-/// Make a folder where there is none. The mode is set apart from the making, since the user's umask takes
-/// bits away.
+/// Create a folder if it does not exist. Set the mode separately, since the user's umask removes bits.
 void make_folder(const fs::path& path, mode_t mode) {
     if (mkdir(path.c_str(), mode) == 0) {
         if (chmod(path.c_str(), mode) != 0) {
@@ -68,7 +67,7 @@ bool is_for_all_users(const struct stat& state) {
     return (state.st_mode & S_IWOTH) != 0;
 }
 
-/// Wait a little, without a clock that could jump.
+/// Sleep for 2 ms, independent of clocks that could jump.
 void rest() {
     usleep(2000);
 }
@@ -79,7 +78,7 @@ FileDescriptor open_file(const fs::path& path, int flags, mode_t mode = 0) {
 
 bool is_regular(const FileDescriptor& file) {
     struct stat state {};
-    return fstat(file.number(), &state) == 0 && S_ISREG(state.st_mode);
+    return fstat(file.value(), &state) == 0 && S_ISREG(state.st_mode);
 }
 
 struct OpenedFile {
@@ -87,8 +86,8 @@ struct OpenedFile {
     std::string problem;
 };
 
-/// Open a file for reading that may be anything, because all users may write to the folder: never open a
-/// device, wait for the other end of a pipe, or follow a link.
+/// Open a regular file for reading. All users may write to the folder, so the path may be anything: never
+/// open a device, wait for the other end of a pipe, or follow a link.
 OpenedFile open_regular(const fs::path& path) {
     const std::string not_regular = "no regular file";
     struct stat state {};
@@ -109,13 +108,13 @@ OpenedFile open_regular(const fs::path& path) {
 std::string head_of(const FileDescriptor& file) {
     constexpr std::size_t enough = 16384;
     std::string content(enough, '\0');
-    const ssize_t size = read(file.number(), content.data(), content.size());
+    const ssize_t size = read(file.value(), content.data(), content.size());
     content.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return content.substr(0, content.find('\0'));
 }
 
-/// Opened without O_CREAT where it exists: the kernel rejects that for other users' files in a folder that
-/// all may write to (fs.protected_regular).
+/// Open a file, or create it. Opens an existing file without O_CREAT: the kernel rejects O_CREAT for other
+/// users' files in a folder that all may write to (fs.protected_regular).
 FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
     for (;;) {
         FileDescriptor file = open_file(path, O_RDWR | O_NONBLOCK | O_NOCTTY);
@@ -130,7 +129,7 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
         }
         file = open_file(path, O_RDWR | O_CREAT | O_EXCL, mode);
         if (file.is_open()) {
-            fchmod(file.number(), mode);
+            fchmod(file.value(), mode);
             return file;
         }
         if (errno != EEXIST) {
@@ -164,7 +163,7 @@ std::optional<ReservationClaim> claim_from(const std::string& file_name) {
     return ReservationClaim{*ticket, *process, *bytes, parts[3] == "holding"};
 }
 
-/// The folder is looked at many times while a job waits.
+/// Log each warning once, since a waiting job reads the folder many times.
 void warn_once(const std::string& text) {
     static std::mutex mutex;
     static std::set<std::string> said;
@@ -182,18 +181,18 @@ bool has_ending(const std::string& name) {
 } // namespace
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-    std::swap(m_number, other.m_number);
+    std::swap(m_value, other.m_value);
     return *this;
 }
 
 FileDescriptor::~FileDescriptor() {
-    if (m_number >= 0) {
-        close(m_number);
+    if (m_value >= 0) {
+        close(m_value);
     }
 }
 
 int FileDescriptor::release() {
-    return std::exchange(m_number, -1);
+    return std::exchange(m_value, -1);
 }
 
 std::string ReservationClaim::file_name() const {
@@ -232,17 +231,18 @@ ReservationFolder::ReservationFolder(const fs::path& root, const std::string& de
 FileDescriptor ReservationFolder::lock() const {
     constexpr int max_rests = 5000; // 10 s
     FileDescriptor file = open_or_create(m_path / "lock", m_for_all_users ? 0666 : 0600);
-    for (int i = 0; flock(file.number(), LOCK_EX | LOCK_NB) != 0; ++i) {
+    for (int i = 0; flock(file.value(), LOCK_EX | LOCK_NB) != 0; ++i) {
         if (errno != EWOULDBLOCK && errno != EINTR) {
             unusable(m_path / "lock", reason());
         }
         if (i == max_rests) {
-            throw Error(ErrorKind::Device,
-                        {.what = "another process does not let go of the queue of jobs",
-                         .where = (m_path / "lock").string(),
-                         .seen = "locked for 10 s",
-                         .expected = "locked for milliseconds",
-                         .hint = "is a wire-cell stopped there? `fuser -v` on the file names it"});
+            throw Error(
+                ErrorKind::Device,
+                {.what = "another process does not release the lock of the reservations",
+                 .where = (m_path / "lock").string(),
+                 .seen = "locked for 10 s",
+                 .expected = "locked for milliseconds",
+                 .hint = "find the stopped wire-cell with `fuser -v` on the file, and continue or end it"});
         }
         rest();
     }
@@ -251,7 +251,7 @@ FileDescriptor ReservationFolder::lock() const {
 
 std::vector<ReservationClaim> ReservationFolder::claims() const {
     std::vector<ReservationClaim> living;
-    std::error_code ignored; // a file that vanishes meanwhile is no longer of interest
+    std::error_code ignored; // skip files that vanish meanwhile
     for (const auto& entry : fs::directory_iterator(m_path, ignored)) {
         const std::string name = entry.path().filename().string();
         if (!has_ending(name)) {
@@ -260,18 +260,18 @@ std::vector<ReservationClaim> ReservationFolder::claims() const {
         const auto [probe, problem] = open_regular(entry.path());
         if (!probe.is_open()) {
             if (!problem.empty()) { // else it vanished meanwhile
-                warn_once(entry.path().string() + " is no reservation (" + problem + "); it does not count");
+                warn_once(entry.path().string() + " is no reservation (" + problem + "); ignored");
             }
             continue;
         }
-        const bool is_alive = flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        const bool is_alive = flock(probe.value(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         const auto claim = claim_from(name);
         if (!claim) {
-            warn_once(entry.path().string() + " is no reservation; it does not count");
+            warn_once(entry.path().string() + " is no reservation; ignored");
         }
         if (!is_alive) {
             log::info(logger, [&] { return entry.path().string() + ": its process is gone; removed"; });
-            fs::remove(entry.path(), ignored); // in a folder for all users only its owner may
+            fs::remove(entry.path(), ignored); // in a folder for all users only the owner can
         } else if (claim) {
             living.push_back(*claim);
         }
@@ -288,13 +288,13 @@ FileDescriptor ReservationFolder::create(const ReservationClaim& claim, const st
     if (!file.is_open()) {
         unusable(path, reason());
     }
-    fchmod(file.number(), m_for_all_users ? 0644 : 0600);
-    if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
-        const std::string seen = reason() + " (does this file system know flock?)";
+    fchmod(file.value(), m_for_all_users ? 0644 : 0600);
+    if (flock(file.value(), LOCK_EX | LOCK_NB) != 0) {
+        const std::string seen = reason() + " (does this file system support flock?)";
         unlink(path.c_str());
         unusable(path, seen);
     }
-    if (write(file.number(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+    if (write(file.value(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
         log::warn(logger, path.string() + " cannot be written: " + reason());
     }
     return file;
@@ -320,10 +320,10 @@ ReservationLimits ReservationFolder::limits(ReservationLimits standard) const {
                 } else if (key == "slots") {
                     standard.slots = number_from(value).value();
                 } else if (!key.empty() && key[0] != '#') {
-                    log::warn(logger, path.string() + ": a line that is neither bytes nor slots: " + line);
+                    log::warn(logger, path.string() + ": unknown key, expected bytes or slots: " + line);
                 }
             } catch (const std::exception&) {
-                log::warn(logger, path.string() + ": a limit that cannot be read: " + line);
+                log::warn(logger, path.string() + ": invalid limit: " + line);
             }
         }
     }

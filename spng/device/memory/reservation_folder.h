@@ -1,8 +1,8 @@
 #pragma once
-// The folder through which processes agree on who may use how much of a device's memory. One file per claim,
-// `<ticket>-<process>-<bytes>-waiting.reservation` or `...-holding.reservation`, which its owner keeps flock-ed: a
-// claim is alive as long as that lock is held. The kernel releases it however the owner ends, kill -9 and a
-// reboot included, and a process number that is used again means nothing (docs/decisions/reservations.md).
+// The folder in which processes coordinate their use of a device's memory. Each claim has one file,
+// `<ticket>-<process>-<bytes>-waiting.reservation` or `...-holding.reservation`, which its owner keeps locked
+// with flock: a claim is alive as long as that lock is held. The kernel releases the lock at any end of the
+// owner, including kill -9 and a reboot. A reused process id does no harm (docs/decisions/reservations.md).
 
 #include <cstdint>
 #include <filesystem>
@@ -11,25 +11,25 @@
 
 namespace spng {
 
-/// A file descriptor that is closed with it.
+/// Owner of a file descriptor: closes it in its destructor.
 class FileDescriptor {
 public:
-    explicit FileDescriptor(int number = -1) : m_number(number) {}
-    FileDescriptor(FileDescriptor&& other) noexcept : m_number(other.release()) {}
+    explicit FileDescriptor(int value = -1) : m_value(value) {}
+    FileDescriptor(FileDescriptor&& other) noexcept : m_value(other.release()) {}
     FileDescriptor& operator=(FileDescriptor&& other) noexcept;
     ~FileDescriptor();
-    int number() const { return m_number; }
-    bool is_open() const { return m_number >= 0; }
+    int value() const { return m_value; }
+    bool is_open() const { return m_value >= 0; }
 
 private:
     int release();
-    int m_number;
+    int m_value;
 };
 
-/// A claim as its file's name says. The content of the file is for people only, so that a damaged one does
-/// no harm.
+/// A claim, parsed from the name of its file. The content of the file is only for display, so a damaged one
+/// does no harm.
 struct ReservationClaim {
-    std::int64_t ticket = 0; ///< the lower the earlier it came
+    std::int64_t ticket = 0; ///< lower means earlier
     std::int64_t process = 0;
     std::int64_t bytes = 0;
     bool holding = false; ///< or waiting
@@ -37,7 +37,7 @@ struct ReservationClaim {
     std::string file_name() const;
 };
 
-/// What all holders together may have; 0: no limit.
+/// Limits for all holders together; 0: no limit.
 struct ReservationLimits {
     std::int64_t bytes = 0;
     std::int64_t slots = 0;
@@ -45,35 +45,37 @@ struct ReservationLimits {
 
 class ReservationFolder {
 public:
-    /// Finds or makes the folder of one device.
-    /// @param root    where the folders of all devices are. A folder that is made is for its maker only when
-    ///                it is default_root(), else for all users, as /tmp is
+    /// Find or create the folder of one device.
+    /// @param root    parent of the folders of all devices. If it is created: private for default_root(),
+    ///                else open to all users, as /tmp is
     /// @param device  "host", or the identity of a GPU
-    /// Throws Error(Configuration) when it cannot be made or used, or belongs to somebody else.
+    /// @throws Error(Configuration) if the folder cannot be created or used, or belongs to another user
     ReservationFolder(const std::filesystem::path& root, const std::string& device);
 
-    /// $XDG_RUNTIME_DIR/spng-reservations, or /tmp/spng-reservations-USER.
+    /// Return $XDG_RUNTIME_DIR/spng-reservations, or /tmp/spng-reservations-USER.
     static std::filesystem::path default_root();
 
     const std::filesystem::path& path() const { return m_path; }
 
-    /// What only one process may do at a time happens while this lives; it is held for milliseconds.
-    /// Throws Error(Device) when somebody else keeps it for 10 s.
+    /// Return a scoped exclusive lock on the folder. Critical sections last milliseconds.
+    /// @throws Error(Device) if another process holds the lock for 10 s
     FileDescriptor lock() const;
 
-    /// Claims whose owners live, by ticket. Files of dead owners are removed. A file with another name, and
-    /// anything that is no readable regular file (a pipe, a device, a folder, a link), is left out and stays,
-    /// with a warning. To be called under lock().
+    /// Return the claims of living owners, by ticket. Remove the files of dead owners. Skip files with
+    /// another name, and anything but readable regular files (pipes, devices, folders, links), with a
+    /// warning. Call it under lock().
     std::vector<ReservationClaim> claims() const;
 
-    /// A new file for a claim, locked by this process. To be called under lock().
+    /// Create the file of a claim, locked by this process. Call it under lock().
+    /// @throws Error(Configuration) if the file cannot be created or locked
     FileDescriptor create(const ReservationClaim& claim, const std::string& content) const;
 
-    /// `limits` of the device's folder or of the root: lines "bytes 40GB" and "slots 2"; what they do not say
-    /// is `standard`. A line that cannot be read, and what is no regular file, is left out, with a warning.
+    /// Return the limits from the file `limits` of the device's folder or of the root: lines "bytes 40GB" and
+    /// "slots 2". Skip unreadable lines, and anything but regular files, with a warning.
+    /// @param standard  values of limits that the files do not set
     ReservationLimits limits(ReservationLimits standard) const;
 
-    /// The content of a claim's file, of a long one the beginning; empty when it is gone.
+    /// Return the content of a claim's file, at most the first 16 kB; empty if the file is gone.
     std::string content_of(const ReservationClaim& claim) const;
 
 private:

@@ -16,7 +16,7 @@ at::Tensor TensorsByLength::get(std::int64_t length, c10::Device device,
     }
     at::Tensor tensor = make().to(device);
     if (!device.is_cpu()) {
-        // Once per length; without it, other streams might read what this one has not written yet.
+        // Wait once per length, so that other streams do not read the tensor before this one has written it.
         const c10::impl::VirtualGuardImpl guard(device.type());
         guard.synchronizeStream(guard.getStream(device));
     }

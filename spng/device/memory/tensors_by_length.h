@@ -1,5 +1,5 @@
 #pragma once
-// What a node computes once for each length of readout and keeps: kernels, filters.
+// Cache of tensors that a node computes once per readout length: deconvolution kernels, filters.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
@@ -11,12 +11,12 @@
 
 namespace spng {
 
-/// On the CPU the latest is kept. On a device all are: the work of other events that reads an earlier one may
-/// still be queued on their streams, and recorded graphs read it for as long as the job runs. Thread-safe.
+/// Keeps the latest tensor on the CPU and all tensors on a device: queued work of other events may still read
+/// an earlier one, and captured graphs read it as long as the job runs. Thread-safe.
 class TensorsByLength {
 public:
-    /// @param make  called when there is none for this length
-    /// @return a tensor on `device` that every stream may read
+    /// Return the tensor of this length; every stream may read it.
+    /// @param make  called if there is none yet; returns a tensor on `device`
     at::Tensor get(std::int64_t length, c10::Device device, const std::function<at::Tensor()>& make);
 
 private:

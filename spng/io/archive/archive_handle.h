@@ -24,14 +24,14 @@ struct WriteFree {
 /// Return libarchive's text for its last failure; never empty.
 std::string error_text(archive* handle);
 
-/// Feeds a libarchive reader from a BlockStream. Exceptions must not pass through the C library: an exception of
-/// the stream is stored, libarchive sees a read error, and the caller rethrows.
+/// Feeds a libarchive reader from a BlockStream. Exceptions must not pass through the C library: an exception
+/// of the stream is stored, libarchive sees a read error, and the caller rethrows.
 class StreamCallbacks {
 public:
     explicit StreamCallbacks(BlockStream& stream) : m_stream(&stream) {}
 
-    /// Open `handle` on the stream, with seeking if the stream supports it. Do not move or destroy this object
-    /// before the handle.
+    /// Open `handle` on the stream, with seeking if the stream supports it. Do not move or destroy this
+    /// object before the handle.
     /// @return libarchive's status
     int open(archive* handle);
 

@@ -21,8 +21,8 @@ namespace spng {
 /// A zip is read in the order of its members' offsets or, without seeking, of its local headers.
 ///
 /// Damage throws an error:
-/// - zip: at the end of a damaged member, and where the directory differs from the members (at once, or at the
-///   end of a stream);
+/// - zip: at the end of a damaged member, and where the directory differs from the members (at once, or at
+///   the end of a stream);
 /// - bzip2: at the damaged block;
 /// - gzip: at the end of each gzip member, so data returned earlier may be wrong;
 /// - tar: headers have checksums, data have none.
@@ -51,8 +51,8 @@ public:
 
     const std::filesystem::path& path() const { return m_path; }
 
-    /// Read a compressed file once more to its end, to find out whether damage explains unusable content. Does
-    /// nothing for files that can be read only once.
+    /// Read a compressed file once more to its end, to find out whether damage explains unusable content.
+    /// Does nothing for files that can be read only once.
     /// @throws Error(Input) if the file is damaged anywhere
     void require_whole() const;
 

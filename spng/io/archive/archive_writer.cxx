@@ -27,9 +27,9 @@ struct Container {
     const char* default_level;
 };
 
-/// Why deflate has level 1. Charge: levels 2 and 3 take the same time and save 1 % of the size; storing takes the
-/// same time for 40 times the size. ADC: level 2 takes a third more time to save 1 %, level 3 twice the time to
-/// save 5 %.
+/// Why deflate has level 1. Charge: levels 2 and 3 take the same time and save 1 % of the size; storing takes
+/// the same time for 40 times the size. ADC: level 2 takes a third more time to save 1 %, level 3 twice the
+/// time to save 5 %.
 constexpr std::array<Container, 7> containers{{
     {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
@@ -181,8 +181,8 @@ void ArchiveWriter::give_up() noexcept {
     m_archive.reset(); // writes the end of the archive, which write_block() drops
 }
 
-/// Always report success to libarchive: exceptions must not pass through the C library, and a libarchive writer
-/// that has seen a failure does not free its buffers. check() throws the stored exception.
+/// Always report success to libarchive: exceptions must not pass through the C library, and a libarchive
+/// writer that has seen a failure does not free its buffers. check() throws the stored exception.
 la_ssize_t ArchiveWriter::write_block(archive*, void* self, const void* bytes, std::size_t count) {
     auto& writer = *static_cast<ArchiveWriter*>(self);
     if (writer.m_file && !writer.m_failure) {

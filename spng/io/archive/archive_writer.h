@@ -14,8 +14,8 @@
 namespace spng {
 
 /// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2), chosen by the
-/// file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file appears
-/// under its name at close() (see PartialFile, also for SIGXFSZ).
+/// file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file
+/// appears under its name at close() (see PartialFile, also for SIGXFSZ).
 class ArchiveWriter {
 public:
     /// Create the file under a temporary name.
@@ -24,8 +24,8 @@ public:
     ///                          npz 0    npz 1     npz 6      tar     tar.gz 1  tar.bz2 9
     ///   int16 ADC with noise   25 30.7  463 13.8  3319 13.6  15 30.7  407 13.8  1973 9.7
     ///   float32 sparse charge  44 61.4  119 2.3   207 2.1    14 61.4  120 2.3   800 2.0
-    /// @param level  0 (stored) to 9 (smallest). Default: the fast 1 for .npz and .tar.gz; 9 for .tar.bz2, whose
-    ///               speed does not depend on the level. No effect on .tar.
+    /// @param level  0 (stored) to 9 (smallest). Default: the fast 1 for .npz and .tar.gz; 9 for .tar.bz2,
+    ///               whose speed does not depend on the level. No effect on .tar.
     /// @throws Error(Configuration) for another ending or level
     /// @throws Error(Output) if the file cannot be created
     explicit ArchiveWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);
@@ -34,8 +34,8 @@ public:
     /// Add a member in C order.
     /// @param name    printable ASCII without '/', at most 100 characters
     /// @param tensor  on the host, of any type that NumPy has
-    /// @throws Error(Output) for another name, or if writing fails. After a failed write the file is removed, and
-    /// later calls of add() and close() throw the same error.
+    /// @throws Error(Output) for another name, or if writing fails. After a failed write the file is removed,
+    /// and later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
     /// See TemporaryFile.

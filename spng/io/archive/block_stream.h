@@ -34,7 +34,8 @@ public:
     FileStream(const FileStream&) = delete;
     FileStream& operator=(const FileStream&) = delete;
 
-    /// Return the first block of the file (shorter only if the file is shorter). next_block() returns it again.
+    /// Return the first block of the file (shorter only if the file is shorter). next_block() returns it
+    /// again.
     std::span<const std::uint8_t> peek();
 
     std::span<const std::uint8_t> next_block() override;

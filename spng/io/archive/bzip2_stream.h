@@ -13,8 +13,8 @@ namespace spng {
 
 /// The content of a bzip2 file: all its streams in sequence.
 ///
-/// bzip2 has a checksum per block. libarchive takes a stream with a damaged header for the end of the file, so
-/// this class checks the rest: zeros may follow the last stream, as for gzip; anything else is an error.
+/// bzip2 has a checksum per block. libarchive takes a stream with a damaged header for the end of the file,
+/// so this class checks the rest: zeros may follow the last stream, as for gzip; anything else is an error.
 class Bzip2Stream final : public BlockStream {
 public:
     /// @param where  the file, named in errors

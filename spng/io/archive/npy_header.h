@@ -29,8 +29,8 @@ struct NpyHeader {
 
 /// Read magic, version and dictionary, up to the first item.
 /// Types: bool, integers of 1 to 8 bytes, floats of 2, 4 and 8 bytes, in both byte orders.
-/// @throws Error(Input) if the source is no .npy, has another type (objects are never unpickled), or claims more
-/// than largest_array_bytes
+/// @throws Error(Input) if the source is no .npy, has another type (objects are never unpickled), or claims
+/// more than largest_array_bytes
 NpyHeader read_npy_header(ByteSource& source);
 
 /// Return the bytes before the first item as NumPy writes them: version 1.0, C order, padded to 64 bytes.

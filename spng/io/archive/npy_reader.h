@@ -7,14 +7,15 @@
 
 namespace spng {
 
-/// Reads .npy arrays. Reuses one buffer for arrays that must be turned from Fortran to C order (30 to 60 MB per
-/// event of the Wire-Cell Toolkit). Not thread-safe.
+/// Reads .npy arrays. Reuses one buffer for arrays that must be turned from Fortran to C order (30 to 60 MB
+/// per event of the Wire-Cell Toolkit). Not thread-safe.
 class NpyReader {
 public:
-    /// Return the array as a CPU tensor of the stored shape and type, C contiguous, in this machine's byte order.
-    /// Allocates at most twice the data read so far (initially 64 MB) and never more than the header claims.
-    /// @throws Error(Input) if the source is no such array (see read_npy_header), ends too early, or continues
-    /// after the array
+    /// Return the array as a CPU tensor of the stored shape and type, C contiguous, in this machine's byte
+    /// order. Allocates at most twice the data read so far (initially 64 MB) and never more than the header
+    /// claims.
+    /// @throws Error(Input) if the source is no such array (see read_npy_header), ends too early, or
+    /// continues after the array
     at::Tensor read(ByteSource& source);
 
 private:

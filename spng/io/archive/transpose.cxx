@@ -15,8 +15,9 @@ namespace {
 // second-level cache (32 kB for int16).
 constexpr std::int64_t tile = 128;
 
-/// Transpose one tile through a copy. Without the copy, the columns are a small multiple of a power of two apart
-/// (5120 bytes for 2560 channels of int16), fall into few sets of the first-level cache, and evict each other.
+/// Transpose one tile through a copy. Without the copy, the columns are a small multiple of a power of two
+/// apart (5120 bytes for 2560 channels of int16), fall into few sets of the first-level cache, and evict each
+/// other.
 template <typename Item>
 void transpose_tile(const Item* from, Item* to, std::int64_t rows, std::int64_t columns, std::int64_t row_end,
                     std::int64_t column_end) {

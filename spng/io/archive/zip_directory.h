@@ -39,8 +39,8 @@ public:
 /// counted wrongly, and for several disks
 std::vector<ZipMember> parse_zip_directory(std::span<const std::uint8_t> tail, std::uint64_t tail_begin);
 
-/// Read the directory of a seekable file and compare each entry with the header of its member. Does not move the
-/// position of the stream.
+/// Read the directory of a seekable file and compare each entry with the header of its member. Does not move
+/// the position of the stream.
 /// @throws Error(Input) if the file cannot be read, and as parse_zip_directory()
 std::vector<ZipMember> verified_zip_directory(const FileStream& file);
 

@@ -2,7 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/kernels/images.h"
+#include "spng/kernels/modules.h"
 
 #include <cuda_runtime_api.h> // before c10's headers, which need it and do not include it
 
@@ -21,13 +21,13 @@ namespace {
 
 void require_success(cudaError_t status, const char* what, const std::string& where) {
     if (status != cudaSuccess) {
-        cudaGetLastError(); // or the next call of LibTorch reports it again
+        cudaGetLastError(); // clear the error, else LibTorch's next call reports it again
         ErrorText text{.what = what,
                        .where = where,
                        .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
                        .expected = {},
                        .hint = "use -A device=cpu, or a driver for LibTorch's CUDA release"};
-        if (status == cudaErrorMemoryAllocation) { // kernels are loaded when they are first launched
+        if (status == cudaErrorMemoryAllocation) { // the first launch loads the kernels
             throw OutOfMemory(std::move(text));
         }
         throw Error(ErrorKind::Device, std::move(text));
@@ -39,13 +39,13 @@ class DeviceKernels {
 public:
     explicit DeviceKernels(c10::DeviceIndex device) : m_device("cuda:" + std::to_string(device)) {
         int major = 0, minor = 0;
-        const char* what = "the capability of a device is not known";
+        const char* what = "cannot query the compute capability of a device";
         require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), what,
                         m_device);
         require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), what,
                         m_device);
-        const Image* image = image_for(images(), 10 * major + minor);
-        if (image == nullptr) {
+        const CudaModule* best = module_for(cuda_modules(), 10 * major + minor);
+        if (best == nullptr) {
             throw Error(ErrorKind::Device,
                         {.what = "there are no kernels for this device",
                          .where = m_device,
@@ -53,9 +53,8 @@ public:
                          .expected = "7.5 or newer",
                          .hint = "use -A device=cpu, or another device"});
         }
-        require_success(
-            cudaLibraryLoadData(&m_library, image->data, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "the kernels do not load", m_device);
+        require_success(cudaLibraryLoadData(&m_library, best->data, nullptr, nullptr, 0, nullptr, nullptr, 0),
+                        "the kernels do not load", m_device);
     }
 
     const void* find(const char* name) {
@@ -65,15 +64,15 @@ public:
             return known->second;
         }
         cudaKernel_t kernel = nullptr;
-        require_success(cudaLibraryGetKernel(&kernel, m_library, name), "a kernel is not there",
+        require_success(cudaLibraryGetKernel(&kernel, m_library, name), "a kernel is missing",
                         m_device + ", " + name);
         return m_kernels.emplace(name, kernel).first->second;
     }
 
 private:
     std::string m_device;
-    cudaLibrary_t m_library =
-        nullptr; // until the process ends: the driver may be gone before our destructors
+    // Kept until the process ends: the driver may be unloaded before our destructors run.
+    cudaLibrary_t m_library = nullptr;
     std::mutex m_mutex;
     std::map<std::string_view, const void*> m_kernels; // names are literals
 };

@@ -18,8 +18,9 @@ public:
     explicit CudaDeviceGraph(c10::Device device) : m_device(device) {}
 
     std::vector<at::Tensor> capture(const Work& work) override {
-        // Not the caller's stream: threads that work on the same event, or give page-locked memory of an
-        // earlier one back, queue on that. Events' streams are from the pool of normal priority.
+        // Do not capture on the caller's stream: other threads of this event, or threads that free
+        // page-locked memory of an earlier one, queue on it. Streams of events are from the pool of normal
+        // priority.
         const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, m_device.index());
         at::cuda::CUDAEvent before;
         before.record(c10::cuda::getCurrentCUDAStream(m_device.index()));
@@ -27,20 +28,21 @@ public:
         before.block(stream);
         work();
         stream.synchronize();
-        // A recording takes its memory from the device alone, not from what LibTorch keeps for later.
+        // A capture takes fresh memory of the device and cannot use LibTorch's cached memory, so free that
+        // first.
         c10::cuda::CUDACachingAllocator::emptyCache();
         const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
         std::vector<at::Tensor> outputs;
         try {
-            // Other threads go on allocating and queueing on other streams meanwhile.
+            // Other threads may allocate and queue on other streams meanwhile.
             m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
             outputs = work();
         } catch (...) {
             try {
                 end_capture(pool);
             } catch (const c10::Error&) {
-                // Expected: a capture that was broken off ends with an error, and what `work` threw says
-                // more.
+                // Expected: an interrupted capture ends with an error. The exception of `work` is more
+                // useful.
             }
             throw;
         }
@@ -54,25 +56,25 @@ public:
     }
 
 private:
-    /// Neither the stream nor LibTorch's allocators must stay in capture, whatever became of the graph: when
-    /// CUDA rejects the capture, capture_begin() and capture_end() throw before they tell them, and they
-    /// would keep a reference to this graph and give no memory back any more.
+    /// End the capture for the stream and for LibTorch's allocators, even if the graph failed. If CUDA
+    /// rejects the capture, capture_begin() and capture_end() throw before they notify the allocators, which
+    /// would then keep a reference to this graph and never free memory again.
     void end_capture(at::cuda::MempoolId_t pool) {
         try {
             m_graph.capture_end();
         } catch (const c10::Error&) {
-            // Released only by who ended it: what was told already is released by the graph's destructor.
-            const auto tell = [](const auto& allocator) {
+            // If an allocator was notified before, this throws, and the graph's destructor releases the pool.
+            const auto try_to_end = [](const auto& end) {
                 try {
-                    allocator();
+                    end();
                 } catch (const c10::Error&) {
                 }
             };
-            tell([&] {
+            try_to_end([&] {
                 c10::cuda::CUDACachingAllocator::endAllocateToPool(m_device.index(), pool);
                 c10::cuda::CUDACachingAllocator::releasePool(m_device.index(), pool);
             });
-            tell([&] {
+            try_to_end([&] {
                 auto* const host = at::getHostAllocator(at::kCUDA);
                 host->end_allocate_to_pool(pool);
                 host->release_pool(pool);

@@ -1,5 +1,5 @@
-// What loading this library does: the operators of libWireCellSpng.so get their kernels for CUDA, which the
-// dispatcher prefers to the compositions that they have without.
+// Register the CUDA kernels of our operators when this library is loaded. The dispatcher prefers them to the
+// compositions of libWireCellSpng.so.
 
 #include "spng/kernels/operators.h"
 #include "spng/kernels/plugin/cuda_launcher.h"

@@ -7,7 +7,6 @@
 #include <ATen/ops/bitwise_not.h>
 #include <ATen/ops/bitwise_or.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>

@@ -16,7 +16,7 @@
 namespace spng {
 namespace {
 
-/// The products are for one of the groups; the largest is the worst.
+/// The products are for one of the groups. Use the largest group as the worst case.
 std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCall& call) {
     PlannedTensor target = call.inputs.at(0).at(0);
     for (const auto& set : call.inputs) {

@@ -20,21 +20,21 @@
 namespace spng {
 namespace {
 
-/// Frequencies of a padded readout.
+/// Return the number of frequencies of a padded readout.
 std::int64_t planned_frequencies(std::int64_t ticks) {
     constexpr std::int64_t response_ticks = 280; // of the detectors in cfg/detectors, 130 us and more
     return fast_fft_size(ticks + response_ticks, 4) / 2 + 1;
 }
 
-/// Channels of a view, padded where the configuration asks for it.
+/// Return the channels of a view, with padding if configured.
 std::int64_t planned_channels(const DeconConfig& config, std::int64_t channels) {
-    constexpr std::int64_t response_wires = 20; // beside the one of interest
+    constexpr std::int64_t response_wires = 20; // besides the wire of interest
     return config.pad_wire_domain ? fast_fft_size(channels + response_wires) : channels;
 }
 
-/// Baseline and padding, transform along ticks, along channels, product, transform back: three spectra beside
-/// the result, and one more where channels are padded. The copies are those of the CPU's steps (measured with
-/// AllocationScope); compositions of ATen operations on devices take up to twice as much for a moment.
+/// Baseline and padding, transforms along ticks and channels, product and inverse transform need three
+/// spectra besides the result, and one more if channels are padded. These are the copies on the CPU (measured
+/// with AllocationScope); composites on devices need up to twice as much for a short time.
 std::vector<PlannedSet> plan_memory(const DeconConfig& config, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
     const std::int64_t row = 2 * call.real * planned_frequencies(adc.ticks);

@@ -4,8 +4,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-
 namespace spng {
 
 /// Return the deconvolution kernel H(k, f) = F(k) / R(k, f), and 0 where R is exactly 0.

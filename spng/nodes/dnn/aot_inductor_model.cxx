@@ -17,7 +17,7 @@ namespace {
 using Package = torch::inductor::AOTIModelPackageLoader;
 using PackageMetadata = std::unordered_map<std::string, std::string>;
 
-constexpr const char* network_name = "model"; // the one that aoti_compile_and_package gives
+constexpr const char* network_name = "model"; // default of aoti_compile_and_package
 constexpr const char* whole_package = "a whole AOTInductor package (.pt2) of LibTorch " TORCH_VERSION;
 
 class AotInductorModel : public Model {
@@ -43,7 +43,7 @@ public:
     const std::string& file() const override { return m_file; }
 
 private:
-    // run() waits for a free runner, of which there are as many as forwards at the same time.
+    // run() waits for a free runner.
     std::unique_ptr<Package> m_package;
     ModelMetadata m_metadata;
     std::string m_file;
@@ -54,7 +54,7 @@ std::string entry(const PackageMetadata& metadata, const char* key) {
     return found == metadata.end() ? "" : found->second;
 }
 
-/// @param reason  of which the first paragraph is kept: lists of the archive's entries follow it
+/// @param reason  its first paragraph is shown; lists of the archive's entries follow
 [[noreturn]] void reject_package(const std::filesystem::path& file, std::uintmax_t bytes,
                                  const std::string& reason) {
     throw Error(
@@ -66,18 +66,18 @@ std::string entry(const PackageMetadata& metadata, const char* key) {
          .hint = "compare its size and checksum with the original, or export it again with this release"});
 }
 
-/// A package holds machine code: say in words what it was compiled for where that is not here.
-void require_made_for(const PackageMetadata& metadata, const std::filesystem::path& file,
+/// Throw Error(Model) if the package was compiled for another kind of device or processor.
+void require_platform(const PackageMetadata& metadata, const std::filesystem::path& file,
                       c10::Device device) {
-    const std::string made_for = entry(metadata, "AOTI_DEVICE_KEY");
-    const std::string wanted = device.is_cuda() ? "cuda" : "cpu";
-    if (!made_for.empty() && made_for != wanted) {
+    const std::string target = entry(metadata, "AOTI_DEVICE_KEY");
+    const std::string expected = device.is_cuda() ? "cuda" : "cpu";
+    if (!target.empty() && target != expected) {
         throw Error(ErrorKind::Model,
                     {.what = "the network was compiled for another kind of device",
                      .where = file.string(),
-                     .seen = made_for,
-                     .expected = wanted,
-                     .hint = "export it for " + wanted + ", or run with -A device=" + made_for});
+                     .seen = target,
+                     .expected = expected,
+                     .hint = "export it for " + expected + ", or run with -A device=" + target});
     }
     utsname here{};
     uname(&here);
@@ -87,20 +87,20 @@ void require_made_for(const PackageMetadata& metadata, const std::filesystem::pa
                                        .where = file.string(),
                                        .seen = machine,
                                        .expected = here.machine,
-                                       .hint = "export it on a machine of this kind"});
+                                       .hint = "export it on a machine with this processor"});
     }
 }
 
-/// The code in a package names libtorch.so, which this program does not load and which is not in the loader's
-/// usual places. With a LibTorch for CUDA it brings CUDA's libraries along, also for a network on the CPU.
-void load_what_packages_link(const std::filesystem::path& file) {
+/// Load libtorch.so. The code in packages links to it, but this program does not, and it is not in the
+/// loader's search path. A LibTorch for CUDA also loads the CUDA libraries, even for a network on the CPU.
+void load_package_dependencies(const std::filesystem::path& file) {
     const SharedLibrary library("libtorch.so", SharedLibrary::Symbols::global);
     if (!library.is_open()) {
         throw Error(ErrorKind::Model,
-                    {.what = "LibTorch is not complete enough for AOTInductor packages",
+                    {.what = "LibTorch lacks libraries for AOTInductor packages",
                      .where = file.string(),
                      .seen = library.problem(),
-                     .expected = "libtorch.so and what it needs beside libtorch_cpu.so",
+                     .expected = "libtorch.so and its dependencies beside libtorch_cpu.so",
                      .hint = "./wcb setup --full, or use the TorchScript file of this network"});
     }
 }
@@ -114,8 +114,8 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
         require_whole_archive(file, bytes, whole_package);
         const c10::AutoGradMode no_gradients(false);
         const PackageMetadata metadata = Package::load_metadata_from_package(file.string(), network_name);
-        require_made_for(metadata, file, device);
-        load_what_packages_link(file);
+        require_platform(metadata, file, device);
+        load_package_dependencies(file);
         auto package = std::make_unique<Package>(file.string(), network_name, /*run_single_threaded=*/false,
                                                  static_cast<std::size_t>(runners),
                                                  device.is_cuda() ? device.index() : -1);

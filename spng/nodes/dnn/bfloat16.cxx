@@ -22,8 +22,8 @@ Bfloat16Scope::Bfloat16Scope(c10::DeviceType type)
     : m_type(type), m_was_enabled(at::autocast::is_autocast_enabled(type)),
       m_cached(at::autocast::is_autocast_cache_enabled()), m_was(at::autocast::get_autocast_dtype(type)) {
     at::autocast::set_autocast_dtype(type, at::kBFloat16);
-    // The cache is for weights that a training step uses twice; a frozen network's are constants, each used
-    // once in a forward, and what it kept would stay beyond the forward.
+    // The cache helps training, where a step uses weights twice. A forward of a frozen network uses each
+    // weight once, and the cached copies would outlive it.
     at::autocast::set_autocast_cache_enabled(false);
     at::autocast::set_autocast_enabled(type, true);
 }

@@ -1,18 +1,18 @@
 #pragma once
-// Networks in bfloat16: half the bytes and, with instructions for it, a multiple of the speed of float32, at
-// 8 bits of precision. A probability then is off by some thousandths.
+// Networks in bfloat16. Compared with float32 it has half the bytes and 8 bits of precision, and is several
+// times faster on processors with instructions for it. Probabilities change by some thousandths.
 
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
 namespace spng {
 
-/// Whether there are instructions for it: AVX512_BF16 (which processors with AMX have too), or a CUDA device
-/// of compute capability 8.0 or more. Without them bfloat16 is slower than float32.
+/// Return whether the device has instructions for bfloat16: AVX512_BF16 (also on all processors with AMX), or
+/// compute capability 8.0 of a CUDA device. Without them bfloat16 is slower than float32.
 bool has_bfloat16(c10::Device device);
 
-/// While it lives, convolutions and matrix products of this thread take and give bfloat16 on that kind of
-/// device, whatever they are given; everything else stays in the type that it gets (LibTorch's autocast).
+/// Scope in which convolutions and matrix products of this thread use bfloat16 on one kind of device. Other
+/// operations keep the type of their inputs (LibTorch's autocast).
 class Bfloat16Scope {
 public:
     explicit Bfloat16Scope(c10::DeviceType type);

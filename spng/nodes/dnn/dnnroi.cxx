@@ -15,8 +15,8 @@
 namespace spng {
 namespace {
 
-/// Memory of a forward of the shipped network, bytes per sample of one view: its widest layers of features at
-/// the input's resolution. Others may take more or less; SPNGTorchService measures its own.
+/// Memory of a forward of the shipped network [bytes per sample of one view]: its widest feature layers at
+/// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
 constexpr std::int64_t network_features = 3;
 
@@ -34,7 +34,7 @@ const Registration<DNNROI> registration{{.type = "SPNGDNNROI",
                                          .kind = "dnn",
                                          .inputs = {"images", "coincidence"},
                                          .outputs = {"regions"},
-                                         .text = "regions by a trained network",
+                                         .text = "finds ROIs with a trained network",
                                          .memory = memory_rule<DNNROI>({.call = plan_memory})}};
 
 } // namespace
@@ -43,11 +43,11 @@ void DNNROI::prepare_node(Environment& environment) {
     m_service = &environment.service<TorchService>(config().forward, name().text() + ", key forward");
     const auto scale = m_service->metadata().scale;
     if (scale && std::abs(*scale - config().input_scale) > 1e-6 * *scale) {
-        throw Error(ErrorKind::Model, {.what = "the network was made for another scale of the charge",
+        throw Error(ErrorKind::Model, {.what = "the network was trained with another scale of the charge",
                                        .where = name().text() + ", key input_scale",
                                        .seen = std::to_string(config().input_scale),
                                        .expected = std::to_string(*scale),
-                                       .hint = "set input_scale to what the network expects"});
+                                       .hint = "set input_scale to the expected value"});
     }
     if (const auto& noise = m_service->metadata().noise) {
         m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), *noise);
@@ -66,7 +66,7 @@ at::Tensor DNNROI::training_noise(const NamedTensor& image) {
                              .where = "tensor " + image.name,
                              .seen = "plane " + std::to_string(plane),
                              .expected = "planes 0 to " + std::to_string(of_plane.size() - 1) +
-                                         ", whose noise the model file gives",
+                                         ", as in training_noise of the model file",
                              .hint = "use SPNGCoincidenceROIs (-A model=none) for this group"});
             }
             noise.push_back(of_plane[plane]);
@@ -83,14 +83,14 @@ at::Tensor DNNROI::divisor_for(const NamedTensor& image) {
         throw Error(ErrorKind::Configuration,
                     {.what = "the network needs the noise of its charge image",
                      .where = "tensor " + image.name,
-                     .seen = "no RMS of its channels",
-                     .expected = "its RMS as summary",
-                     .hint = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as "
-                             "cfg/pipeline.jsonnet does"});
+                     .seen = "no summary",
+                     .expected = "the RMS (view, channel) as summary",
+                     .hint = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as in "
+                             "cfg/pipeline.jsonnet"});
     }
     const InputNoise noise =
         input_noise(image.summary, image.channels->good, training_noise(image), config().hot_channel);
-    // Trials before the first event and recordings of a device graph are no events.
+    // Warm-up calls and captures of a device graph are not events.
     if (!instrument::Unmeasured::is_on()) {
         std::vector<NoiseWatch::View> views;
         for (std::size_t i = 0; i < image.channels->planes.size(); ++i) {
@@ -111,9 +111,9 @@ void DNNROI::check_sampling(const TensorSet& images, const NamedTensor& image) c
     const auto rebin = m_service->metadata().rebin;
     const auto ticks = std::llround(image.axes.back().period / images.event().tick);
     if (rebin && *rebin != ticks) {
-        throw Error(ErrorKind::Model, {.what = "the network was made for another sampling",
+        throw Error(ErrorKind::Model, {.what = "the network was trained with another sampling",
                                        .where = "tensor " + image.name,
-                                       .seen = std::to_string(ticks) + " ticks in a sample",
+                                       .seen = std::to_string(ticks) + " ticks per sample",
                                        .expected = std::to_string(*rebin),
                                        .hint = "set rebin of the filters before it"});
     }
@@ -137,7 +137,7 @@ Ports DNNROI::process(const Ports& inputs) {
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();
-    regions.summary.reset(); // the noise of the image is not that of the regions
+    regions.summary.reset(); // the noise of the image does not apply to the ROIs
     regions.pedestal.reset();
     merge_notes(regions.notes, m_service->notes());
     {

@@ -23,7 +23,7 @@ InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::
     const double left_out = std::numeric_limits<double>::quiet_NaN();
     const at::Tensor counted = good.defined() ? at::where(good, relative, left_out) : relative;
     const at::Tensor ratio = std::get<0>(at::nanmedian(counted, -1, /*keepdim=*/true));
-    // A view without a good channel has a ratio that is not a number.
+    // The ratio of a view without a good channel is NaN.
     const at::Tensor of_view = at::nan_to_num(ratio, 1).clamp_min_(1);
     return {ratio.squeeze(-1), at::where(relative > of_view * hot, relative, of_view)};
 }

@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void bad_metadata(const std::string& file, const std::string& seen,
                                const std::string& expected) {
     throw Error(ErrorKind::Model,
-                {.what = "a model file describes itself in a way that cannot be read",
+                {.what = "cannot read the metadata of a model file",
                  .where = file + ", metadata.json",
                  .seen = seen,
                  .expected = expected,
@@ -98,12 +98,12 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
     if (!metadata.is_object()) {
         bad_metadata(file, text.substr(0, 80), "a JSON object");
     }
-    const auto count = [&](const char* key, std::int64_t least) {
+    const auto count = [&](const char* key, std::int64_t minimum) {
         const auto value =
-            value_of<std::int64_t>(metadata, key, &json::is_number_integer, "a whole number", file);
-        if (value && *value < least) {
+            value_of<std::int64_t>(metadata, key, &json::is_number_integer, "an integer", file);
+        if (value && *value < minimum) {
             bad_metadata(file, std::string(key) + " = " + std::to_string(*value),
-                         "a whole number, at least " + std::to_string(least));
+                         "an integer, at least " + std::to_string(minimum));
         }
         return value;
     };

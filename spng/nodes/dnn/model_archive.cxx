@@ -22,7 +22,7 @@ struct Content {
     bool operator==(const Content&) const = default;
 };
 
-/// @param crc  CRC-32 of the bytes before these; 0 to begin
+/// @param crc  CRC-32 of the previous bytes; 0 to begin
 std::uint32_t checksum(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
     return static_cast<std::uint32_t>(crc32_z(crc, bytes.data(), bytes.size()));
 }
@@ -42,8 +42,8 @@ std::string to_string(const Content& content) {
                                    .hint = {}});
 }
 
-/// The members by the names that LibTorch gives them, without the folder that holds them all. The reader
-/// compares each with its checksum.
+/// Return the members by their names in LibTorch, without the top folder. The reader checks the CRC-32 of
+/// each.
 std::map<std::string, Content> checked_members(const std::filesystem::path& file) {
     std::map<std::string, Content> members;
     ArchiveReader reader(file);
@@ -56,32 +56,32 @@ std::map<std::string, Content> checked_members(const std::filesystem::path& file
         }
         const std::string& path = reader.member_path();
         if (!members.emplace(path.substr(path.find('/') + 1), content).second) {
-            reject(file, path, "two members of this name");
+            reject(file, path, "two members with this name");
         }
     }
     return members;
 }
 
-/// Compare what LibTorch reads with the members that agree with their checksums.
+/// Compare the data that LibTorch reads with the checked members.
 void compare_with_loader(const std::filesystem::path& file, std::map<std::string, Content> members) {
     caffe2::serialize::PyTorchStreamReader loader(file.string());
     for (const std::string& name : loader.getAllRecords()) {
         const auto found = members.find(name);
         if (found == members.end()) {
-            reject(file, name, "a name in the archive's directory without a member of this name");
+            reject(file, name, "an entry of the archive's directory without a member");
         }
         const auto [data, bytes] = loader.getRecord(name);
         const Content content{bytes,
                               checksum(0, std::span(static_cast<const std::uint8_t*>(data.get()), bytes))};
         if (content != found->second) {
             reject(file, name,
-                   "the archive's directory leads to " + to_string(content) + " instead of " +
+                   "the archive's directory points to " + to_string(content) + " instead of " +
                        to_string(found->second));
         }
         members.erase(found);
     }
     if (!members.empty()) {
-        reject(file, members.begin()->first, "a member that the archive's directory does not name");
+        reject(file, members.begin()->first, "a member that is not in the archive's directory");
     }
 }
 

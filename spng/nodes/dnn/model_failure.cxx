@@ -26,21 +26,21 @@ void throw_forward_failure(const std::exception& failure, const std::string& fil
     if (says_out_of_memory(failure.what())) {
         throw ModelOutOfMemory(seen);
     }
-    const bool wants_cuda =
+    const bool needs_cuda =
         input.is_cpu() && (seen.find("CUDA") != std::string::npos || seen.find("cuda") != std::string::npos);
     throw Error(ErrorKind::Model,
-                {.what = "the network does not work on the input of this job",
+                {.what = "the network failed on the input of this job",
                  .where = file,
                  .seen = seen,
-                 .expected = "a network that takes " + describe_tensor(input),
-                 .hint = wants_cuda ? "this model was traced for CUDA: save it again from the CPU, or run "
+                 .expected = "a network that accepts " + describe_tensor(input),
+                 .hint = needs_cuda ? "this model was traced for CUDA: save it again from the CPU, or run "
                                       "it with -A device=cuda"
                                     : "check the number and order of features, transpose, and the shape"});
 }
 
 void throw_wrong_output(const std::string& seen, const std::string& file) {
     throw Error(ErrorKind::Model,
-                {.what = "the network does not work on the input of this job",
+                {.what = "the network does not return one tensor",
                  .where = file,
                  .seen = "an output of " + seen,
                  .expected = "one tensor",

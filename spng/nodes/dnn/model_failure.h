@@ -1,5 +1,5 @@
 #pragma once
-// What goes wrong inside a network, whatever it was saved as, in words that a user can act on.
+// Errors for failures inside a network.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,22 +9,23 @@
 
 namespace spng {
 
-/// The line of a LibTorch failure that says why: those before it quote the network's source, those after it
-/// are a C++ stack.
+/// Return the line of a LibTorch failure that gives the reason. The lines before it quote the source of the
+/// network, the lines after it are a C++ stack.
 std::string failure_reason(const std::exception& failure);
 
-/// Networks hand on exceptions of their operators as text. Throws ModelOutOfMemory where the text says so,
-/// and Error(Model) for the rest.
-/// @param file   the model's
-/// @param input  that it rejected
+/// Throw ModelOutOfMemory if the text of the failure reports it, otherwise Error(Model). Networks pass
+/// exceptions of their operators on as text.
+/// @param file   model file
+/// @param input  rejected input
 [[noreturn]] void throw_forward_failure(const std::exception& failure, const std::string& file,
                                         const at::Tensor& input);
 
-/// Throws Error(Model): the network ran and gave something else than one tensor.
+/// Throw Error(Model) for an output that is not one tensor.
 [[noreturn]] void throw_wrong_output(const std::string& seen, const std::string& file);
 
-/// Size of a model file. Throws Error(Model) when it cannot be read.
-/// @param expected  "a TorchScript file", ...
+/// Return the size of a model file [bytes].
+/// @param expected  description of the file for the error message, such as "a TorchScript file"
+/// @throws Error(Model) if the file cannot be read
 std::uintmax_t model_file_size(const std::filesystem::path& file, const std::string& expected);
 
 } // namespace spng

@@ -2,7 +2,7 @@
 
 #include "spng/core/error.h"
 #include "spng/instrument/meter/allocation.h"
-#include "spng/nodes/dnn/tick_windows.h"
+#include "spng/nodes/dnn/network_tiles.h"
 
 #include <ATen/ops/arange.h>
 
@@ -25,11 +25,11 @@ std::int64_t measured_halo(const Model& model, const ModelLayout& layout, at::In
     const at::Tensor before = probe_features({1, sizes[1], std::min(sizes[2], max_channels), ticks}, device);
     const std::int64_t block = rounded_down(ticks / 2, layout.multiple);
     const at::Tensor after = before.clone();
-    after.narrow(3, block, layout.multiple).add_(16.0F); // strong, so that weak dependences show
+    after.narrow(3, block, layout.multiple).add_(16.0F); // large, so that weak dependences are visible
 
-    const at::Tensor output = windowed_forward(model, before, layout, 0);
+    const at::Tensor output = tiled_forward(model, before, layout, 0);
     const auto largest_change = [&](const at::Tensor& features) {
-        return windowed_forward(model, features, layout, 0).sub_(output).abs_().amax({0, 1});
+        return tiled_forward(model, features, layout, 0).sub_(output).abs_().amax({0, 1});
     };
     const at::Tensor noise = largest_change(before).max();
     const at::Tensor reached = largest_change(after).gt(noise).nonzero().to(at::kCPU);
@@ -40,27 +40,27 @@ std::int64_t measured_halo(const Model& model, const ModelLayout& layout, at::In
     const std::int64_t last = reached[reached.size(0) - 1].item<std::int64_t>();
     if (first == 0 || last == ticks - 1) {
         throw Error(ErrorKind::Model,
-                    {.what = "the network cannot be cut along ticks: every output depends on the whole input",
+                    {.what = "cannot cut the network along ticks: every output depends on the whole input",
                      .where = model.file(),
                      .seen = "a change of samples " + std::to_string(block) + " to " +
                              std::to_string(block + layout.multiple - 1) + " reaches outputs " +
                              std::to_string(first) + " to " + std::to_string(last),
-                     .expected = "a sight shorter than half of " + std::to_string(ticks) + " samples",
-                     .hint = "set chunk_ticks and memory_budget to 0, or halo to what is long enough"});
+                     .expected = "a halo shorter than half of " + std::to_string(ticks) + " samples",
+                     .hint = "set chunk_ticks and memory_budget to 0, or set halo to a sufficient length"});
     }
     return std::max({block - first, last - (block + layout.multiple - 1), std::int64_t{0}});
 }
 
 std::int64_t measured_bytes_per_tick(const Model& model, const ModelLayout& layout, at::IntArrayRef sizes,
                                      c10::Device device) {
-    constexpr std::int64_t enough_ticks = 64;
+    constexpr std::int64_t probe_ticks = 64;
     const std::int64_t ticks =
-        std::min(rounded_up(enough_ticks, layout.multiple), rounded_up(sizes[3], layout.multiple));
+        std::min(rounded_up(probe_ticks, layout.multiple), rounded_up(sizes[3], layout.multiple));
     const at::Tensor features = probe_features({sizes[0], sizes[1], sizes[2], ticks}, device);
-    windowed_forward(model, features, layout, 0); // the first call also builds what later ones reuse
+    tiled_forward(model, features, layout, 0); // the first call also creates objects that later calls reuse
     instrument::count_cpu_allocations();
     const instrument::AllocationScope scope(!device.is_cpu());
-    windowed_forward(model, features, layout, 0);
+    tiled_forward(model, features, layout, 0);
     return (device.is_cpu() ? scope.cpu().peak : scope.device().peak) / ticks;
 }
 

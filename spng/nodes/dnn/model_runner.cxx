@@ -4,7 +4,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/dnn/model_probe.h"
-#include "spng/nodes/dnn/tick_windows.h"
+#include "spng/nodes/dnn/network_tiles.h"
 
 #include <optional>
 
@@ -13,12 +13,13 @@ namespace {
 
 constexpr int max_retries = 3;
 
-class Turn {
+/// Slot for one of the concurrent forwards.
+class ForwardSlot {
 public:
-    explicit Turn(std::counting_semaphore<>& free) : m_free(free) { m_free.acquire(); }
-    ~Turn() { m_free.release(); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    explicit ForwardSlot(std::counting_semaphore<>& free) : m_free(free) { m_free.acquire(); }
+    ~ForwardSlot() { m_free.release(); }
+    ForwardSlot(const ForwardSlot&) = delete;
+    ForwardSlot& operator=(const ForwardSlot&) = delete;
 
 private:
     std::counting_semaphore<>& m_free;
@@ -53,7 +54,7 @@ ModelLayout ModelRunner::layout(std::int64_t halo) const {
 }
 
 std::int64_t ModelRunner::halo() const {
-    std::call_once(m_halo_is_known, [&] {
+    std::call_once(m_halo_once, [&] {
         m_halo = m_options.halo >= 0 ? m_options.halo
                                      : measured_halo(*m_model, layout(0), m_options.sizes, m_options.device);
     });
@@ -65,11 +66,11 @@ std::int64_t ModelRunner::chunk_within_budget() const {
         measured_bytes_per_tick(*m_model, layout(0), m_options.sizes, m_options.device);
     const std::int64_t ticks = rounded_up(m_options.sizes[3], m_options.multiple);
     if (per_tick == 0) {
-        log::warn(m_options.name, "memory of a forward cannot be measured; memory_budget has no effect");
+        log::warn(m_options.name, "cannot measure the memory of a forward; memory_budget has no effect");
         return 0;
     }
     log::info(m_options.name, [&] {
-        return "a forward takes about " + std::to_string(per_tick * ticks / 1'000'000) + " MB; budget " +
+        return "a forward needs about " + std::to_string(per_tick * ticks / 1'000'000) + " MB; budget " +
                std::to_string(m_options.memory_budget / 1'000'000) + " MB";
     });
     if (per_tick * ticks <= m_options.memory_budget) {
@@ -80,8 +81,8 @@ std::int64_t ModelRunner::chunk_within_budget() const {
     if (chunk < m_options.multiple) {
         no_memory(m_model->file(), "memory_budget = " + std::to_string(m_options.memory_budget) + " bytes",
                   "at least " + std::to_string(per_tick * (margins + m_options.multiple)) +
-                      " bytes, what a forward of " + std::to_string(m_options.multiple) +
-                      " ticks and their surroundings takes");
+                      " bytes, for a forward of " + std::to_string(m_options.multiple) +
+                      " ticks with their halo");
     }
     return chunk;
 }
@@ -92,22 +93,23 @@ void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std:
     if (half == 0) {
         no_memory(m_model->file(), failure, "memory for " + std::to_string(m_options.multiple) + " ticks");
     }
-    // Another call may have halved it meanwhile.
+    // Another call may have halved it in the meantime.
     std::int64_t current = tried;
     if (m_chunk.compare_exchange_strong(current, half)) {
-        log::warn(m_options.name, "out of memory; from now on " + std::to_string(half) + " ticks at a time");
+        log::warn(m_options.name,
+                  "out of memory; continuing with " + std::to_string(half) + " ticks per forward");
     }
 }
 
 at::Tensor ModelRunner::forward(const at::Tensor& features) const {
     require_tensor(features.defined() && features.dim() == 4 && features.scalar_type() == at::kFloat,
                    "ModelRunner::forward", "features", features, "float32 (view, feature, channel, tick)");
-    const Turn turn(m_free);
+    const ForwardSlot slot(m_free);
     for (int retry = 0;; ++retry) {
         const std::int64_t chunk = m_chunk;
         std::optional<std::string> failure;
         try {
-            return windowed_forward(*m_model, features, layout(chunk == 0 ? 0 : halo()), chunk);
+            return tiled_forward(*m_model, features, layout(chunk == 0 ? 0 : halo()), chunk);
         } catch (const ModelOutOfMemory& error) {
             failure = error.what();
         } catch (const c10::OutOfMemoryError& error) {

@@ -32,28 +32,28 @@ NoiseWatch::NoiseWatch(std::string logger, std::string model, TrainingNoise trai
     : m_logger(std::move(logger)), m_model(std::move(model)), m_training(std::move(training)) {}
 
 void NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
-    Arriving arriving{begin_copy_to_host(ratio), std::move(views), std::nullopt};
+    Pending pending{begin_copy_to_host(ratio), std::move(views), std::nullopt};
     if (!ratio.is_cpu()) {
         const c10::impl::VirtualGuardImpl guard(ratio.device().type());
-        arriving.copied.emplace(ratio.device().type());
-        arriving.copied->record(guard.getStream(ratio.device()));
+        pending.copied.emplace(ratio.device().type());
+        pending.copied->record(guard.getStream(ratio.device()));
     }
     const std::lock_guard lock(m_mutex);
-    m_arriving.push_back(std::move(arriving));
-    take_arrived();
+    m_pending.push_back(std::move(pending));
+    evaluate_copied();
 }
 
-void NoiseWatch::take_arrived() {
-    while (!m_arriving.empty() && (!m_arriving.front().copied || m_arriving.front().copied->query())) {
-        take(m_arriving.front());
-        m_arriving.pop_front();
+void NoiseWatch::evaluate_copied() {
+    while (!m_pending.empty() && (!m_pending.front().copied || m_pending.front().copied->query())) {
+        evaluate(m_pending.front());
+        m_pending.pop_front();
     }
 }
 
-void NoiseWatch::take(const Arriving& arrived) {
-    for (std::size_t i = 0; i < arrived.views.size(); ++i) {
-        const View& view = arrived.views[i];
-        const double ratio = value_at(arrived.ratio, static_cast<std::int64_t>(i));
+void NoiseWatch::evaluate(const Pending& pending) {
+    for (std::size_t i = 0; i < pending.views.size(); ++i) {
+        const View& view = pending.views[i];
+        const double ratio = value_at(pending.ratio, static_cast<std::int64_t>(i));
         if (std::isnan(ratio)) {
             continue;
         }
@@ -72,18 +72,18 @@ void NoiseWatch::take(const Arriving& arrived) {
                                     " electrons, " + fixed(ratio, 2) + " times the " + fixed(training, 0) +
                                     " electrons of the training of " + m_model + "; tried: " +
                                     fixed(m_training.low, 2) + " to " + fixed(m_training.high, 2) +
-                                    " times. Compare its regions with those of -A model=none");
+                                    " times. Compare its ROIs with those of -A model=none");
         }
     }
 }
 
 void NoiseWatch::report() {
     const std::lock_guard lock(m_mutex);
-    take_arrived();
+    evaluate_copied();
     for (const auto& [name, extremes] : m_extremes) {
         log::info(m_logger, [&] {
             return "view " + name + ": noise " + fixed(extremes.low, 2) + " to " + fixed(extremes.high, 2) +
-                   " times that of the training, events: " + std::to_string(extremes.events);
+                   " times the training noise, events: " + std::to_string(extremes.events);
         });
     }
 }

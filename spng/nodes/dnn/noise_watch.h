@@ -1,5 +1,5 @@
 #pragma once
-// The noise of a job's events beside the noise that its network was trained on.
+// Compares the noise of the events with the noise of the network's training.
 
 #include "spng/nodes/dnn/model.h"
 
@@ -16,11 +16,10 @@
 
 namespace spng {
 
-/// Warn in the log, once for each view, when the noise is outside the range in which the network was tried.
-/// Thread-safe.
+/// Warn once per view if the noise is outside the range in which the network was tried. Thread-safe.
 ///
-/// Nothing waits for a device: a ratio is copied to the host behind the event's other work, and looked at in
-/// a later call that finds the copy complete, at the latest in report().
+/// The host does not wait for a device. The ratio is copied to the host after the event's other work, and a
+/// later call evaluates it when the copy is complete, at the latest report().
 class NoiseWatch {
 public:
     struct View {
@@ -28,15 +27,16 @@ public:
         int plane = 0; ///< index in TrainingNoise::planes
     };
 
-    /// @param logger  name of the log lines
+    /// @param logger  name of the node, for log lines
     /// @param model   file of the network
     NoiseWatch(std::string logger, std::string model, TrainingNoise training);
 
+    /// Add the noise of an event.
     /// @param ratio  (view), see InputNoise::ratio; NaN is skipped
-    /// @param views  as many
+    /// @param views  one per element of `ratio`
     void observe(const at::Tensor& ratio, std::vector<View> views);
 
-    /// After the last event: the smallest and the largest ratio of each view, in the log at level info.
+    /// Log the lowest and highest ratio of each view at level info. Call after the last event.
     void report();
 
     struct Extremes {
@@ -44,23 +44,23 @@ public:
         double high = 0;
         std::int64_t events = 0;
     };
-    /// By name of the view: what has arrived so far.
+    /// Return the extremes by view, from the copies that are complete.
     std::map<std::string, Extremes> extremes() const;
 
 private:
-    struct Arriving {
+    struct Pending {
         at::Tensor ratio; ///< on the host
         std::vector<View> views;
-        std::optional<c10::Event> copied; ///< none: the ratio is there
+        std::optional<c10::Event> copied; ///< empty: no copy was needed
     };
-    void take_arrived();
-    void take(const Arriving& arrived);
+    void evaluate_copied();
+    void evaluate(const Pending& pending);
 
     std::string m_logger;
     std::string m_model;
     TrainingNoise m_training;
     mutable std::mutex m_mutex;
-    std::deque<Arriving> m_arriving;
+    std::deque<Pending> m_pending;
     std::map<std::string, Extremes> m_extremes;
 };
 

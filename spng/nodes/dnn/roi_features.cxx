@@ -26,7 +26,7 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, d
     for (std::size_t i = 0; i < images.size(); ++i) {
         at::Tensor feature = stacked.select(1, static_cast<std::int64_t>(i));
         if (is_real(images[i]) && divisor.defined()) {
-            at::div_out(feature, images[i], divisor.unsqueeze(-1)); // in place of the copy
+            at::div_out(feature, images[i], divisor.unsqueeze(-1)); // instead of a copy
         } else {
             feature.copy_(images[i]);
         }

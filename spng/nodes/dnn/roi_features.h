@@ -1,5 +1,5 @@
 #pragma once
-// The input of a region-finding network and the regions in its output (spng.md 5.9).
+// Input of an ROI-finding network, and ROIs from its output (docs/physics-notes.md#dnnroi).
 
 #include <ATen/core/Tensor.h>
 
@@ -7,20 +7,20 @@
 
 namespace spng {
 
-/// Feature images side by side. Images of charge become image / divisor * scale + offset; masks become 0 and
-/// 1 and are never scaled, since the network learned them so.
-/// @param images  (view, channel, tick) of equal sizes on one device: floating [electrons] or bool, in the
-///                order of the network's feature axis
-/// @param divisor (view, channel), see input_noise.h; undefined: 1
-/// @return float32 (view, feature, channel, tick)
-/// Throws Error(Internal) for sizes that differ.
+/// Stack the feature images of a network. Charge images become image / divisor * scale + offset. Masks become
+/// 0 and 1 and are not scaled, as in the training.
+/// @param images   (view, channel, tick) of equal sizes on one device, real [electrons] or bool, in the order
+///                 of the network's feature axis
+/// @param divisor  (view, channel), see input_noise.h; undefined: 1
+/// @return (view, feature, channel, tick) float32
+/// @throws Error(Internal) if the sizes differ
 at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, double offset,
                           const at::Tensor& divisor = {});
 
-/// Where the probability is strictly above the threshold and the channel is good.
+/// Return the samples of good channels whose probability is above the threshold.
 /// @param probability  (view, channel, tick)
-/// @param good         bool (view, channel); undefined: all are
-/// @return bool (view, channel, tick), contiguous
+/// @param good         (view, channel) bool; undefined: all channels are good
+/// @return (view, channel, tick) bool, contiguous
 at::Tensor probable_regions(const at::Tensor& probability, double threshold, const at::Tensor& good);
 
 } // namespace spng

@@ -19,35 +19,27 @@ const Registration<TorchService> registration{{.type = "SPNGTorchService",
                                                .kind = "service",
                                                .inputs = {},
                                                .outputs = {},
-                                               .text = "a trained network, shared by nodes"}};
+                                               .text = "trained network, shared by nodes"}};
 
 std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
                                         std::int64_t concurrency, const std::string& service) {
     if (file.extension() == ".pt2") {
-        return load_aot_inductor(file, context.device(), concurrency); // of the precision it was compiled in
+        return load_aot_inductor(file, context.device(), concurrency); // in the precision of its compilation
     }
     const bool bfloat16 = context.fast() && has_bfloat16(context.device());
     if (context.fast()) {
-        log::info(service, bfloat16 ? "precision=fast: in bfloat16"
-                                    : "precision=fast: in float32, since this machine has no instructions "
-                                      "for bfloat16");
+        log::info(service, bfloat16 ? "precision=fast: bfloat16"
+                                    : "precision=fast: float32, because this machine has no instructions for "
+                                      "bfloat16");
     }
     return load_torch_script(file, context.device(), bfloat16);
-}
-
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
 }
 
 } // namespace
 
 void TorchService::configured() {
     if (config().probe.size() != 3) {
-        reject("probe", std::to_string(config().probe.size()) + " numbers", "three: view, channel, tick");
+        reject("probe", std::to_string(config().probe.size()) + " values", "three: view, channel, tick");
     }
     m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
                config().probe[2]};
@@ -57,7 +49,7 @@ DataFile& TorchService::identify_model() {
     try {
         return identify_file("model");
     } catch (const Error& error) {
-        // A model that is not there, or not as shipped, counts as a failure of the model.
+        // A missing or changed model file is an Error(Model).
         Error failure(ErrorKind::Model, error.text());
         failure.add_where(name().text() + ", key model");
         throw failure;
@@ -77,8 +69,8 @@ void TorchService::prepare(Environment& environment) {
     }
     if (metadata.stand_in) {
         log::warn(name().text(), model->file() +
-                                     " is a stand-in made by hand for tests, not a trained network; "
-                                     "its regions are not for physics");
+                                     " is a stand-in made by hand for tests, not a trained network; do not "
+                                     "use its ROIs for physics");
     }
     m_meter = std::make_unique<instrument::NodeMeter>(
         instrument::NodeIdentity{name().type, name().instance, "service"});
@@ -100,11 +92,11 @@ void TorchService::prepare(Environment& environment) {
 void TorchService::check_features(const Model& model) const {
     const auto& inputs = model.metadata().inputs;
     if (!inputs.empty() && inputs != config().features) {
-        throw Error(ErrorKind::Model, {.what = "the network was made for other features or another order",
+        throw Error(ErrorKind::Model, {.what = "the network was trained with other features or another order",
                                        .where = name().text() + ", key features; " + model.file(),
-                                       .seen = listed(config().features),
-                                       .expected = listed(inputs),
-                                       .hint = "set features to what the network expects"});
+                                       .seen = joined(config().features),
+                                       .expected = joined(inputs),
+                                       .hint = "set features to the expected list"});
     }
 }
 
@@ -121,17 +113,17 @@ at::Tensor TorchService::forward(const at::Tensor& features) const {
 
 void TorchService::try_out(c10::Device device) const {
     const at::Tensor features = probe_features(m_sizes, device);
-    m_runner->forward(features); // not as a call: preparing is neither measured nor annotated
+    m_runner->forward(features); // not TorchService::forward, which would measure and annotate the call
     const at::Tensor probability = m_runner->forward(features);
     const at::Tensor in_range = probability.ge(0).logical_and_(probability.le(1)).all();
     if (!in_range.item<bool>()) {
-        log::warn(name().text(), m_runner->model().file() +
-                                     " gives values outside 0 to 1; thresholds are meant for probabilities");
+        log::warn(name().text(),
+                  m_runner->model().file() + " gives values outside 0 to 1; thresholds need probabilities");
     }
 }
 
 std::string TorchService::capture_rejection() const {
-    // Its compiled code launches kernels in its own ways, which were never recorded.
+    // Capturing the kernel launches of compiled packages was never tested.
     return std::filesystem::path(m_runner->model().file()).extension() == ".pt2"
                ? "the network is an AOTInductor package"
                : "";

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGTorchService: a trained network, loaded and tried before the first event, shared by nodes.
+// SPNGTorchService: a trained network, loaded and tested before the first event, and shared by nodes.
 
 #include "spng/core/component.h"
 #include "spng/instrument/meter/nested_call.h"
@@ -26,24 +26,26 @@ struct TorchServiceConfig {
         using C = TorchServiceConfig;
         return std::make_tuple(
             field(&C::model, "model", "", required(),
-                  "TorchScript file, or AOTInductor package (.pt2); found like data files"),
-            field(&C::features, "features", "", not_empty(), "what the feature axis holds, in its order"),
+                  "TorchScript file or AOTInductor package (.pt2); same search path as data files"),
+            field(&C::features, "features", "", not_empty(),
+                  "names of the features, in the order of the network"),
             field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true, .not_empty = true},
-                  "shape (view, channel, tick) of the images of this job, with which the network is tried "
-                  "before the first event"),
+                  "shape (view, channel, tick) of the images of this job, for a test of the network before "
+                  "the first event"),
             field(&C::transpose, "transpose", "", any(),
-                  "the network wants (tick, channel) as its last two axes; what the file says of itself goes "
-                  "before"),
+                  "the last two axes of the network are (tick, channel); metadata of the file override this"),
             field(&C::multiple, "multiple", "samples", between(1, 4096),
-                  "channels and ticks are padded to multiples of it; what the file says goes before"),
-            field(&C::concurrency, "concurrency", "", between(1, 1024), "forwards at the same time"),
+                  "pad channels and ticks to multiples of this; metadata of the file override this"),
+            field(&C::concurrency, "concurrency", "", between(1, 1024),
+                  "maximum number of concurrent forward() calls"),
             field(&C::memory_budget, "memory_budget", "B", at_least(0),
-                  "tensor memory that one forward may take; more is cut along ticks; 0: no limit"),
+                  "tensor memory of one forward; larger inputs are cut along ticks; 0: no limit"),
             field(&C::chunk_ticks, "chunk_ticks", "samples", at_least(0),
-                  "cut along ticks into pieces of so many, whatever the budget; 0: as the budget asks"),
+                  "cut inputs along ticks into tiles of this length, independent of the budget; 0: from the "
+                  "budget"),
             field(&C::halo, "halo", "samples", at_least(-1),
-                  "how far an output depends on the input along ticks, so that cuts do not show; -1: as the "
-                  "file says, else measured"));
+                  "distance along ticks over which an output depends on the input; tiles overlap by it; -1: "
+                  "from the metadata of the file, otherwise measured"));
     }
 };
 
@@ -51,22 +53,22 @@ class TorchService : public ServiceWith<TorchServiceConfig>,
                      public instrument::Metered,
                      public DataFileReader {
 public:
-    /// Load the model onto the device of the job, hold it against the configuration, try it twice with the
-    /// shape of the job so that the first event is not slower than the others.
-    /// Throws Error(Model), naming the file, when it is missing, damaged, or does not fit this job in its
-    /// features, the shape of its input or that of its output.
+    /// Load the model onto the device of the job, compare it with the configuration, and run it twice with
+    /// the shape of the job, so that the first event is not slower than the others.
+    /// @throws Error(Model) naming the file if it is missing or damaged, or if its features, input shape or
+    ///         output shape do not match the job
     void prepare(Environment& environment) override;
 
-    /// See ModelRunner::forward. The features are stacked in the order of config().features. Inside of a node
-    /// call it is measured as a call of its own below the node.
+    /// See ModelRunner::forward. Inside a node call it is measured as a nested call.
+    /// @param features  stacked in the order of config().features
     at::Tensor forward(const at::Tensor& features) const;
 
     instrument::NodeMeter& meter() override { return *m_meter; }
 
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
-    /// Why forwards on a device cannot be recorded as a graph (Uncapturable); empty when they can.
+    /// Return why forwards on a device cannot be captured in a graph (Uncapturable); empty if they can.
     std::string capture_rejection() const;
-    /// Provenance for the output: name, checksum and metadata of the file, and whether it is a stand-in.
+    /// Provenance for the output: name, checksum and metadata of the file, and a note if it is a stand-in.
     const Notes& notes() const { return m_notes; }
 
 protected:

@@ -13,8 +13,8 @@
 namespace spng {
 namespace {
 
-/// A product of the needed frequencies, then the inverse transform, which keeps the padding: a padded waveform
-/// is as large as its spectrum.
+/// Memory of the product of the used frequencies, and of the inverse transform with its padding. A padded
+/// waveform is as large as its spectrum.
 std::vector<PlannedSet> plan_memory(const Apply1DSpectrumConfig& config, PlannedCall& call) {
     const PlannedTensor& spectrum = call.inputs.at(0).at(0);
     const std::int64_t bytes = spectrum.block->bytes() / config.rebin;

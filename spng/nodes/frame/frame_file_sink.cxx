@@ -6,7 +6,7 @@
 namespace spng {
 namespace {
 
-/// The last frame is written while the next event is worked on.
+/// The last frame is written while the next event is processed.
 std::vector<PlannedSet> plan_memory(const FrameFileSinkConfig&, PlannedCall& call) {
     call.stage(call.inputs.at(0));
     return {};

@@ -12,7 +12,8 @@
 namespace spng {
 namespace {
 
-/// ADC samples of all channels, two bytes each; the next frame is read while an event is worked on.
+/// Frames hold ADC samples of all channels, two bytes each. The next frame is read while an event is
+/// processed.
 std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig&, PlannedCall& call) {
     std::int64_t samples = 0;
     for (const auto& group : call.groups) {

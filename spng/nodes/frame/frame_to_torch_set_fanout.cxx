@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t table_bytes = 22'000'000; // filters, crossings, weights; measured for ProtoDUNE-HD
 
-/// ADC samples of each group, two bytes each.
+/// Each group holds ADC samples of two bytes.
 std::vector<PlannedSet> plan_memory(const FrameToTorchSetFanoutConfig&, PlannedCall& call) {
     call.keep(table_bytes);
     std::vector<PlannedSet> outputs;

@@ -81,8 +81,8 @@ private:
     std::string m_name;
     WindowGrid m_grid;
     bool m_series;
-    std::deque<Readout>
-        m_readouts; ///< the readout that gives the next events, then at most one later readout
+    /// The readout that gives the next events, then at most one later readout.
+    std::deque<Readout> m_readouts;
     std::int64_t m_long_readouts = 0;
     std::optional<int> m_last_window_ident;
 };

@@ -16,7 +16,7 @@
 namespace spng {
 namespace {
 
-/// float32 at the readout's rate, one frame for each kind of input.
+/// One frame per kind of input, float32 at the rate of the readout.
 std::vector<PlannedSet> plan_memory(const TorchTensorSetToFrameFaninConfig&, PlannedCall& call) {
     PlannedSet frame;
     for (const auto& set : call.inputs) {

@@ -43,8 +43,8 @@ std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
 void add_noise(std::map<int, double>& noise, const ChannelView& view, const WireAnode& anode,
                const std::vector<NoiseSpectrum>& spectra, const TorchFRERSpectrumConfig& response) {
     const auto lengths = wire_lengths(anode, view.plane);
-    std::map<std::int64_t, double>
-        rms_of_length; // by length in steps of 50 mm, which change it by less than 1 %
+    // By length in steps of 50 mm, which change the RMS by less than 1 %.
+    std::map<std::int64_t, double> rms_of_length;
     const auto channels = static_cast<std::int64_t>(view.channels.size());
     for (std::int64_t row = 0; row < channels; row += measured_stride(channels)) {
         const int channel = view.channels[static_cast<std::size_t>(row)];

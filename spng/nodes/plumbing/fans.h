@@ -1,5 +1,5 @@
 #pragma once
-// Nodes that only pass sets on: to several branches, from several branches, or to nowhere.
+// Nodes that split, merge or discard sets.
 
 #include "spng/graph/node.h"
 
@@ -16,7 +16,7 @@ struct FanConfig {
     }
 };
 
-/// The same set on every output port; nothing is copied.
+/// Pass the same set to every output port, without a copy.
 class FanoutTensorSets : public NodeWith<FanConfig> {
 public:
     std::vector<std::string> output_ports() const override;
@@ -25,7 +25,7 @@ protected:
     Ports process(const Ports& inputs) override;
 };
 
-/// One set with the tensors of all inputs. Throws Error(Internal) when two of them share a name.
+/// Merge the tensors of all inputs into one set. Two tensors with the same name are an Error(Internal).
 class FaninTensorSets : public NodeWith<FanConfig> {
 public:
     std::vector<std::string> input_ports() const override;
@@ -34,7 +34,7 @@ protected:
     Ports process(const Ports& inputs) override;
 };
 
-/// Takes sets that nobody needs.
+/// End of a branch: drop each set.
 class Discard : public NodeWith<NoConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -13,7 +13,7 @@ const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
                                             .inputs = {"set"},
                                             .outputs = {"set"},
                                             .concurrency = Concurrency::serial,
-                                            .text = "writes what passes an edge to a file",
+                                            .text = "writes the sets that pass an edge to a file",
                                             .memory = passing_memory_rule()}};
 
 } // namespace

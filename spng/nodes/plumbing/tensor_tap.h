@@ -1,5 +1,5 @@
 #pragma once
-// SPNGTensorTap: put into any edge, writes what passes to a file.
+// SPNGTensorTap: write the sets that pass an edge of the graph to a file.
 
 #include "spng/graph/node.h"
 #include "spng/io/archive/archive_writer.h"
@@ -18,10 +18,10 @@ struct TensorTapConfig {
     }
 };
 
-/// Passes each set on as it is, after writing its tensors as members `<tensor>_<ident>.npy`, and beside each
-/// tensor of channels `<tensor>_ids_<ident>.npy` with the channel number of each row. Complex tensors get a
-/// last axis of two: real and imaginary part. When writing fails, the file is gone and the job ends with an
-/// error, also where failed events are skipped; without an event there is no file.
+/// In and out: any set, not changed. Each tensor becomes a member `<tensor>_<ident>.npy`, and each tensor
+/// with channels also gives `<tensor>_ids_<ident>.npy` with the channel id of each row. Complex tensors get a
+/// last axis of two: real and imaginary part. If writing fails, the file is removed and the job ends with an
+/// error, even if failed events are skipped. Without events there is no file.
 class TensorTap : public NodeWith<TensorTapConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().filename}; }

@@ -13,8 +13,7 @@ namespace {
 constexpr double max_by_inversion = 30;
 constexpr std::int64_t grain = 4096;
 
-/// Count up the probabilities of 0, 1, 2, ... successes until they exceed a
-/// uniform number.
+/// Sum the probabilities of 0, 1, 2, ... successes until the sum exceeds a uniform number.
 std::int64_t by_inversion(RandomStream& random, std::int64_t trials, double probability) {
     const double ratio = probability / (1 - probability);
     double chance = std::exp(static_cast<double>(trials) * std::log1p(-probability));
@@ -36,7 +35,7 @@ std::int64_t by_quantile(RandomStream& random, std::int64_t trials, double proba
     const double z = random.normal();
     const double quantile = z + skewness * (z * z - 1) / 6 + excess * (z * z * z - 3 * z) / 24 -
                             skewness * skewness * (2 * z * z * z - 5 * z) / 36;
-    // Rounding to a whole number adds the variance of a unit interval.
+    // Rounding to an integer adds the variance of a unit interval.
     const double width = std::sqrt(variance - 1.0 / 12);
     return std::clamp(static_cast<std::int64_t>(std::llround(mean + width * quantile)), std::int64_t{0},
                       trials);
@@ -47,7 +46,7 @@ std::int64_t by_quantile(RandomStream& random, std::int64_t trials, double proba
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t event, std::uint64_t purpose) {
     std::uint64_t mixed = 0;
     for (const std::uint64_t part : {seed, event, purpose}) {
-        // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+        // Finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
         mixed += part + 0x9e3779b97f4a7c15;
         mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
         mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;

@@ -1,9 +1,9 @@
 #pragma once
-// A block of CUDA threads on one thread of the host: each device thread is a fiber that runs until it meets
-// the others at a barrier or a warp operation. What a device leaves undefined ends here in a Violation:
-// threads that wait for different barriers or warp operations, threads that never come, shared memory out of
-// bounds, read before it is written, or written and read by two threads without a barrier between. The order
-// in which threads run between barriers follows a seed.
+// Run a block of CUDA threads on one thread of the host. Each device thread is a fiber that runs until it meets
+// the others at a barrier or a warp operation. Behaviour that CUDA leaves undefined throws a Violation: threads
+// that wait at different barriers or warp operations, threads that never arrive, shared memory out of bounds,
+// read before it is written, or written and read by two threads without a barrier between. A seed determines
+// the order in which threads run between barriers.
 
 #include <ucontext.h>
 
@@ -30,14 +30,14 @@ struct Dimensions {
 
 constexpr unsigned lanes = 32;
 
-/// Where a thread waits.
+/// The point at which a thread waits.
 enum class Meeting { none, block, warp, end };
 
 struct Thread {
     unsigned number = 0;
     Dimensions index;
     Meeting waits = Meeting::none;
-    std::size_t shared_used = 0; ///< bytes that SharedMemory has handed out to this thread
+    std::size_t shared_used = 0; ///< bytes that this thread has taken from SharedMemory
     ucontext_t start = {};
     std::jmp_buf place = {};
     bool started = false;
@@ -53,7 +53,7 @@ struct Access {
     std::uint64_t reader_block_epoch = 0, reader_warp_epoch = 0;
 };
 
-/// Runs the blocks of one launch after each other.
+/// Runs the blocks of one launch one after the other.
 class BlockRunner {
 public:
     /// @param threads       of a block, whole warps
@@ -70,7 +70,8 @@ public:
         }
     }
 
-    /// The kernel's body for every thread of one block. Throws Violation.
+    /// Run the kernel's body for every thread of one block.
+    /// @throws Violation
     void run(const std::function<void()>& body, Dimensions block_index, Dimensions grid);
 
     Thread& thread() { return *m_current; }
@@ -78,10 +79,10 @@ public:
     Dimensions grid() const { return m_grid; }
     Dimensions size() const { return {static_cast<unsigned>(m_threads.size()), 1, 1}; }
 
-    /// __syncthreads. `value` is not combined with anything: the kernels have no such barrier.
+    /// __syncthreads. Does not combine `value`, since the kernels use no such barrier.
     void meet_block();
-    /// A warp operation: everyone's value, once all 32 lanes are at the same operation.
-    /// @param orders_memory  only __syncwarp does
+    /// A warp operation: return the values of all 32 lanes once all are at the same operation.
+    /// @param orders_memory  true only for __syncwarp
     const std::uint64_t* meet_warp(const char* operation, unsigned mask, std::uint64_t value,
                                    bool orders_memory);
 
@@ -126,7 +127,7 @@ private:
     std::string m_violation;
 };
 
-/// The block that runs now.
+/// The running block.
 inline BlockRunner* running = nullptr;
 
 inline void BlockRunner::enter() {

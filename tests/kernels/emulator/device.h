@@ -1,6 +1,6 @@
 #pragma once
-// What the sources of the kernels take from CUDA, for the host's compiler. Include it before any .cu file,
-// and after all other headers: threadIdx and its like are macros.
+// The parts of CUDA that the kernels use, for the host compiler. Include it before any .cu file and after all
+// other headers, since threadIdx and similar names are macros.
 
 #include "tests/kernels/emulator/shared_memory.h"
 
@@ -38,7 +38,7 @@ std::uint64_t bits_of(T value) {
     return bits;
 }
 
-/// The value of lane `source` of the own warp.
+/// Return the value of lane `source` of the own warp.
 template <class T>
 T value_of_lane(const char* operation, unsigned mask, T value, unsigned source) {
     const std::uint64_t bits = running->meet_warp(operation, mask, bits_of(value), false)[source % lanes];
@@ -86,7 +86,7 @@ inline int __popcll(unsigned long long word) {
 inline int __clzll(long long word) {
     return std::countl_zero(static_cast<unsigned long long>(word));
 }
-/// One more than the place of the lowest bit that is set; 0 where none is.
+/// Return one more than the position of the lowest set bit; 0 if there is none.
 inline int __ffsll(long long word) {
     return word == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(word)) + 1;
 }

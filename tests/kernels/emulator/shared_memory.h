@@ -1,6 +1,5 @@
 #pragma once
-// Shared memory whose every access is checked, under the names that the kernels know
-// (spng/kernels/device.cuh).
+// Shared memory that checks every access, with the class names of spng/kernels/device.cuh.
 
 #include "tests/kernels/emulator/block.h"
 
@@ -13,7 +12,7 @@ class SharedArray {
 public:
     SharedArray(std::size_t offset, long long count) : m_offset(offset), m_count(count) {}
 
-    /// What [] gives: reads and writes go through the checks.
+    /// Result of []: checks reads and writes.
     class Element {
     public:
         explicit Element(std::size_t offset) : m_offset(offset) {}

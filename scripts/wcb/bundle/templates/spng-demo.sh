@@ -52,7 +52,8 @@ if [ -z "$record" ]; then
 elif has numpy.linalg && has jinja2; then
     "$bundle/bin/wirecell-profile" html "$folder/run.sqlite" -o "$folder/report.html" || exit $?
 else
-    echo "  none: python3 lacks NumPy or Jinja2. With a python3 that has both, make the report from the recording: wirecell-profile html $folder/run.sqlite"
+    echo "  none: python3 has no NumPy or no Jinja2. With a python3 that has both, make the report from the recording:"
+    echo "  wirecell-profile html $folder/run.sqlite"
 fi
 
 echo

@@ -1,6 +1,5 @@
 #pragma once
-// SPNGDepoFileSink: depositions to a file that the field's toolkit and this
-// program read.
+// SPNGDepoFileSink: write depositions to a file that the Wire-Cell Toolkit and this program can read.
 
 #include "spng/graph/node.h"
 #include "spng/io/archive/archive_writer.h"
@@ -19,13 +18,13 @@ struct DepoFileSinkConfig {
         return std::make_tuple(field(&C::outname, "outname", "", required(),
                                      "file of depositions: .npz, .tar, .tar.gz or .tar.bz2"),
                                field(&C::level, "level", "", between(-1, 9),
-                                     "compression, 0 none to 9 smallest; -1: chosen for time"));
+                                     "compression level, 0 (none) to 9 (smallest); -1: a fast level for the "
+                                     "format"));
     }
 };
 
-/// In: depositions. Each event becomes depo_data_<ident>.npy, (n, 7) float32,
-/// and depo_info_<ident>.npy, (n, 4) int32, the shapes and types of the field's
-/// own files. The file appears under its name when the job ends.
+/// In: depositions. Each event becomes depo_data_<ident>.npy, (n, 7) float32, and depo_info_<ident>.npy, (n,
+/// 4) int32, with the shapes and types of WCT's files. The file appears under its name when the job ends.
 class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }

@@ -17,20 +17,20 @@ const Registration<DepoFileSource> registration{{.type = "SPNGDepoFileSource",
                                                  .text = "reads the events of a file of depositions"}};
 
 void report(const std::string& logger, const DepoEvent& event, const DepositionFaults& faults) {
-    const std::string place = "event " + std::to_string(event.ident) + ": ";
-    if (faults.left_out() != 0) {
+    const std::string where = "event " + std::to_string(event.ident) + ": ";
+    if (faults.dropped() != 0) {
         log::warn(logger, [&] {
-            return place + std::to_string(faults.left_out()) + " of " +
-                   std::to_string(event.depositions.count()) + " depositions are left out: " + faults.text();
+            return where + "dropped " + std::to_string(faults.dropped()) + " of " +
+                   std::to_string(event.depositions.count()) + " depositions: " + faults.text();
         });
     }
-    if (faults.turned) {
+    if (faults.sign_flipped) {
         log::warn(logger,
-                  [&] { return place + "charges are positive; they are taken as numbers of electrons"; });
+                  [&] { return where + "charges are positive; they are used as numbers of electrons"; });
     }
     log::debug(logger, [&] {
-        return place + std::to_string(event.depositions.count()) + " depositions, " +
-               std::to_string(event.ancestors) + " more of earlier times passed over";
+        return where + std::to_string(event.depositions.count()) + " depositions, and " +
+               std::to_string(event.ancestors) + " of earlier times (gen > 0) ignored";
     });
 }
 
@@ -49,7 +49,7 @@ Ports DepoFileSource::process(const Ports&) {
         return {nullptr};
     }
     NVTX_SCOPED_RANGE("DepoFileSource::read");
-    const bool first = m_asked++ == 0;
+    const bool first = m_calls++ == 0;
     const auto event = m_reader->next();
     if (!event) {
         if (first) {
@@ -59,7 +59,7 @@ Ports DepoFileSource::process(const Ports&) {
                                                        ? "an empty archive"
                                                        : "members " + joined(m_reader->other_members()),
                                            .expected = "depo_data_<ident>.npy and depo_info_<ident>.npy",
-                                           .hint = "is it a file of depositions?"});
+                                           .hint = "check that it is a file of depositions"});
         }
         return {nullptr};
     }

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGDepoFileSource: events of depositions from the field's files.
+// SPNGDepoFileSource: read events of depositions from files of the Wire-Cell Toolkit.
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
@@ -20,18 +20,17 @@ struct DepoFileSourceConfig {
         return std::make_tuple(
             field(&C::inname, "inname", "", required(),
                   "file of depositions: .npz, .tar, .tar.gz or .tar.bz2"),
-            field(&C::nevents, "nevents", "events", at_least(-1), "stop after so many events; -1: all"));
+            field(&C::nevents, "nevents", "events", at_least(-1), "maximum number of events; -1: all"));
     }
 };
 
-/// Out: the depositions of gen 0 (depo_reader.h) that can be simulated
-/// (checked_depositions()), on the host. What is left out or turned is one
-/// warning for each event. A file without any event is an error; an event that
-/// cannot be used is an error of that event.
+/// Out: depositions of gen 0 (depo_reader.h) on the host. Each event gives one warning with the numbers of
+/// depositions that checked_depositions() dropped, and one if the sign of the charge was flipped. A file
+/// without any event is an error. A damaged event is an error of that event.
 class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
-    /// The end of the file is only known when it has been read.
+    /// True after `nevents` events. The end of the file is not known before it was read.
     bool at_end() const override {
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
     }
@@ -42,7 +41,7 @@ protected:
 
 private:
     std::unique_ptr<DepoReader> m_reader;
-    std::uint64_t m_asked = 0;
+    std::uint64_t m_calls = 0;
     std::uint64_t m_events = 0;
 };
 

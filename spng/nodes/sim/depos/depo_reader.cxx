@@ -10,7 +10,6 @@
 #include <charconv>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 namespace spng {
 namespace {
@@ -24,16 +23,16 @@ constexpr const char* shapes = "depo_data (7, n) and depo_info (4, n), or (n, 7)
                 {.what = what, .where = where, .seen = seen, .expected = expected, .hint = hint});
 }
 
-/// Number behind `prefix` and before `.npy`.
+/// Return the ident between `prefix` and ".npy".
 std::optional<int> ident_of(std::string_view name, std::string_view prefix) {
     constexpr std::string_view ending = ".npy";
     if (!name.starts_with(prefix) || !name.ends_with(ending) || name.size() < prefix.size() + ending.size()) {
         return std::nullopt;
     }
-    const std::string_view number = name.substr(prefix.size(), name.size() - prefix.size() - ending.size());
+    const std::string_view digits = name.substr(prefix.size(), name.size() - prefix.size() - ending.size());
     int ident = 0;
-    const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), ident);
-    return problem == std::errc{} && end == number.data() + number.size() ? std::optional(ident)
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), ident);
+    return problem == std::errc{} && end == digits.data() + digits.size() ? std::optional(ident)
                                                                           : std::nullopt;
 }
 
@@ -43,16 +42,16 @@ bool fits(const at::Tensor& data, const at::Tensor& info, std::int64_t quantitie
            data.size(1 - quantities_axis) == info.size(1 - quantities_axis);
 }
 
-at::Tensor whole_numbers(const at::Tensor& info, const std::string& where) {
-    const at::Tensor numbers = info.to(at::kDouble);
-    const at::Tensor whole =
-        (numbers == at::floor(numbers)) & (numbers.abs() <= double{std::numeric_limits<std::int32_t>::max()});
-    const at::Tensor wrong = whole.logical_not().sum();
+at::Tensor to_integers(const at::Tensor& info, const std::string& where) {
+    const at::Tensor values = info.to(at::kDouble);
+    const at::Tensor is_integer =
+        (values == at::floor(values)) & (values.abs() <= double{std::numeric_limits<std::int32_t>::max()});
+    const at::Tensor wrong = is_integer.logical_not().sum();
     if (const auto count = *wrong.const_data_ptr<std::int64_t>(); count != 0) {
         reject("depo_info does not hold integers", where, std::to_string(count) + " other values",
-               "integers of 32 bits: id, pdg, gen, child", "correct the program that wrote the file");
+               "32-bit integers: id, pdg, gen, child", "correct the program that wrote the file");
     }
-    return numbers.to(at::kInt).contiguous();
+    return values.to(at::kInt).contiguous();
 }
 
 } // namespace
@@ -66,7 +65,7 @@ Depositions depositions_from_arrays(const at::Tensor& data, const at::Tensor& in
                "correct the program that wrote the file");
     }
     return {(by_rows ? data : data.t()).to(at::kDouble).contiguous(),
-            whole_numbers(by_rows ? info : info.t(), where)};
+            to_integers(by_rows ? info : info.t(), where)};
 }
 
 bool DepoReader::read_member(int& ident) {
@@ -87,7 +86,7 @@ bool DepoReader::read_member(int& ident) {
             m_incomplete.erase(ident);
             m_done.insert(ident);
             reject("the file holds an event twice", m_archive.where(), "a second " + name,
-                   "each member once; events with different numbers", "give every event its own number");
+                   "each member once; unique idents", "give every event its own ident");
         }
         try {
             half = m_arrays.read(m_archive);
@@ -114,7 +113,7 @@ std::optional<DepoEvent> DepoReader::next() {
     if (!m_incomplete.empty()) {
         const auto [first, halves] = *m_incomplete.begin();
         m_incomplete.erase(m_incomplete.begin());
-        missing(first, halves);
+        reject_incomplete(first, halves);
     }
     return std::nullopt;
 }
@@ -135,11 +134,11 @@ DepoEvent DepoReader::complete(int ident, const Halves& halves) const {
     return event;
 }
 
-void DepoReader::missing(int ident, const Halves& halves) const {
-    const std::string number = std::to_string(ident);
-    reject("the event is not complete", m_archive.path().string() + ", event " + number,
-           (halves.data.defined() ? "depo_info_" : "depo_data_") + number + ".npy is missing",
-           "depo_data_" + number + ".npy and depo_info_" + number + ".npy",
+void DepoReader::reject_incomplete(int ident, const Halves& halves) const {
+    const std::string id = std::to_string(ident);
+    reject("the event is not complete", m_archive.path().string() + ", event " + id,
+           (halves.data.defined() ? "depo_info_" : "depo_data_") + id + ".npy is missing",
+           "depo_data_" + id + ".npy and depo_info_" + id + ".npy",
            "write both arrays; depo_info may be zeros (id, pdg, gen, child)");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Depositions in the field's files: arrays depo_data_<ident>.npy and
+// Reader of deposition files of the Wire-Cell Toolkit: arrays depo_data_<ident>.npy and
 // depo_info_<ident>.npy.
 
 #include "spng/io/archive/archive_reader.h"
@@ -15,38 +15,37 @@
 
 namespace spng {
 
-/// Both arrays as the field stores them, -> (7, n) and (4, n).
-/// Depositions may be the columns or the rows of both. Throws Error(Input) with
-/// `where` for other shapes, arrays of different length, or numbers that are no
-/// 32-bit integers in depo_info.
+/// Convert the two arrays of a file. Depositions may be the columns or the rows of both.
+/// @param where  file and event, for error messages
+/// @return data (7, n) and info (4, n)
+/// @throws Error(Input) for other shapes, arrays of different length, or values in depo_info that are not
+///         32-bit integers
 Depositions depositions_from_arrays(const at::Tensor& data, const at::Tensor& info, const std::string& where);
 
 /// One event of a file.
 struct DepoEvent {
     int ident = 0;
     Depositions depositions;
-    std::int64_t ancestors = 0; ///< depositions of gen > 0 that were left out
+    std::int64_t ancestors = 0; ///< number of ignored depositions with gen > 0
 };
 
-/// Reads the events of a .npz, .tar, .tar.gz or .tar.bz2 one after the other,
-/// each when both of its arrays have been read. Other members are passed over.
-/// Arrays as NpyReader takes them: C or Fortran order, any numeric type.
+/// Read the events of a .npz, .tar, .tar.gz or .tar.bz2 file, in the order in which their second array ends.
+/// Other members are ignored. NpyReader reads the arrays: C or Fortran order, any numeric type.
 ///
-/// The field's files with drifted depositions hold, behind each deposition (gen
-/// 0), those that it came from (gen 1, 2, ...; child is the place of their
-/// row). These were charge at an earlier time, not charge in addition, and are
-/// left out.
+/// WCT's files with drifted depositions hold after each deposition (gen 0) the depositions from which it came
+/// (gen 1, 2, ...; child is the index of their row). These are the same charge at an earlier time and are
+/// ignored.
 class DepoReader {
 public:
-    /// Throws Error(Input) when there is no such file or it is no archive.
+    /// @throws Error(Input) if the file does not exist or is no archive
     explicit DepoReader(const std::filesystem::path& path) : m_archive(path) {}
 
-    /// The next event; nothing at the end of the file. Throws Error(Input) naming
-    /// file and member for an event that cannot be used, also for one of which an
-    /// array is missing; the call after that goes on behind it.
+    /// Return the next event; nothing at the end of the file.
+    /// @throws Error(Input) naming file and member if an event is damaged or lacks an array; the next call
+    ///         continues with the following event
     std::optional<DepoEvent> next();
 
-    /// Up to eight members that are no depositions.
+    /// Return the names of up to eight members that are not depositions.
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
 private:
@@ -56,7 +55,7 @@ private:
 
     bool read_member(int& ident);
     DepoEvent complete(int ident, const Halves& halves) const;
-    [[noreturn]] void missing(int ident, const Halves& halves) const;
+    [[noreturn]] void reject_incomplete(int ident, const Halves& halves) const;
 
     ArchiveReader m_archive;
     NpyReader m_arrays;

@@ -58,10 +58,10 @@ std::string DepositionFaults::text() const {
             text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + fault;
         }
     };
-    add(not_finite, "that are not finite");
+    add(not_finite, "not finite");
     add(no_charge, "without charge");
-    add(wrong_sign, "with charge of the other sign");
-    add(negative_spread, "with a negative spread");
+    add(wrong_sign, "with charge of the opposite sign");
+    add(negative_spread, "with negative spread");
     return text;
 }
 
@@ -71,7 +71,7 @@ CheckedDepositions checked_depositions(const Depositions& depositions) {
     const at::Tensor finite = at::isfinite(data).all(0);
     const at::Tensor charge = data[depo_row::charge];
     const at::Tensor positive = at::where(finite, charge, 0.0).sum() > 0;
-    // In the order in which a deposition's first fault is looked for.
+    // A deposition counts for the first of these faults.
     const std::vector<at::Tensor> faulty{finite.logical_not(), charge == 0, (charge > 0) != positive,
                                          (data.slice(0, depo_row::sigma_long) < 0).any(0)};
     at::Tensor good = faulty[0].logical_not();
@@ -83,13 +83,13 @@ CheckedDepositions checked_depositions(const Depositions& depositions) {
     const at::Tensor on_host = at::stack(counts).cpu();
     const auto* count = on_host.const_data_ptr<std::int64_t>();
     CheckedDepositions result{depositions, {count[1], count[2], count[3], count[4], count[0] != 0}};
-    if (const std::int64_t left_out = result.faults.left_out(); left_out != 0) {
+    if (const std::int64_t dropped = result.faults.dropped(); dropped != 0) {
         const at::Tensor order = at::argsort(good.logical_not().to(at::kByte),
                                              /*stable=*/true, 0, false);
         result.depositions =
-            selected_depositions(depositions, order.slice(0, 0, depositions.count() - left_out));
+            selected_depositions(depositions, order.slice(0, 0, depositions.count() - dropped));
     }
-    if (result.faults.turned) {
+    if (result.faults.sign_flipped) {
         result.depositions.data = result.depositions.data.clone();
         result.depositions.data[depo_row::charge].neg_();
     }

@@ -1,10 +1,8 @@
 #pragma once
-// Depositions: charge set free at a point, or a Gaussian cloud of it on its way
-// to the wires. The set of an event holds the field's two arrays, one column
-// for each deposition:
-//   depo_data  float64 (7, deposition)  t [ns], q [electrons, negative], x, y,
-//   z [mm], sigma_L, sigma_T [mm] depo_info  int32   (4, deposition)  id (the
-//   track), pdg, gen, child
+// Depositions: charge released at a point, or a Gaussian cloud of charge that drifts to the wires. The set of
+// an event holds the two arrays of the Wire-Cell Toolkit, with one column per deposition:
+//   depo_data  float64 (7, deposition): t [ns], q [electrons, negative], x, y, z [mm], sigma_L, sigma_T [mm]
+//   depo_info  int32 (4, deposition): id (of the track), pdg, gen, child
 
 #include "spng/core/tensor_set.h"
 
@@ -36,29 +34,28 @@ struct Depositions {
     std::int64_t count() const { return data.size(1); }
 };
 
-/// None at all, on the host.
+/// Return an empty list on the host.
 Depositions no_depositions();
 
-/// Throws Error(Internal) unless shapes and types are as above.
+/// @throws Error(Internal) for other shapes or types
 void require_depositions(const Depositions& depositions, const char* operation);
 
-/// The chosen columns, in this order. order: int64 (n)
+/// Return the columns with the indices `order`, (n) int64.
 Depositions selected_depositions(const Depositions& depositions, const at::Tensor& order);
 
-/// In order of time; equal times keep their order, as the field's drifter asks
-/// for.
+/// Sort by time, as WCT's drifter requires. Equal times keep their order.
 Depositions sorted_by_time(const Depositions& depositions);
 
-/// What was wrong with depositions.
+/// Numbers of depositions with faults.
 struct DepositionFaults {
-    std::int64_t not_finite = 0;      ///< a NaN or Inf in depo_data
+    std::int64_t not_finite = 0;      ///< NaN or Inf in depo_data
     std::int64_t no_charge = 0;       ///< q is 0
-    std::int64_t wrong_sign = 0;      ///< q has another sign than the sum of all
+    std::int64_t wrong_sign = 0;      ///< sign of q differs from the sign of the sum
     std::int64_t negative_spread = 0; ///< sigma_L or sigma_T below 0
-    bool turned = false;              ///< the charges were positive
+    bool sign_flipped = false;        ///< the charges were positive
 
-    std::int64_t left_out() const { return not_finite + no_charge + wrong_sign + negative_spread; }
-    /// "3 that are not finite, 1 without charge"; empty when there is no fault.
+    std::int64_t dropped() const { return not_finite + no_charge + wrong_sign + negative_spread; }
+    /// Return the faults as text, for example "3 not finite, 1 without charge"; empty without faults.
     std::string text() const;
 };
 
@@ -67,15 +64,15 @@ struct CheckedDepositions {
     DepositionFaults faults;
 };
 
-/// Leaves out what cannot be simulated, each deposition counted for its first
-/// fault. Charge is the electrons' and so negative; where the sum is positive,
-/// the numbers are taken as counts of electrons and all are turned.
+/// Drop depositions that cannot be simulated. Each counts for its first fault. Charge is the charge of
+/// electrons and therefore negative; if the sum is positive, the values are numbers of electrons and all
+/// signs are flipped.
 CheckedDepositions checked_depositions(const Depositions& depositions);
 
 TensorSetPtr deposition_set(std::shared_ptr<const EventInfo> event, Depositions depositions);
 
-/// Both arrays of a set. Throws Error(Input) when one is missing or has another
-/// shape or type.
+/// Return both arrays of a set.
+/// @throws Error(Input) if one is missing or has another shape or type
 Depositions depositions_in(const TensorSet& set);
 
 } // namespace spng

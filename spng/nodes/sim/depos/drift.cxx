@@ -20,11 +20,10 @@
 namespace spng {
 namespace {
 
-/// Where each deposition goes.
+/// Destination of each deposition.
 struct Destination {
-    /// (n) mm, x of its response plane; its own x outside of all volumes
-    at::Tensor plane;
-    at::Tensor travel; ///< (n) mm, below 0 behind the response plane
+    at::Tensor plane;  ///< (n) x of the response plane [mm]; outside of all volumes the own x
+    at::Tensor travel; ///< (n) distance to the response plane [mm], negative behind it
     at::Tensor inside; ///< (n) bool
 };
 
@@ -77,7 +76,7 @@ DriftedDepositions drift(const Depositions& depositions, const std::vector<Drift
         {arrival, surviving(charge, time, settings, seed), to.plane, data[depo_row::y], data[depo_row::z],
          spread(data[depo_row::sigma_long], time, settings.longitudinal_diffusion),
          spread(data[depo_row::sigma_tran], time, settings.transverse_diffusion)});
-    // Those outside go last and are cut off: one wait for the device, for their
+    // Sort the outside ones to the end and cut them off. The host waits once for the device, for their
     // number.
     const at::Tensor key = at::where(to.inside, arrival, std::numeric_limits<double>::infinity());
     const at::Tensor order = at::argsort(key, /*stable=*/true, 0, false);

@@ -35,7 +35,7 @@ DriftVolume volume_from(const WireFace& face, const DriftVolumeConfig& config) {
                                            .where = where,
                                            .seen = seen,
                                            .expected = expected,
-                                           .hint = "see drift_volumes in cfg/detectors"});
+                                           .hint = "compare with drift_volumes in cfg/detectors"});
 }
 
 } // namespace

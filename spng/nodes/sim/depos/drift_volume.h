@@ -1,5 +1,5 @@
 #pragma once
-// The volumes from which charge drifts to the faces of an anode.
+// Volumes from which charge drifts to the faces of an anode.
 
 #include "spng/core/field.h"
 #include "spng/detector/wires.h"
@@ -9,7 +9,7 @@
 
 namespace spng {
 
-/// Planes of constant x; charge drifts from the cathode towards the anode.
+/// Planes of constant x. Charge drifts from the cathode to the anode.
 struct DriftVolumeConfig {
     int face = 0;
     double anode = 0;
@@ -18,11 +18,11 @@ struct DriftVolumeConfig {
     static constexpr auto fields() {
         using C = DriftVolumeConfig;
         return std::make_tuple(
-            field(&C::face, "face", "", at_least(0), "face of the anode, its number in the wire file"),
+            field(&C::face, "face", "", at_least(0), "ident of the face in the wire file"),
             field(&C::anode, "anode", "mm", Range{.required = true},
-                  "x of the first wires: nothing is simulated beyond"),
+                  "x of the first wires; nothing is simulated beyond"),
             field(&C::response, "response", "mm", Range{.required = true},
-                  "x where the paths of the field response start"),
+                  "x of the response plane, where the paths of the field response start"),
             field(&C::cathode, "cathode", "mm", Range{.required = true}, "x of the cathode"));
     }
 };
@@ -32,17 +32,17 @@ struct DriftVolume {
     double anode = 0;    ///< mm
     double response = 0; ///< mm
     double cathode = 0;  ///< mm
-    Point2 low;          ///< mm, the corners of what the wires of the face cover
-    Point2 high;
+    Point2 low;          ///< lower corner of the area of the wires of the face [mm]
+    Point2 high;         ///< upper corner [mm]
 
-    /// +1 where the cathode lies at larger x than the wires.
+    /// +1 if the cathode is at larger x than the wires, otherwise -1.
     double side() const { return cathode > response ? 1 : -1; }
 };
 
-/// The volumes with the extent of their wires.
-/// @param where  for messages
-/// Throws Error(Configuration) for a face that does not exist or occurs twice,
-/// and a response plane that does not lie between anode and cathode.
+/// Return the volumes with the extent of their wires.
+/// @param where  component and key, for error messages
+/// @throws Error(Configuration) if a face does not exist or occurs twice, or if a response plane is not
+///         between anode and cathode
 std::vector<DriftVolume> make_drift_volumes(const WireAnode& anode,
                                             const std::vector<DriftVolumeConfig>& volumes,
                                             const std::string& where);

@@ -34,9 +34,8 @@ Ports Drifter::process(const Ports& inputs) {
                                        seed);
     if (drifted.outside != 0) {
         log::warn(name().text(), [&] {
-            return "event " + std::to_string(event.ident) + ": " + std::to_string(drifted.outside) + " of " +
-                   std::to_string(depositions.count()) +
-                   " depositions lie outside of the drift volumes and are left out";
+            return "event " + std::to_string(event.ident) + ": dropped " + std::to_string(drifted.outside) +
+                   " of " + std::to_string(depositions.count()) + " depositions outside of the drift volumes";
         });
     }
     return {deposition_set(inputs[0]->event_ptr(), std::move(drifted.depositions))};

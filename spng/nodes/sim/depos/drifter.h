@@ -1,5 +1,5 @@
 #pragma once
-// SPNGDrifter: depositions to the response planes of an anode.
+// SPNGDrifter: drift depositions to the response planes of an anode.
 
 #include "spng/graph/node.h"
 #include "spng/nodes/sim/depos/drift.h"
@@ -25,21 +25,22 @@ struct DrifterConfig {
             field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
             field(&C::volumes, "volumes", "", required(), "drift volumes of its faces"),
             field(&C::drift_speed, "drift_speed", "mm/ns",
-                  Range{.low = 0, .low_is_open = true, .required = true}, "of electrons in the field"),
+                  Range{.low = 0, .low_is_open = true, .required = true},
+                  "drift speed of electrons in the electric field"),
             field(&C::longitudinal_diffusion, "longitudinal_diffusion", "mm2/ns", at_least(0),
                   "diffusion constant D_L along the drift"),
             field(&C::transverse_diffusion, "transverse_diffusion", "mm2/ns", at_least(0),
-                  "diffusion constant D_T across it"),
-            field(&C::lifetime, "lifetime", "ns", at_least(0), "of drifting electrons; 0: none is absorbed"),
+                  "diffusion constant D_T across the drift"),
+            field(&C::lifetime, "lifetime", "ns", at_least(0),
+                  "lifetime of drifting electrons; 0: no absorption"),
             field(&C::fluctuate, "fluctuate", "", any(), "draw the number of absorbed electrons"),
-            field(&C::seed, "seed", "", at_least(0), "of the random numbers"));
+            field(&C::seed, "seed", "", at_least(0), "seed of the random numbers"));
     }
 };
 
-/// In: depositions (depositions.h). Out: those of this anode, drifted
-/// (drift.h). Depositions outside of its volumes are left out, with one warning
-/// that has their number. Random numbers depend on the seed and the event's
-/// position in the job.
+/// In: depositions (depositions.h). Out: depositions of this anode at its response planes (drift.h).
+/// Depositions outside of its volumes are dropped, with one warning that gives their number. Random numbers
+/// depend on the seed and the event's index in the job.
 class Drifter : public NodeWith<DrifterConfig> {
 protected:
     void prepare_node(Environment& environment) override;

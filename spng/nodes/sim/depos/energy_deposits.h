@@ -1,5 +1,5 @@
 #pragma once
-// Points of a track, before they are tensors.
+// Points of a track, before the conversion to tensors.
 
 #include "spng/nodes/sim/depos/drift_volume.h"
 
@@ -27,7 +27,8 @@ struct Box {
     double size() const { return (high.x - low.x) * (high.y - low.y) * (high.z - low.z); }
 };
 
-/// What lies between response plane and cathode behind the wires, `margin` mm inside of all of its borders.
+/// Return the box between response plane and cathode over the area of the wires, reduced by `margin` on all
+/// sides [mm].
 Box box_of(const DriftVolume& volume, double margin);
 
 /// Charges at points; all lists of equal length.
@@ -51,13 +52,13 @@ struct ChargePoints {
 /// Energy lost along a track; all lists of equal length.
 struct EnergyDeposits {
     std::vector<double> time; ///< ns
-    std::vector<Point3> place;
+    std::vector<Point3> position;
     std::vector<double> energy; ///< MeV
-    std::vector<double> dedx;   ///< MeV/mm, the mean of the particle: what recombination depends on
+    std::vector<double> dedx;   ///< mean loss of the particle [MeV/mm], for the recombination
 
     void add(double when, Point3 where, double lost, double mean) {
         time.push_back(when);
-        place.push_back(where);
+        position.push_back(where);
         energy.push_back(lost);
         dedx.push_back(mean);
     }

@@ -17,7 +17,7 @@ constexpr double longest = 1000;
 constexpr double nearest_drift = 700;
 constexpr double farthest_drift = 2200;
 
-/// Fisher and Yates.
+/// Shuffle of Fisher and Yates.
 std::vector<std::size_t> random_order(RandomStream& random, std::size_t count) {
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -37,14 +37,14 @@ std::vector<Segment> line_scan(const LineScanConfig& config, const DriftVolume& 
     std::vector<Segment> lines;
     for (std::size_t i = 0; i < config.angles.size(); ++i) {
         const double angle = config.angles[i] * std::numbers::pi / 180;
-        // Of the two, the limit of 1 m is the smaller one also where the cosine vanishes.
+        // The lower bound of the cosine avoids a division by 0; the limit of 1 m then applies.
         const double length = std::min(projected_length / std::max(std::cos(angle), 1e-9), longest);
         const double depth = 0.5 * length * std::sin(angle), across = 0.5 * length * std::cos(angle);
         const double drift = random.uniform(nearest_drift + depth, farthest_drift - depth);
-        const double place = (static_cast<double>(slots[i]) - middle) * spacing;
+        const double offset = (static_cast<double>(slots[i]) - middle) * spacing;
         const Point3 centre{volume.response + volume.side() * drift,
-                            config.y + place * plane.pitch_direction.y,
-                            config.z + place * plane.pitch_direction.z};
+                            config.y + offset * plane.pitch_direction.y,
+                            config.z + offset * plane.pitch_direction.z};
         const Point3 half{volume.side() * depth, across * plane.pitch_direction.y,
                           across * plane.pitch_direction.z};
         lines.push_back({centre - half, centre + half});

@@ -17,18 +17,19 @@ struct LineScanConfig {
     static constexpr auto fields() {
         using C = LineScanConfig;
         return std::make_tuple(
-            field(&C::plane, "plane", "", between(0, 2), "plane whose pitch direction the lines follow"),
+            field(&C::plane, "plane", "", between(0, 2), "plane whose pitch direction defines the angles"),
             field(&C::angles, "angles", "degree", Range{.low = 0, .high = 90, .not_empty = true},
-                  "theta_xz of each line: its angle to the pitch direction; 90 is along the drift"),
-            field(&C::y, "y", "mm", any(), "of the point around which the lines lie"),
-            field(&C::z, "z", "mm", any(), "of the point around which the lines lie"));
+                  "theta_xz of each line, its angle to the pitch direction; 90: along the drift"),
+            field(&C::y, "y", "mm", any(), "y of the centre of the lines"),
+            field(&C::z, "z", "mm", any(), "z of the centre of the lines"));
     }
 };
 
-/// One line for each angle, in this order, in the plane of the drift direction and the pitch direction, as
-/// the line scan of the field's simulation defines them: 110 mm / cos(angle) long, at most 1 m; centres
-/// 155 mm apart along the pitch direction around (y, z), in a random order; the whole line between 700 and
-/// 2200 mm from the response plane, at random. Along the pitch direction a line rises away from the wires.
+/// Return one line per angle, in this order, in the plane of drift direction and pitch direction. The lines
+/// are defined as in the line scan of WCT's simulation: length 110 mm / cos(angle), at most 1 m; centres 155
+/// mm apart along the pitch direction around (y, z), in a random order; random distance of the whole line
+/// between 700 and 2200 mm from the response plane. Along the pitch direction the distance to the wires
+/// increases.
 std::vector<Segment> line_scan(const LineScanConfig& config, const DriftVolume& volume,
                                const WirePlane& plane, std::uint64_t seed);
 

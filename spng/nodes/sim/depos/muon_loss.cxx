@@ -17,7 +17,7 @@ constexpr double radiation_length = 140.0;       // mm, 19.55 g/cm2
 constexpr double landau_mode = -0.22278;
 constexpr double bichsel_j = 0.200;
 
-// Largest xi / cut at which the losses of a step are Landau's.
+// Largest xi / cut for Landau's distribution of the losses of a step.
 constexpr double landau_limit = 0.1;
 
 /// Z/A K rho / 2, MeV/mm.
@@ -61,10 +61,10 @@ double MuonMotion::largest_transfer() const {
 }
 
 double mean_loss(const MuonMotion& muon, double cut) {
-    const double largest = muon.largest_transfer(), most = std::min(cut, largest);
-    const double logarithm = std::log(2 * electron_mass * muon.beta_gamma_squared() * most /
+    const double largest = muon.largest_transfer(), limit = std::min(cut, largest);
+    const double logarithm = std::log(2 * electron_mass * muon.beta_gamma_squared() * limit /
                                       (excitation_energy * excitation_energy));
-    const double bracket = logarithm - muon.beta_squared * (1 + most / largest) - density_effect(muon);
+    const double bracket = logarithm - muon.beta_squared * (1 + limit / largest) - density_effect(muon);
     return rutherford / muon.beta_squared * std::max(bracket, 0.0);
 }
 
@@ -87,18 +87,18 @@ double landau(RandomStream& random) {
 }
 
 double random_loss(RandomStream& random, const MuonMotion& muon, double length, double cut) {
-    const double largest = muon.largest_transfer(), most = std::min(cut, largest);
+    const double largest = muon.largest_transfer(), limit = std::min(cut, largest);
     const double width = landau_width(muon, length);
-    if (width > landau_limit * most) {
+    if (width > landau_limit * limit) {
         const double mean = mean_loss(muon, cut) * length;
-        const double variance = width * most * (1 - 0.5 * muon.beta_squared * most / largest);
+        const double variance = width * limit * (1 - 0.5 * muon.beta_squared * limit / largest);
         return mean > 0 ? gamma_number(random, mean * mean / variance) * variance / mean : 0;
     }
-    const double probable = most_probable_loss(muon, length), above = most / width;
+    const double probable = most_probable_loss(muon, length), above = limit / width;
     for (;;) {
         const double shift = landau(random) - landau_mode, loss = probable + width * shift;
-        // A loss far above the most probable one is a single collision: these are rarer by 1 - beta^2 E /
-        // Wmax than Landau's distribution has them.
+        // A loss far above the most probable one comes from a single collision. These are rarer than in
+        // Landau's distribution, by the factor 1 - beta^2 E / Wmax.
         const double likely = 1 - muon.beta_squared * width * std::max(shift, 0.0) / largest;
         if (shift <= above && loss >= 0 && random.uniform() < likely) {
             return loss;

@@ -10,12 +10,12 @@
 namespace spng {
 namespace {
 
-// Below it a muon has less than a tenth of a mm to go, and the Bethe formula ends.
+// Below this energy the range of a muon is less than 0.1 mm, and the Bethe formula is not valid.
 constexpr double stopped = 0.5; // MeV
 
-/// The direction turned by small angles in two planes at right angles that hold it.
+/// Rotate the direction by small angles in two perpendicular planes that contain it.
 Point3 deflected(Point3 direction, double one, double other) {
-    // The axis that is farthest from the direction makes the first plane.
+    // The first plane comes from the axis with the largest angle to the direction.
     const double x = std::abs(direction.x), y = std::abs(direction.y), z = std::abs(direction.z);
     const Point3 axis = x <= y && x <= z ? Point3{1, 0, 0} : y <= z ? Point3{0, 1, 0} : Point3{0, 0, 1};
     const auto cross = [](Point3 a, Point3 b) {
@@ -23,20 +23,20 @@ Point3 deflected(Point3 direction, double one, double other) {
     };
     const Point3 normal = cross(direction, axis);
     const Point3 first = normal * (1 / normal.length()), second = cross(direction, first);
-    const Point3 turned = direction + first * std::tan(one) + second * std::tan(other);
-    return turned * (1 / turned.length());
+    const Point3 rotated = direction + first * std::tan(one) + second * std::tan(other);
+    return rotated * (1 / rotated.length());
 }
 
 } // namespace
 
 double cosmic_energy(RandomStream& random) {
-    constexpr double scale = 4290, least = 500, power = 3.01;
-    const double total = (scale + least) * std::pow(random.uniform(), -1 / (power - 1)) - scale;
+    constexpr double scale = 4290, min_energy = 500, power = 3.01;
+    const double total = (scale + min_energy) * std::pow(random.uniform(), -1 / (power - 1)) - scale;
     return total - muon_mass;
 }
 
 Point3 cosmic_direction(RandomStream& random) {
-    // The distribution of the cosine is 3 cos^2.
+    // The density of the cosine is 3 cos^2.
     const double cosine = std::cbrt(random.uniform()), sine = std::sqrt(1 - cosine * cosine);
     const double angle = random.uniform(0, 2 * std::numbers::pi);
     return {sine * std::cos(angle), -cosine, sine * std::sin(angle)};
@@ -54,7 +54,7 @@ EnergyDeposits muon_deposits(RandomStream& random, Muon muon, const Box& box, do
     EnergyDeposits deposits;
     double time = start;
     while (muon.kinetic > 0) {
-        const Point3 middle = muon.place + muon.direction * (0.5 * step);
+        const Point3 middle = muon.position + muon.direction * (0.5 * step);
         if (!box.contains(middle)) {
             break;
         }
@@ -67,7 +67,7 @@ EnergyDeposits muon_deposits(RandomStream& random, Muon muon, const Box& box, do
         const double duration = step / (std::sqrt(motion.beta_squared) * speed_of_light);
         deposits.add(time + 0.5 * duration, middle, loss, mean > 0 ? mean : loss / step);
         const double angle = scattering_angle(motion, step);
-        muon.place = muon.place + muon.direction * step;
+        muon.position = muon.position + muon.direction * step;
         const double one = angle * random.normal(), other = angle * random.normal();
         muon.direction = deflected(muon.direction, one, other);
         muon.kinetic -= loss;

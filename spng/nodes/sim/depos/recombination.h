@@ -1,5 +1,5 @@
 #pragma once
-// How much of the ionisation of liquid argon stays free: electrons that do not return to their ions.
+// Recombination in liquid argon: the fraction of electrons that do not return to their ions.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,7 +8,7 @@ namespace spng {
 /// eV per electron-ion pair in liquid argon (Miyajima et al., Phys. Rev. A 9 (1974) 1438).
 inline constexpr double ionisation_energy_eV = 23.6;
 
-/// g/cm3, liquid argon at its boiling point under 1 bar.
+/// Density of liquid argon at its boiling point at 1 bar [g/cm3].
 inline constexpr double argon_density = 1.396;
 
 enum class RecombinationModel {
@@ -16,15 +16,15 @@ enum class RecombinationModel {
     birks ///< ICARUS (Nucl. Instrum. Meth. A 523 (2004) 275): 0.8 / (1 + 0.0486 dE/dx / (rho E))
 };
 
-/// Fraction of electrons that stay free, where dE/dx is in MeV/cm, rho in g/cm3 and E in kV/cm.
-/// The box form is meant for more than about 1 MeV/cm at 500 V/cm: below, ln(0.93 + x) / x falls again and
-/// ends below 0, where the result is 0; at dE/dx = 0 it is 1.
+/// Return the fraction of free electrons. The formulas use dE/dx in MeV/cm, rho in g/cm3 and E in kV/cm. The
+/// box model is valid above about 1 MeV/cm at 500 V/cm. Below, ln(0.93 + x) / x decreases and becomes
+/// negative; the result is then 0, and 1 at dE/dx = 0.
 /// @param dedx   float64, any shape [MeV/mm]
-/// @param field  electric field [MV/mm, the toolkit's unit], above 0
+/// @param field  electric field, above 0 [MV/mm, the unit of WCT]
 at::Tensor free_fraction(const at::Tensor& dedx, double field, RecombinationModel model);
 
-/// Electrons that drift away: energy / W times free_fraction().
-/// @param energy  MeV, of the shape of dedx
+/// Return the number of free electrons, energy / W times free_fraction().
+/// @param energy  shape of `dedx` [MeV]
 at::Tensor free_electrons(const at::Tensor& energy, const at::Tensor& dedx, double field,
                           RecombinationModel model);
 

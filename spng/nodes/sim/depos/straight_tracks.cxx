@@ -17,7 +17,7 @@ Box box_of(const DriftVolume& volume, double margin) {
 
 void append_line(ChargePoints& points, RandomStream& random, const Segment& line, double start, double step,
                  const ChargeLineConfig& config, int id) {
-    constexpr double least = 0.2;
+    constexpr double min_fluctuation = 0.2;
     const Point3 whole = line.end - line.begin;
     const double length = whole.length();
     const auto steps = std::max<std::int64_t>(std::llround(length / step), 1);
@@ -25,7 +25,7 @@ void append_line(ChargePoints& points, RandomStream& random, const Segment& line
                           length / static_cast<double>(steps);
     for (std::int64_t i = 0; i < steps; ++i) {
         const double fraction = (static_cast<double>(i) + 0.5) / static_cast<double>(steps);
-        const double fluctuation = std::max(1 + config.straggling * random.normal(), least);
+        const double fluctuation = std::max(1 + config.straggling * random.normal(), min_fluctuation);
         points.add(start + fraction * length / speed_of_light, line.begin + whole * fraction,
                    charge * fluctuation, id, 0);
     }
@@ -47,7 +47,7 @@ Segment clipped_line(const Box& box, Point3 point, Point3 direction) {
 }
 
 Point3 random_point(RandomStream& random, const Box& box) {
-    // One after the other: the order in which arguments are evaluated is the compiler's.
+    // Separate statements, because the evaluation order of arguments depends on the compiler.
     const double x = random.uniform(box.low.x, box.high.x), y = random.uniform(box.low.y, box.high.y);
     return {x, y, random.uniform(box.low.z, box.high.z)};
 }
@@ -70,7 +70,7 @@ Segment random_line(RandomStream& random, const Box& box, double shortest) {
                                            .where = "key shortest",
                                            .seen = std::to_string(shortest) + " mm",
                                            .expected = "less than the diagonal of the drift volume",
-                                           .hint = "ask for shorter tracks"});
+                                           .hint = "reduce shortest"});
 }
 
 } // namespace spng

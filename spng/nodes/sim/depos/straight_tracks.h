@@ -1,11 +1,9 @@
 #pragma once
-// Straight lines of charge, and random ones through drift volumes.
+// Straight lines of charge, and random lines through drift volumes.
 
 #include "spng/nodes/sim/depos/drift_volume.h"
 #include "spng/nodes/sim/depos/energy_deposits.h"
 #include "spng/nodes/sim/random_stream.h"
-
-#include <vector>
 
 namespace spng {
 
@@ -23,30 +21,33 @@ struct ChargeLineConfig {
         return std::make_tuple(
             field(&C::charge_per_mm, "charge_per_mm", "electrons/mm", above(0), "charge along a line"),
             field(&C::straggling, "straggling", "1", between(0, 1),
-                  "relative standard deviation of the charge of a step, which is never below a fifth"),
+                  "relative standard deviation of the charge of a step; its minimum is 20 % of the mean"),
             field(&C::low_scale, "low_scale", "1", above(0),
-                  "charge of a track is multiplied by a number from here"),
-            field(&C::high_scale, "high_scale", "1", above(0), "to here"));
+                  "lower limit of the random factor on the charge of a track"),
+            field(&C::high_scale, "high_scale", "1", above(0),
+                  "upper limit of the random factor on the charge of a track"));
     }
 };
 
-/// A charge in the middle of each step; steps of equal length, as near to `step` as the line allows, at
-/// least one. The clock runs with the speed of light from the beginning of the line.
-/// @param start  ns
+/// Append a charge in the middle of each step. The line has at least one step; all have the same length,
+/// close to `step`. Time advances with the speed of light.
+/// @param start  time at the beginning of the line [ns]
+/// @param step   mm
 void append_line(ChargePoints& points, RandomStream& random, const Segment& line, double start, double step,
                  const ChargeLineConfig& config, int id);
 
-/// Where a line through `point` along the unit vector `direction` is within the box.
+/// Return the part inside the box of a line through `point` along the unit vector `direction`.
 Segment clipped_line(const Box& box, Point3 point, Point3 direction);
 
-/// With equal chances for every volume of the box.
+/// Draw a uniform point of the box.
 Point3 random_point(RandomStream& random, const Box& box);
 
-/// A direction with equal chances for every solid angle.
+/// Draw an isotropic direction.
 Point3 isotropic_direction(RandomStream& random);
 
-/// A line through a uniform point of the box, isotropic, from edge to edge, at least `shortest` mm long.
-/// Throws Error(Configuration) when none of 10000 lines is as long.
+/// Draw an isotropic line through a uniform point of the box, from border to border.
+/// @param shortest  minimum length [mm]
+/// @throws Error(Configuration) if none of 10000 lines is long enough
 Segment random_line(RandomStream& random, const Box& box, double shortest);
 
 } // namespace spng

@@ -20,12 +20,13 @@ namespace {
 constexpr int muon_pdg = 13;
 constexpr int electron_pdg = 11;
 
-const Registration<TrackDepos> registration{{.type = "SPNGTrackDepos",
-                                             .kind = "source",
-                                             .inputs = {},
-                                             .outputs = {"depositions"},
-                                             .concurrency = Concurrency::serial,
-                                             .text = "makes events of tracks, muons, blips or ideal lines"}};
+const Registration<TrackDepos> registration{
+    {.type = "SPNGTrackDepos",
+     .kind = "source",
+     .inputs = {},
+     .outputs = {"depositions"},
+     .concurrency = Concurrency::serial,
+     .text = "generates events with tracks, muons, blips or ideal lines"}};
 
 Depositions depositions_from(const ChargePoints& points) {
     if (points.time.empty()) {
@@ -39,7 +40,7 @@ Depositions depositions_from(const ChargePoints& points) {
          at::stack({id, at::tensor(points.pdg, at::kInt), zero, zero})});
 }
 
-/// Makes the tracks of one event, each with random numbers of its own.
+/// Generator of the tracks of one event, each with its own random numbers.
 class Generator {
 public:
     Generator(const TrackDeposConfig& config, const std::vector<DriftVolume>& volumes, std::uint64_t seed)
@@ -55,7 +56,7 @@ public:
         for (int id = 0; id < m_config.count; ++id) {
             RandomStream random = stream(id);
             const double start = begin(random);
-            const Segment line = random_line(random, m_inner[choice(random)], m_config.shortest);
+            const Segment line = random_line(random, m_inner[random_volume(random)], m_config.shortest);
             append_line(points, random, line, start, m_config.step, m_config.charge, id);
         }
         return points;
@@ -67,7 +68,7 @@ public:
             for (std::int64_t id = first; id < last; ++id) {
                 RandomStream random = stream(id);
                 const double start = begin(random);
-                const Box& box = m_whole[choice(random)];
+                const Box& box = m_whole[random_volume(random)];
                 deposits[static_cast<std::size_t>(id)] =
                     muon_deposits(random, random_muon(random, box, m_config.muon), box, start, m_config.step,
                                   m_config.muon.delta_cut);
@@ -82,10 +83,10 @@ public:
         for (int id = 0; id < m_config.count; ++id) {
             RandomStream random = stream(id);
             const double start = begin(random);
-            const Point3 place = random_point(random, m_inner[choice(random)]);
+            const Point3 position = random_point(random, m_inner[random_volume(random)]);
             const double energy =
                 std::exp(random.uniform(std::log(blip.low_energy), std::log(blip.high_energy)));
-            deposits[static_cast<std::size_t>(id)].add(start, place, energy, blip.dedx);
+            deposits[static_cast<std::size_t>(id)].add(start, position, energy, blip.dedx);
         }
         return charges_of(deposits, electron_pdg);
     }
@@ -110,8 +111,8 @@ private:
 
     double begin(RandomStream& random) const { return random.uniform(m_config.earliest, m_config.latest); }
 
-    /// A volume, by size.
-    std::size_t choice(RandomStream& random) const {
+    /// Draw the index of a volume, with probabilities proportional to the sizes.
+    std::size_t random_volume(RandomStream& random) const {
         double all = 0;
         for (const Box& box : m_whole) {
             all += box.size();
@@ -124,7 +125,7 @@ private:
         return chosen;
     }
 
-    /// Deposits of tracks 0, 1, ... after recombination.
+    /// Return the charges of tracks 0, 1, ... after recombination.
     ChargePoints charges_of(const std::vector<EnergyDeposits>& deposits, int pdg) const {
         std::vector<double> energy, dedx;
         for (const EnergyDeposits& track : deposits) {
@@ -140,7 +141,7 @@ private:
         for (std::size_t id = 0; id < deposits.size(); ++id) {
             const EnergyDeposits& track = deposits[id];
             for (std::size_t i = 0; i < track.energy.size(); ++i) {
-                points.add(track.time[i], track.place[i], *charge++, static_cast<int>(id), pdg);
+                points.add(track.time[i], track.position[i], *charge++, static_cast<int>(id), pdg);
             }
         }
         return points;
@@ -148,8 +149,8 @@ private:
 
     const TrackDeposConfig& m_config;
     std::uint64_t m_seed;
-    std::vector<Box> m_inner; ///< of each volume
-    std::vector<Box> m_whole;
+    std::vector<Box> m_inner; ///< volumes without the margin
+    std::vector<Box> m_whole; ///< whole volumes
 };
 
 } // namespace

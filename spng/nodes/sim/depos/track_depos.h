@@ -1,5 +1,5 @@
 #pragma once
-// SPNGTrackDepos: events of random tracks, muons, blips, or the lines of a line scan.
+// SPNGTrackDepos: generate events with random tracks, muons, blips, or the lines of a line scan.
 
 #include "spng/graph/node.h"
 #include "spng/graph/source.h"
@@ -22,11 +22,11 @@ struct BlipConfig {
     double dedx = 0.25;
     static constexpr auto fields() {
         using C = BlipConfig;
-        return std::make_tuple(
-            field(&C::low_energy, "low_energy", "MeV", above(0), "energies are uniform in their logarithm"),
-            field(&C::high_energy, "high_energy", "MeV", above(0), "up to this one"),
-            field(&C::dedx, "dedx", "MeV/mm", above(0),
-                  "mean loss of the electron that makes a blip: its recombination follows from it"));
+        return std::make_tuple(field(&C::low_energy, "low_energy", "MeV", above(0),
+                                     "lowest energy; the logarithm of the energy is uniform"),
+                               field(&C::high_energy, "high_energy", "MeV", above(0), "highest energy"),
+                               field(&C::dedx, "dedx", "MeV/mm", above(0),
+                                     "mean energy loss of the electron of a blip, for its recombination"));
     }
 };
 
@@ -54,30 +54,29 @@ struct TrackDeposConfig {
             field(&C::volumes, "volumes", "", required(), "drift volumes of its faces"),
             field(
                 &C::kind, "kind", "", one_of("tracks", "muons", "blips", "line", "none"),
-                "tracks: isotropic straight lines of charge; muons: with energy loss and scattering; blips: "
-                "points; line: the lines of the line scan; none: empty events"),
-            field(&C::count, "count", "", at_least(0), "tracks, muons or blips in an event"),
-            field(&C::nevents, "nevents", "events", at_least(0), "events to make"),
-            field(&C::seed, "seed", "", at_least(0), "of the random numbers"),
-            field(&C::step, "step", "mm", above(0), "distance of the depositions of a track"),
-            field(&C::earliest, "earliest", "ns", any(), "tracks begin at a random time from here"),
-            field(&C::latest, "latest", "ns", any(), "to here"),
+                "tracks: isotropic straight lines of charge; muons: tracks with energy loss and scattering; "
+                "blips: points; line: lines of the line scan; none: empty events"),
+            field(&C::count, "count", "", at_least(0), "tracks, muons or blips per event"),
+            field(&C::nevents, "nevents", "events", at_least(0), "number of events"),
+            field(&C::seed, "seed", "", at_least(0), "seed of the random numbers"),
+            field(&C::step, "step", "mm", above(0), "distance between the depositions of a track"),
+            field(&C::earliest, "earliest", "ns", any(), "lower limit of the random start time of tracks"),
+            field(&C::latest, "latest", "ns", any(), "upper limit of the random start time of tracks"),
             field(&C::margin, "margin", "mm", at_least(0),
-                  "tracks and blips keep so far from the borders of the drift volume"),
-            field(&C::shortest, "shortest", "mm", at_least(0), "length of a track, at least"),
+                  "minimum distance of tracks and blips from the borders of the drift volume"),
+            field(&C::shortest, "shortest", "mm", at_least(0), "minimum length of a track"),
             field(&C::electric_field, "electric_field", "MV/mm", above(0),
-                  "recombination of muons and blips depends on it"),
-            field(&C::charge, "charge", "", any(), "of tracks"),
-            field(&C::line, "line", "", any(), "the lines of kind line, in the first volume"),
-            field(&C::muon, "muon", "", any(), "of kind muons"),
-            field(&C::blip, "blip", "", any(), "of kind blips"));
+                  "electric field, for the recombination of muons and blips"),
+            field(&C::charge, "charge", "", any(), "settings of kinds tracks and line"),
+            field(&C::line, "line", "", any(), "settings of kind line; the lines are in the first volume"),
+            field(&C::muon, "muon", "", any(), "settings of kind muons"),
+            field(&C::blip, "blip", "", any(), "settings of kind blips"));
     }
 };
 
-/// Out: depositions in order of time; id is the number of the track, blip or line, pdg 13 for muons, 11 for
-/// blips, else 0. Tracks choose among several volumes by their size.
-/// Random numbers depend on the seed and the event's position in the job: the same bytes with any number of
-/// threads.
+/// Out: depositions in order of time. id is the index of the track, blip or line; pdg is 13 for muons, 11 for
+/// blips, otherwise 0. With several volumes, a track is in each with a probability proportional to its size.
+/// Random numbers depend on the seed and the event's index in the job only, not on the number of threads.
 class TrackDepos : public NodeWith<TrackDeposConfig>, public EndAwareSource {
 public:
     bool at_end() const override { return m_events >= static_cast<std::uint64_t>(config().nevents); }
@@ -93,7 +92,9 @@ private:
     std::uint64_t m_events = 0;
 };
 
-/// The depositions of one event. Throws Error(Configuration) when no track of the wanted length fits.
+/// Generate the depositions of one event.
+/// @param event  index of the event in the job
+/// @throws Error(Configuration) if no track of the minimum length fits
 Depositions track_depositions(const TrackDeposConfig& config, const WireAnode& anode,
                               const std::vector<DriftVolume>& volumes, std::uint64_t event);
 

@@ -33,8 +33,8 @@ std::vector<int> all_faces(const WireAnode& anode) {
 
 void AddNoise::configured() {
     if (config().coherent_channels.size() != 3) {
-        reject("coherent_channels", std::to_string(config().coherent_channels.size()) + " numbers",
-               "three, one for each plane");
+        reject("coherent_channels", std::to_string(config().coherent_channels.size()) + " values",
+               "three, one per plane");
     }
 }
 
@@ -48,7 +48,8 @@ void AddNoise::prepare_node(Environment& environment) {
     for (int plane = 0; plane < 3; ++plane) {
         const ReadoutPlane wires =
             make_readout_plane(anode.wires(), all_faces(anode.wires()), plane, anode.channels(), 0);
-        std::map<double, at::Tensor> amplitude_of; // by length; the wires of a plane have few lengths
+        // By length; the wires of a plane have few different lengths.
+        std::map<double, at::Tensor> amplitude_of;
         const auto per_board =
             static_cast<std::size_t>(config().coherent_channels[static_cast<std::size_t>(plane)]);
         for (std::size_t index = 0; index < wires.rows.size(); ++index) {

@@ -1,5 +1,5 @@
 #pragma once
-// SPNGAddNoise: noise of wires and electronics on the waveforms of a frame.
+// SPNGAddNoise: add noise of wires and electronics to the waveforms of a frame.
 
 #include "spng/graph/node.h"
 #include "spng/io/data_file_reader.h"
@@ -34,19 +34,19 @@ struct AddNoiseConfig {
                   "ADC counts per unit of voltage: 2^bits / full scale"),
             field(&C::tick, "tick", "ns", above(0), "sampling period"),
             field(&C::nticks, "nticks", "ticks", at_least(2), "length of the readout"),
-            field(&C::seed, "seed", "", at_least(0), "of the random numbers"),
+            field(&C::seed, "seed", "", at_least(0), "seed of the random numbers"),
             field(&C::coherent_rms, "coherent_rms", "ADC", at_least(0),
-                  "RMS of the waveform that all channels of a front-end board have in common; 0: none"),
+                  "RMS of the waveform shared by the channels of a front-end board; 0: none"),
             field(&C::coherent_corner, "coherent_corner", "1/ns", above(0),
-                  "its power falls above this frequency"),
+                  "corner frequency of the shared waveform, above which its power decreases"),
             field(&C::coherent_channels, "coherent_channels", "channels", at_least(1),
-                  "channels of one front-end board, by plane"));
+                  "channels per front-end board, by plane"));
     }
 };
 
-/// In: waveforms (channel, tick) [ADC] of an anode, all its channels in ascending order. Out: the same with
-/// noise (noise_model.h), float32. Front-end board b has the b-th so many channels of each plane. Random
-/// numbers depend on the seed and the event's position in the job only.
+/// In: waveforms (channel, tick) [ADC] of all channels of an anode, in ascending channel id. Out: the same
+/// with noise (noise_model.h), float32. Front-end boards are consecutive blocks of `coherent_channels`
+/// channels of each plane. Random numbers depend on the seed and the event's index in the job only.
 class AddNoise : public NodeWith<AddNoiseConfig>, public DataFileReader {
 protected:
     void configured() override;
@@ -57,7 +57,7 @@ private:
     const std::string& data_file_name() const override { return config().spectra; }
 
     at::Tensor m_amplitude;          ///< (channel, frequency) float32 [ADC]
-    at::Tensor m_board;              ///< int64 (channel)
+    at::Tensor m_board;              ///< (channel) int64, index of the board
     at::Tensor m_coherent_amplitude; ///< (board, frequency) float32 [ADC]
 };
 

@@ -11,16 +11,16 @@
 namespace spng {
 namespace {
 
-/// Shares of one Gaussian, normalised to 1, in consecutive bins.
+/// Shares of one Gaussian in consecutive bins, with sum 1.
 struct Profile {
     std::int64_t first = 0;   ///< bin of the first share
-    std::vector<float> share; ///< of each bin
-    std::vector<float> upper; ///< the part of it that belongs to the upper edge of its bin
+    std::vector<float> share; ///< by bin
+    std::vector<float> upper; ///< part of the share that goes to the upper edge of the bin
 };
 
 /// @param centre, sigma  in bins; bin n is [n, n + 1)
 void make_profile(double centre, double sigma, double nsigma, bool with_edges, Profile& profile) {
-    // Narrower is a point for every purpose, and 0 would divide by zero.
+    // Avoid a division by 0. A Gaussian of this width is a point.
     sigma = std::max(sigma, 1e-6);
     const double low = std::floor(centre - nsigma * sigma);
     const auto count = static_cast<std::size_t>(std::max(std::ceil(centre + nsigma * sigma) - low, 1.0));
@@ -60,37 +60,37 @@ void make_profile(double centre, double sigma, double nsigma, bool with_edges, P
     }
 }
 
-/// Spots ordered by the first place that they reach, so that those of one place are a run of the list with
-/// few others among them.
-struct SpotsByPlace {
+/// Spots sorted by their first slot. The spots that reach one slot are in a short range of this list.
+struct SpotsBySlot {
     std::vector<std::int32_t> order;
-    std::vector<std::int32_t> first; ///< (place + 1)
-    std::int64_t widest = 0;         ///< places that one spot reaches at most
+    /// (slot + 1): index in `order` of the first spot that begins in the slot
+    std::vector<std::int32_t> first;
+    std::int64_t widest = 0; ///< maximum number of slots of a spot
 };
 
-SpotsByPlace sort_by_place(const std::vector<Profile>& across, const std::vector<char>& used,
-                           std::int64_t bins, std::int64_t places) {
-    SpotsByPlace sorted;
-    sorted.first.assign(static_cast<std::size_t>(places) + 1, 0);
-    const auto place_of = [&](std::int64_t bin) {
-        return std::clamp<std::int64_t>(bin >= 0 ? bin / bins : -1, 0, places - 1);
+SpotsBySlot sort_by_slot(const std::vector<Profile>& across, const std::vector<char>& used, std::int64_t bins,
+                         std::int64_t slots) {
+    SpotsBySlot sorted;
+    sorted.first.assign(static_cast<std::size_t>(slots) + 1, 0);
+    const auto slot_of = [&](std::int64_t bin) {
+        return std::clamp<std::int64_t>(bin >= 0 ? bin / bins : -1, 0, slots - 1);
     };
     for (std::size_t spot = 0; spot < across.size(); ++spot) {
         if (used[spot]) {
-            const std::int64_t low = place_of(across[spot].first);
+            const std::int64_t low = slot_of(across[spot].first);
             const auto count = static_cast<std::int64_t>(across[spot].share.size());
-            sorted.widest = std::max(sorted.widest, place_of(across[spot].first + count - 1) - low + 1);
+            sorted.widest = std::max(sorted.widest, slot_of(across[spot].first + count - 1) - low + 1);
             ++sorted.first[static_cast<std::size_t>(low) + 1];
         }
     }
-    for (std::size_t place = 1; place < sorted.first.size(); ++place) {
-        sorted.first[place] += sorted.first[place - 1];
+    for (std::size_t slot = 1; slot < sorted.first.size(); ++slot) {
+        sorted.first[slot] += sorted.first[slot - 1];
     }
     sorted.order.resize(static_cast<std::size_t>(sorted.first.back()));
     auto next = sorted.first;
     for (std::size_t spot = 0; spot < across.size(); ++spot) {
         if (used[spot]) {
-            const auto low = static_cast<std::size_t>(place_of(across[spot].first));
+            const auto low = static_cast<std::size_t>(slot_of(across[spot].first));
             sorted.order[static_cast<std::size_t>(next[low]++)] = static_cast<std::int32_t>(spot);
         }
     }
@@ -104,7 +104,7 @@ void add_scaled(float* to, const float* from, std::int64_t count, float factor) 
     }
 }
 
-/// Rows of one wire region while it is filled; only touched blocks of ticks are cleared and searched.
+/// Dense rows of the wire region that is being filled. Only touched blocks of ticks are searched and cleared.
 class RegionBuffer {
 public:
     RegionBuffer(std::int64_t rows, std::int64_t ticks)
@@ -118,7 +118,7 @@ public:
         }
     }
 
-    /// Moves what was filled to the end of the lists.
+    /// Move the charge to the end of the lists and clear the buffer.
     void take(std::int64_t rows, std::vector<ChargeRun>& runs, std::vector<float>& electrons) {
         for (std::int64_t row = 0; row < rows; ++row) {
             char* touched = m_touched.data() + row * m_blocks;
@@ -161,11 +161,11 @@ private:
     std::vector<char> m_touched;
 };
 
-/// What one thread makes of a range of places.
+/// Result of a range of slots.
 struct Part {
     std::vector<ChargeRun> runs;
     std::vector<float> electrons;
-    std::vector<std::int32_t> runs_of_place;
+    std::vector<std::int32_t> runs_of_slot;
 };
 
 class Binning {
@@ -178,25 +178,25 @@ public:
                 used[spot] = prepare(spot);
             }
         });
-        m_sorted = sort_by_place(m_across, used, config.bins, places());
+        m_sorted = sort_by_slot(m_across, used, config.bins, slots());
     }
 
-    std::int64_t places() const { return static_cast<std::int64_t>(m_exists.size()); }
+    std::int64_t slots() const { return static_cast<std::int64_t>(m_exists.size()); }
 
     void fill(std::int64_t begin, std::int64_t end, Part& part) const {
         RegionBuffer buffer(m_config.rows(), m_config.ticks);
-        for (std::int64_t place = begin; place < end; ++place) {
+        for (std::int64_t slot = begin; slot < end; ++slot) {
             const std::size_t before = part.runs.size();
-            if (m_exists[static_cast<std::size_t>(place)]) {
-                fill_place(place, buffer);
+            if (m_exists[static_cast<std::size_t>(slot)]) {
+                fill_slot(slot, buffer);
                 buffer.take(m_config.rows(), part.runs, part.electrons);
             }
-            part.runs_of_place.push_back(static_cast<std::int32_t>(part.runs.size() - before));
+            part.runs_of_slot.push_back(static_cast<std::int32_t>(part.runs.size() - before));
         }
     }
 
 private:
-    /// -> whether the spot has any charge inside the image.
+    /// @return whether the spot has charge inside the image
     bool prepare(std::size_t spot) {
         const auto bins = static_cast<double>(m_config.bins);
         make_profile((m_spots.wire[spot] + 0.5) * bins, m_spots.wire_sigma[spot] * bins, m_config.nsigma,
@@ -214,22 +214,22 @@ private:
         along.share.erase(along.share.begin(), along.share.begin() + (low - along.first));
         along.first = low;
         const Profile& across = m_across[spot];
-        return across.first < places() * m_config.bins &&
+        return across.first < slots() * m_config.bins &&
                across.first + static_cast<std::int64_t>(across.share.size()) > 0;
     }
 
-    void fill_place(std::int64_t place, RegionBuffer& buffer) const {
-        const std::int64_t begin = std::max<std::int64_t>(place - m_sorted.widest + 1, 0);
+    void fill_slot(std::int64_t slot, RegionBuffer& buffer) const {
+        const std::int64_t begin = std::max<std::int64_t>(slot - m_sorted.widest + 1, 0);
         for (std::int32_t at = m_sorted.first[static_cast<std::size_t>(begin)];
-             at < m_sorted.first[static_cast<std::size_t>(place) + 1]; ++at) {
-            add_spot(static_cast<std::size_t>(m_sorted.order[static_cast<std::size_t>(at)]), place, buffer);
+             at < m_sorted.first[static_cast<std::size_t>(slot) + 1]; ++at) {
+            add_spot(static_cast<std::size_t>(m_sorted.order[static_cast<std::size_t>(at)]), slot, buffer);
         }
     }
 
-    void add_spot(std::size_t spot, std::int64_t place, RegionBuffer& buffer) const {
+    void add_spot(std::size_t spot, std::int64_t slot, RegionBuffer& buffer) const {
         const Profile& across = m_across[spot];
         const Profile& along = m_along[spot];
-        const std::int64_t origin = place * m_config.bins;
+        const std::int64_t origin = slot * m_config.bins;
         const std::int64_t low = std::max(across.first, origin);
         const std::int64_t high =
             std::min(across.first + static_cast<std::int64_t>(across.share.size()), origin + m_config.bins);
@@ -246,7 +246,7 @@ private:
             }
             return;
         }
-        float upper = 0; // of the interval below
+        float upper = 0; // upper part of the previous interval
         for (std::int64_t bin = low; bin < high; ++bin) {
             const auto index = static_cast<std::size_t>(bin - across.first);
             add(bin - origin, upper + across.share[index] - across.upper[index]);
@@ -262,7 +262,7 @@ private:
     const ChargeBinningConfig& m_config;
     std::vector<Profile> m_across;
     std::vector<Profile> m_along;
-    SpotsByPlace m_sorted;
+    SpotsBySlot m_sorted;
 };
 
 ChargeImage joined(const std::vector<Part>& parts) {
@@ -275,7 +275,7 @@ ChargeImage joined(const std::vector<Part>& parts) {
             image.runs.push_back(run);
         }
         image.electrons.insert(image.electrons.end(), part.electrons.begin(), part.electrons.end());
-        for (const std::int32_t runs : part.runs_of_place) {
+        for (const std::int32_t runs : part.runs_of_slot) {
             image.first_run.push_back(image.first_run.back() + runs);
         }
     }
@@ -287,12 +287,12 @@ ChargeImage joined(const std::vector<Part>& parts) {
 ChargeImage bin_charge(const ChargeSpots& spots, const std::vector<char>& exists,
                        const ChargeBinningConfig& config) {
     const Binning binning(spots, exists, config);
-    constexpr std::int64_t places_of_part = 32;
+    constexpr std::int64_t slots_per_part = 32;
     std::vector<Part> parts(
-        static_cast<std::size_t>((binning.places() + places_of_part - 1) / places_of_part));
+        static_cast<std::size_t>((binning.slots() + slots_per_part - 1) / slots_per_part));
     at::parallel_for(0, static_cast<std::int64_t>(parts.size()), 1, [&](auto begin, auto end) {
         for (std::int64_t part = begin; part < end; ++part) {
-            binning.fill(part * places_of_part, std::min((part + 1) * places_of_part, binning.places()),
+            binning.fill(part * slots_per_part, std::min((part + 1) * slots_per_part, binning.slots()),
                          parts[static_cast<std::size_t>(part)]);
         }
     });

@@ -11,19 +11,20 @@
 namespace spng {
 namespace {
 
-const Registration<DepoFluxSplat> registration{{.type = "SPNGDepoFluxSplat",
-                                                .kind = "sim",
-                                                .inputs = {"depos"},
-                                                .outputs = {"truth"},
-                                                .text = "true charge and true regions of each channel"}};
+const Registration<DepoFluxSplat> registration{
+    {.type = "SPNGDepoFluxSplat",
+     .kind = "sim",
+     .inputs = {"depos"},
+     .outputs = {"truth"},
+     .text = "computes true charge and true ROIs of each channel"}};
 
-/// Adds the charge of each wire to the row of its channel.
+/// Add the charge of each wire to the row of its channel.
 void add_to_channels(const ChargeImage& image, const ReadoutPlane& plane, at::Tensor& charge) {
     auto* const rows = charge.mutable_data_ptr<float>();
-    for (std::size_t place = 0; place < plane.row.size(); ++place) {
-        for (std::int32_t at = image.first_run[place]; at < image.first_run[place + 1]; ++at) {
+    for (std::size_t slot = 0; slot < plane.row.size(); ++slot) {
+        for (std::int32_t at = image.first_run[slot]; at < image.first_run[slot + 1]; ++at) {
             const ChargeRun& run = image.runs[static_cast<std::size_t>(at)];
-            float* to = rows + plane.row[place] * charge.size(1) + run.tick;
+            float* to = rows + plane.row[slot] * charge.size(1) + run.tick;
             for (std::int32_t i = 0; i < run.length; ++i) {
                 to[i] += image.electrons[static_cast<std::size_t>(run.offset + i)];
             }
@@ -50,13 +51,13 @@ void DepoFluxSplat::configured() {
     for (const auto& [key, smears] :
          {std::pair{"smear_long", &config().smear_long}, std::pair{"smear_tran", &config().smear_tran}}) {
         if (smears->size() != 3) {
-            reject(key, std::to_string(smears->size()) + " numbers", "three, one for each plane");
+            reject(key, std::to_string(smears->size()) + " values", "three, one per plane");
         }
     }
 }
 
 void DepoFluxSplat::prepare_node(Environment& environment) {
-    constexpr std::int64_t gap = 64; // more than any spread carries charge beyond the last wire
+    constexpr std::int64_t gap = 64; // wider than any spread of charge beyond the last wire
     m_readout.prepare(config(),
                       environment.service<AnodePlane>(config().anode, name().text() + ", key anode"), gap);
 }

@@ -1,10 +1,9 @@
 #pragma once
-// SPNGDepoFluxSplat: the truth that signal processing is measured against.
+// SPNGDepoFluxSplat: true charge and true ROIs, the reference for the signal processing.
 
 #include "spng/graph/node.h"
 #include "spng/nodes/sim/signal/depo_readout.h"
 
-#include <string>
 #include <vector>
 
 namespace spng {
@@ -21,24 +20,22 @@ struct DepoFluxSplatConfig : DepoReadoutConfig {
             DepoReadoutConfig::fields(),
             std::make_tuple(
                 field(&C::smear_long, "smear_long", "ticks", Range{.low = 0, .required = true},
-                      "standard deviation added along time, by plane: that of the time filter"),
+                      "standard deviation added along time, by plane, as of the time filter"),
                 field(&C::smear_tran, "smear_tran", "pitches", Range{.low = 0, .required = true},
-                      "standard deviation added across the wires, by plane: that of the wire filter"),
+                      "standard deviation added across the wires, by plane, as of the wire filter"),
                 field(&C::delay, "delay", "ns", at_least(0),
-                      "from the response plane to the place where the truth is drawn: distance / speed of "
-                      "the field response"),
+                      "time from the response plane to the truth: origin / speed of the field response"),
                 field(&C::threshold, "threshold", "electrons", at_least(0),
-                      "a pixel is true when one of its ticks has more than this"),
-                field(&C::rebin, "rebin", "ticks", at_least(1), "ticks of a pixel")));
+                      "a pixel is true if one of its ticks is above this"),
+                field(&C::rebin, "rebin", "ticks", at_least(1), "ticks per pixel")));
     }
 };
 
-/// In: depositions at the response planes (DepoReadout). Out, (channel, tick) on the host, all channels of
-/// the anode in ascending order:
-/// - "truth", float32 [electrons]: the charge of each deposition, as a Gaussian whose variances are those of
-///   diffusion plus those of the smearing, integrated over the tick and the wire region; arrival is `delay`
-///   after the response plane.
-/// - "roi", int16: 1 in true pixels (`rebin` ticks, one of them above `threshold`), else 0.
+/// In: depositions at the response planes (DepoReadout).
+/// Out: (channel, tick) on the host, for all channels of the anode in ascending channel id:
+/// - "truth", float32 [electrons]: the charge of each deposition, as a Gaussian with the sum of the variances
+///   of diffusion and smearing, integrated over tick and wire region, `delay` after the response plane.
+/// - "roi", int16: 1 in true pixels (`rebin` ticks, one of them above `threshold`), otherwise 0.
 class DepoFluxSplat : public NodeWith<DepoFluxSplatConfig> {
 protected:
     void configured() override;
@@ -49,9 +46,10 @@ private:
     DepoReadout m_readout;
 };
 
-/// 1 where any tick of the same pixel is above the threshold, else 0; the last pixel may be shorter.
-/// @param charge  float32 (channel, tick)
-/// @return int16 (channel, tick)
+/// Return 1 for all ticks of a pixel if one of them is above the threshold, otherwise 0. The last pixel may
+/// be shorter.
+/// @param charge  (channel, tick) float32
+/// @return (channel, tick) int16
 at::Tensor true_regions(const at::Tensor& charge, double threshold, std::int64_t rebin);
 
 } // namespace spng

@@ -25,8 +25,8 @@ struct DepositionRows {
     const double *t, *q, *x, *y, *z, *sigma_l, *sigma_t;
 };
 
-/// Which face has its response plane at x: index of the list, or -1.
-int face_at(const std::vector<FacePlaceConfig>& faces, double x) {
+/// Return the index of the face with its response plane at x, or -1.
+int face_at(const std::vector<ResponsePlaneConfig>& faces, double x) {
     constexpr double tolerance = 1; // mm; positions may have been stored as float32
     for (std::size_t index = 0; index < faces.size(); ++index) {
         if (std::abs(x - faces[index].x) < tolerance) {
@@ -42,7 +42,7 @@ void DepoReadout::prepare(const DepoReadoutConfig& config, const AnodePlane& ano
     m_config = &config;
     m_anode = &anode;
     std::vector<int> faces;
-    for (const FacePlaceConfig& face : config.faces) {
+    for (const ResponsePlaneConfig& face : config.faces) {
         faces.push_back(face.face);
     }
     for (int plane = 0; plane < 3; ++plane) {
@@ -65,7 +65,7 @@ ChargeSpots DepoReadout::spots(const at::Tensor& depositions, const ReadoutPlane
         }
         const ReadoutPlane::Block& block = plane.blocks[static_cast<std::size_t>(face)];
         const double wire = block.wires->wire_coordinate({rows.y[i], rows.z[i]});
-        // Farther than this from the wires of its own face, charge could reach those of another.
+        // Charge farther than this from the wires of its face could reach the wires of another face.
         const double sigma = rows.sigma_t[i] / block.wires->pitch;
         const double margin = m_config->nsigma * sigma + 1;
         if (wire < -margin || wire > block.wires->size() + margin) {
@@ -80,7 +80,7 @@ ChargeSpots DepoReadout::spots(const at::Tensor& depositions, const ReadoutPlane
     return spots;
 }
 
-std::int64_t DepoReadout::left_out(const at::Tensor& depositions) const {
+std::int64_t DepoReadout::count_dropped(const at::Tensor& depositions) const {
     const at::Tensor contiguous = depositions.contiguous();
     const DepositionRows rows(contiguous);
     std::int64_t count = 0;
@@ -117,7 +117,7 @@ const at::Tensor& depositions_of(const TensorSet& set) {
                       found->data.dim() == 2 && found->data.size(0) == 7;
     if (!fits) {
         throw Error(ErrorKind::Input,
-                    {.what = "no depositions to simulate",
+                    {.what = "the set holds no depositions to simulate",
                      .where = {},
                      .seen = found == nullptr ? "no tensor depo_data" : describe_tensor(found->data),
                      .expected = "depo_data, float64 (7, deposition) on the host",

@@ -13,27 +13,28 @@
 namespace spng {
 namespace {
 
-const Registration<DepoTransform> registration{{.type = "SPNGDepoTransform",
-                                                .kind = "sim",
-                                                .inputs = {"depos"},
-                                                .outputs = {"signal"},
-                                                .text = "waveforms without noise from drifted charge"}};
+const Registration<DepoTransform> registration{
+    {.type = "SPNGDepoTransform",
+     .kind = "sim",
+     .inputs = {"depos"},
+     .outputs = {"signal"},
+     .text = "simulates waveforms without noise from drifted charge"}};
 
 } // namespace
 
 void DepoTransform::prepare_node(Environment& environment) {
-    const auto service = [&](const char* key) { return name().text() + ", key " + key; };
+    const auto where = [&](const char* key) { return name().text() + ", key " + key; };
     const auto& response_file =
-        environment.service<FieldResponseComponent>(config().field_response, service("field_response"));
+        environment.service<FieldResponseComponent>(config().field_response, where("field_response"));
     const FieldResponse& field = response_file.response();
     m_notes = notes_of(*response_file.data_file());
     const auto& electronics =
-        environment.service<ColdElecResponse>(config().elec_response, service("elec_response"));
+        environment.service<ColdElecResponse>(config().elec_response, where("elec_response"));
     const ResponseKernelConfig sampling{config().tick, electronics.config().duration,
                                         1 / config().adc_per_voltage / units::volt};
-    // More places than any response reaches, and than diffusion carries charge beyond the last wire.
+    // Wider than the reach of any response and than any diffusion of charge beyond the last wire.
     constexpr std::int64_t gap = 64;
-    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, service("anode")), gap);
+    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, where("anode")), gap);
     for (const ReadoutPlane& plane : m_readout.planes()) {
         const ImpactResponse response =
             impact_response(field, plane.plane, electronics.electronics(), sampling);
@@ -58,10 +59,10 @@ void DepoTransform::prepare_node(Environment& environment) {
 
 Ports DepoTransform::process(const Ports& inputs) {
     const at::Tensor& depositions = depositions_of(*inputs[0]);
-    if (const std::int64_t left_out = m_readout.left_out(depositions); left_out > 0) {
+    if (const std::int64_t dropped = m_readout.count_dropped(depositions); dropped > 0) {
         log::warn(name().text(), [&] {
-            return std::to_string(left_out) + " of " + std::to_string(depositions.size(1)) +
-                   " depositions are at no response plane, not finite or of negative spread: left out";
+            return "dropped " + std::to_string(dropped) + " of " + std::to_string(depositions.size(1)) +
+                   " depositions: not at a response plane, not finite, or with negative spread";
         });
     }
     at::Tensor waveforms = at::zeros(

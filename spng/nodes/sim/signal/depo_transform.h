@@ -1,5 +1,5 @@
 #pragma once
-// SPNGDepoTransform: the waveforms, without noise, that drifted charge leaves on the channels of an anode.
+// SPNGDepoTransform: simulate the waveforms of drifted charge on the channels of an anode, without noise.
 
 #include "spng/graph/node.h"
 #include "spng/nodes/sim/signal/depo_readout.h"
@@ -26,17 +26,17 @@ struct DepoTransformConfig : DepoReadoutConfig {
                                                     Range{.low = 0, .low_is_open = true, .required = true},
                                                     "ADC counts per unit of voltage: 2^bits / full scale"),
                                               field(&C::output, "output", "", not_empty(),
-                                                    "name of the result, the tag in a frame file")));
+                                                    "name of the output tensor, the tag in a frame file")));
     }
 };
 
-/// In: depositions at the response planes (DepoReadout). Out: (channel, tick) ADC counts above the baseline
-/// on the host, all channels of the anode in ascending order.
+/// In: depositions at the response planes (DepoReadout). Out: (channel, tick) on the host [ADC above the
+/// baseline], for all channels of the anode in ascending channel id.
 ///
-/// Sample n of a channel is the sum over impact positions p and ticks m of charge(p, m) kernel(p, n - m):
-/// charge(p, m) arrives at the response plane in [m, m + 1) ticks after the start, and the kernel is that of
-/// the deconvolution (response_kernel.h) before its average over positions. Charge up to the length of the
-/// response before the start counts. Depositions that cannot be used are counted in a warning.
+/// Sample n of a channel is the sum over impact positions p and ticks m of charge(p, m) kernel(p, n - m).
+/// charge(p, m) arrives at the response plane in [m, m + 1) ticks after the start. The kernel is that of the
+/// deconvolution (response_kernel.h) before its average over positions. Charge before the start contributes,
+/// up to the length of the response. A warning gives the number of dropped depositions.
 class DepoTransform : public NodeWith<DepoTransformConfig> {
 protected:
     void prepare_node(Environment& environment) override;
@@ -44,14 +44,14 @@ protected:
 
 private:
     struct Plane {
-        at::Tensor rows; ///< int64 (channel): rows of the frame
+        at::Tensor rows; ///< (channel) int64, rows of the frame
         ImpactConvolution convolution;
         ChargeBinningConfig binning;
     };
 
     DepoReadout m_readout;
     std::vector<Plane> m_planes;
-    Notes m_notes; ///< the file of the field response
+    Notes m_notes; ///< file of the field response
 };
 
 } // namespace spng

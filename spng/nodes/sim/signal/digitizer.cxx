@@ -16,7 +16,7 @@ const Registration<Digitizer> registration{{.type = "SPNGDigitizer",
                                             .kind = "sim",
                                             .inputs = {"waveforms"},
                                             .outputs = {"adc"},
-                                            .text = "waveforms to integer ADC counts"}};
+                                            .text = "converts waveforms to integer ADC counts"}};
 
 } // namespace
 
@@ -30,8 +30,7 @@ at::Tensor digitize(const at::Tensor& waveforms, const at::Tensor& baselines, in
 
 void Digitizer::configured() {
     if (config().baselines.size() != 3) {
-        reject("baselines", std::to_string(config().baselines.size()) + " numbers",
-               "three, one for each plane");
+        reject("baselines", std::to_string(config().baselines.size()) + " values", "three, one per plane");
     }
 }
 

@@ -9,23 +9,21 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace spng {
 namespace {
 
-/// Charges of a run that are convolved at once; the response has this many zeros less one on both sides.
+/// Charges of a run that are convolved together. Responses are padded with this many zeros less one on both
+/// sides.
 constexpr std::int64_t charges_at_once = 4;
 
-/// out[i + j] += charge[i] response[j] for all i < charges, j < length. `response` is readable, and 0, for
-/// charges_at_once - 1 samples before and after.
+/// Compute out[i + j] += charge[i] response[j] for all i < charges, j < length.
+/// @param response  with charges_at_once - 1 zeros before and after it
 template <class Real>
 [[gnu::always_inline]] inline void convolve(Real* __restrict__ out, const float* charge, std::int64_t charges,
                                             const Real* __restrict__ response, std::int64_t length) {
@@ -46,11 +44,11 @@ template <class Real>
     }
 }
 
-/// One response with its zeros around it.
+/// Response, padded with zeros.
 template <class Real>
 struct PaddedResponse {
     std::vector<Real> samples;
-    std::int64_t begin = 0; ///< first tick that is not 0
+    std::int64_t begin = 0; ///< first nonzero tick
     std::int64_t length = 0;
 
     const Real* data() const { return samples.data() + charges_at_once - 1; }
@@ -77,18 +75,19 @@ std::vector<PaddedResponse<Real>> padded_responses(const at::Tensor& kernel) {
     return responses;
 }
 
-/// Everything that one wire sees. `out` starts at the image's first tick and has room for the last response.
+/// Add the signals of one wire.
+/// @param out  starts at the first tick of the image and holds the whole response to its last tick
 template <class Real>
 [[gnu::always_inline]] inline void
-convolve_wire(std::int64_t wire, std::int64_t places, const std::int32_t* first_run, const ChargeRun* runs,
+convolve_wire(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run, const ChargeRun* runs,
               const float* electrons, const PaddedResponse<Real>* responses, std::int64_t regions,
               std::int64_t rows, Real* out) {
     for (std::int64_t region = 0; region < regions; ++region) {
-        const std::int64_t place = wire + region - regions / 2;
-        if (place < 0 || place >= places) {
+        const std::int64_t slot = wire + region - regions / 2;
+        if (slot < 0 || slot >= slots) {
             continue;
         }
-        for (std::int32_t at = first_run[place]; at < first_run[place + 1]; ++at) {
+        for (std::int32_t at = first_run[slot]; at < first_run[slot + 1]; ++at) {
             const ChargeRun& run = runs[at];
             const PaddedResponse<Real>& response = responses[region * rows + run.row];
             convolve(out + run.tick + response.begin, electrons + run.offset, run.length, response.data(),
@@ -98,19 +97,19 @@ convolve_wire(std::int64_t wire, std::int64_t places, const std::int32_t* first_
 }
 
 SPNG_MULTIVERSION
-void convolve_wire_float(std::int64_t wire, std::int64_t places, const std::int32_t* first_run,
+void convolve_wire_float(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run,
                          const ChargeRun* runs, const float* electrons,
                          const PaddedResponse<float>* responses, std::int64_t regions, std::int64_t rows,
                          float* out) {
-    convolve_wire(wire, places, first_run, runs, electrons, responses, regions, rows, out);
+    convolve_wire(wire, slots, first_run, runs, electrons, responses, regions, rows, out);
 }
 
 SPNG_MULTIVERSION
-void convolve_wire_double(std::int64_t wire, std::int64_t places, const std::int32_t* first_run,
+void convolve_wire_double(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run,
                           const ChargeRun* runs, const float* electrons,
                           const PaddedResponse<double>* responses, std::int64_t regions, std::int64_t rows,
                           double* out) {
-    convolve_wire(wire, places, first_run, runs, electrons, responses, regions, rows, out);
+    convolve_wire(wire, slots, first_run, runs, electrons, responses, regions, rows, out);
 }
 
 template <class Real, class ConvolveWire>
@@ -120,7 +119,7 @@ at::Tensor convolve_channels(const at::Tensor& electrons, const at::Tensor& runs
     const auto contiguous = kernel.contiguous();
     const auto responses = padded_responses<Real>(contiguous);
     const std::int64_t channels = first_wire.size(0) - 1;
-    const std::int64_t places = first_run.size(0) - 1;
+    const std::int64_t slots = first_run.size(0) - 1;
     at::Tensor result = at::empty({channels, ticks}, kernel.options());
     auto* to = result.mutable_data_ptr<Real>();
     const auto* run = reinterpret_cast<const ChargeRun*>(runs.const_data_ptr<std::int32_t>());
@@ -135,7 +134,7 @@ at::Tensor convolve_channels(const at::Tensor& electrons, const at::Tensor& runs
         for (std::int64_t channel = begin; channel < end; ++channel) {
             std::fill(out.begin(), out.end(), Real{0});
             for (std::int32_t at = wire_of[channel]; at < wire_of[channel + 1]; ++at) {
-                convolve_wire_of(wire[at], places, run_of, run, charge, responses.data(), kernel.size(0),
+                convolve_wire_of(wire[at], slots, run_of, run, charge, responses.data(), kernel.size(0),
                                  kernel.size(1), out.data());
             }
             std::copy_n(out.begin() - first_tick, ticks, to + channel * ticks);
@@ -156,7 +155,7 @@ at::Tensor impact_convolution_cpu(const at::Tensor& electrons, const at::Tensor&
                                     convolve_wire_float);
 }
 
-at::Tensor viewed(const std::vector<std::int32_t>& list) {
+at::Tensor view_of(const std::vector<std::int32_t>& list) {
     return at::from_blob(const_cast<std::int32_t*>(list.data()), {static_cast<std::int64_t>(list.size())},
                          at::kInt);
 }
@@ -167,9 +166,9 @@ ImpactConvolution make_impact_convolution(const ReadoutPlane& plane, const at::T
                                           double negligible, at::Device device, at::ScalarType type) {
     require_tensor(is_real(kernel) && kernel.dim() == 3 && kernel.size(0) % 2 == 1, "make_impact_convolution",
                    "kernel", kernel, "real (region, row, tick), an odd number of regions");
-    const at::Tensor size = kernel.abs();
-    const at::Tensor kept = at::where(size >= size.max() * negligible, kernel, 0.0);
-    return {kept.to(device, type), viewed(plane.first_wire).clone(), viewed(plane.wires).clone()};
+    const at::Tensor magnitude = kernel.abs();
+    const at::Tensor kept = at::where(magnitude >= magnitude.max() * negligible, kernel, 0.0);
+    return {kept.to(device, type), view_of(plane.first_wire).clone(), view_of(plane.wires).clone()};
 }
 
 at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution& plane,
@@ -186,7 +185,7 @@ at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution&
             .findSchemaOrThrow("spng::impact_convolution", "")
             .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
                               const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
-    return operation.call(electrons, runs, viewed(image.first_run), plane.kernel, plane.first_wire,
+    return operation.call(electrons, runs, view_of(image.first_run), plane.kernel, plane.first_wire,
                           plane.wires, first_tick, ticks);
 }
 

@@ -12,28 +12,28 @@
 namespace spng {
 namespace {
 
-/// A path: its region, and its position in hundredths of the pitch from the region's centre, -50 to 0.
-using Place = std::pair<int, int>;
+/// Region of a path, and its position from the centre of the region in hundredths of the pitch, -50 to 0.
+using PathPosition = std::pair<int, int>;
 
 [[noreturn]] void reject(const FieldResponse& field, int plane, const std::string& seen) {
     throw Error(ErrorKind::Configuration,
-                {.what = "a field response whose impact positions cannot be simulated",
+                {.what = "cannot simulate the impact positions of the field response",
                  .where = field.path + ", plane " + std::to_string(plane),
                  .seen = seen,
-                 .expected = "in each region the same, equally spaced paths from -1/2 to 0 pitches",
+                 .expected = "the same equally spaced paths from -1/2 to 0 pitches in each region",
                  .hint = {}});
 }
 
-std::map<Place, std::int64_t> places_of(const PlaneResponse& response) {
-    std::map<Place, std::int64_t> places;
+std::map<PathPosition, std::int64_t> paths_by_position(const PlaneResponse& response) {
+    std::map<PathPosition, std::int64_t> paths_at;
     for (std::size_t path = 0; path < response.pitch_positions.size(); ++path) {
         const double position = response.pitch_positions[path] / response.pitch;
-        constexpr double rounding = 1e-3; // files give positions to some digits
+        constexpr double rounding = 1e-3; // positions in files are rounded
         const double region = std::ceil(position - rounding);
-        places[{static_cast<int>(region), static_cast<int>(std::lround(100 * (position - region)))}] =
+        paths_at[{static_cast<int>(region), static_cast<int>(std::lround(100 * (position - region)))}] =
             static_cast<std::int64_t>(path);
     }
-    return places;
+    return paths_at;
 }
 
 } // namespace
@@ -41,20 +41,20 @@ std::map<Place, std::int64_t> places_of(const PlaneResponse& response) {
 ImpactResponse impact_response(const FieldResponse& field, int plane, const ColdElectronics& electronics,
                                const ResponseKernelConfig& config) {
     const PlaneResponse& response = field.plane(plane);
-    const auto places = places_of(response);
-    const int reach = places.rbegin()->first.first;
+    const auto paths_at = paths_by_position(response);
+    const int reach = paths_at.rbegin()->first.first;
     const std::int64_t regions = 2 * reach + 1;
-    const auto paths = static_cast<std::int64_t>(places.size());
+    const auto paths = static_cast<std::int64_t>(paths_at.size());
     const std::int64_t half = paths / regions - 1; // intervals from an edge to the centre
     if (reach < 0 || half < 1 || (half + 1) * regions != paths ||
         paths != static_cast<std::int64_t>(response.pitch_positions.size())) {
         reject(field, plane,
-               std::to_string(paths) + " different places in regions up to " + std::to_string(reach));
+               std::to_string(paths) + " different positions in regions up to " + std::to_string(reach));
     }
     const auto path_at = [&](int region, std::int64_t step) { // step: -half at the edge, 0 in the centre
         const auto hundredths = std::lround(50.0 * static_cast<double>(step) / static_cast<double>(half));
-        const auto found = places.find({region, static_cast<int>(hundredths)});
-        if (found == places.end()) {
+        const auto found = paths_at.find({region, static_cast<int>(hundredths)});
+        if (found == paths_at.end()) {
             reject(field, plane,
                    "no path at " + std::to_string(region) + " pitches " + std::to_string(hundredths) + " %");
         }

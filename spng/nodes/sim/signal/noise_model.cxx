@@ -23,13 +23,13 @@ at::Tensor random_waveforms(const at::Tensor& amplitude, std::int64_t ticks, std
 at::Tensor low_frequency_amplitude(double rms, double corner, std::int64_t ticks, double tick) {
     at::Tensor amplitude = at::empty({ticks / 2 + 1}, at::kDouble);
     auto* to = amplitude.mutable_data_ptr<double>();
-    double power = 0; // sum of the squares of both signs of frequency
+    double power = 0; // sum of the squares over positive and negative frequencies
     for (std::int64_t bin = 0; bin <= ticks / 2; ++bin) {
         const double ratio = static_cast<double>(bin) / (static_cast<double>(ticks) * tick * corner);
         to[bin] = bin == 0 ? 0 : 1 / std::hypot(1, ratio);
         power += 2 * to[bin] * to[bin];
     }
-    // The mean of the square of a Rayleigh variable is 4 / pi times the square of its mean; Parseval.
+    // Parseval's theorem; the mean square of a Rayleigh variable is 4 / pi times the square of its mean.
     return amplitude.mul_(rms * static_cast<double>(ticks) / std::sqrt(power * 4 * std::numbers::inv_pi));
 }
 

@@ -24,11 +24,11 @@ ReadoutPlane make_readout_plane(const WireAnode& anode, const std::vector<int>& 
         if (!result.blocks.empty()) {
             result.row.insert(result.row.end(), static_cast<std::size_t>(gap), -1);
         }
-        result.blocks.push_back({face, &wires, result.places()});
+        result.blocks.push_back({face, &wires, result.slots()});
         for (const Wire& wire : wires.wires) {
             const auto row = static_cast<std::int32_t>(
                 std::lower_bound(channels.begin(), channels.end(), wire.channel) - channels.begin());
-            wires_of_row[row].push_back(static_cast<std::int32_t>(result.places()));
+            wires_of_row[row].push_back(static_cast<std::int32_t>(result.slots()));
             length_of_row[row] += std::hypot(wire.head.y - wire.tail.y, wire.head.z - wire.tail.z);
             result.row.push_back(row);
         }

@@ -1,4 +1,4 @@
-// Strange things in the folder of reservations, which all users may write to: none makes a job wait or fail.
+// All users may write to the folder of reservations: unexpected files there make no job wait or fail.
 
 #include "spng/device/memory/reservation.h"
 
@@ -36,8 +36,8 @@ protected:
     std::string m_root;
 };
 
-/// A reservation takes all memory although the folder holds something with the name of a holding reservation, which
-/// stays.
+/// Check that a reservation gets all memory although an object in the folder has the name of a holding
+/// reservation, and that the object remains.
 void expect_no_claim(const std::string& root, const fs::path& strange) {
     Reservation reservation(root, {.device = "host", .bytes = 100, .capacity = 100});
     EXPECT_TRUE(reservation.try_to_hold()) << reservation.in_front();
@@ -45,7 +45,7 @@ void expect_no_claim(const std::string& root, const fs::path& strange) {
     EXPECT_TRUE(fs::exists(fs::symlink_status(strange)));
 }
 
-TEST_F(ReservationFolderTest, WhatIsNoRegularFileDoesNotCount) {
+TEST_F(ReservationFolderTest, OnlyRegularFilesCount) {
     { Reservation makes_the_folder(m_root, request(1)); }
     const fs::path strange = folder() / "000000000001-5-100-holding.reservation";
     ASSERT_EQ(mkfifo(strange.c_str(), 0666), 0);
@@ -65,12 +65,12 @@ TEST_F(ReservationFolderTest, WhatIsNoRegularFileDoesNotCount) {
     fs::create_symlink("/dev/zero", strange);
     expect_no_claim(m_root, strange);
     fs::remove(strange);
-    if (mknod(strange.c_str(), S_IFCHR | 0666, makedev(1, 5)) == 0) { // as /dev/zero; only root may
+    if (mknod(strange.c_str(), S_IFCHR | 0666, makedev(1, 5)) == 0) { // like /dev/zero; needs root
         expect_no_claim(m_root, strange);
     }
 }
 
-TEST_F(ReservationFolderTest, AFileThatCannotBeReadDoesNotCount) {
+TEST_F(ReservationFolderTest, UnreadableFileDoesNotCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
@@ -96,7 +96,7 @@ TEST_F(ReservationFolderTest, AFileThatCannotBeReadDoesNotCount) {
     close(file);
 }
 
-TEST_F(ReservationFolderTest, LimitsOfStrangeKindsSetNone) {
+TEST_F(ReservationFolderTest, InvalidLimitFilesSetNoLimits) {
     { Reservation makes_the_folder(m_root, request(1)); }
     const fs::path limits = folder() / "limits";
     ASSERT_EQ(mkfifo(limits.c_str(), 0666), 0);
@@ -110,7 +110,7 @@ TEST_F(ReservationFolderTest, LimitsOfStrangeKindsSetNone) {
     EXPECT_EQ(error_of([&] { Reservation(m_root, request(100)); }).text().expected, "at most 50 B");
 }
 
-TEST_F(ReservationFolderTest, ALockThatIsNoRegularFileIsAReadableError) {
+TEST_F(ReservationFolderTest, LockThatIsNoRegularFileIsAReadableError) {
     { Reservation makes_the_folder(m_root, request(1)); }
     fs::remove(folder() / "lock");
     ASSERT_EQ(mkfifo((folder() / "lock").c_str(), 0666), 0);
@@ -120,7 +120,7 @@ TEST_F(ReservationFolderTest, ALockThatIsNoRegularFileIsAReadableError) {
     EXPECT_EQ(error.exit_status(), 2);
 }
 
-TEST_F(ReservationFolderTest, AHugeClaimIsListed) {
+TEST_F(ReservationFolderTest, HugeClaimIsListed) {
     Reservation holder(m_root, request(60));
     EXPECT_TRUE(holder.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {

@@ -1,8 +1,8 @@
-#include "spng/nodes/dnn/windowed_forward.h"
+#include "spng/nodes/dnn/tiled_forward.h"
 
 #include "spng/core/error.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/dnn/tick_windows.h"
+#include "spng/nodes/dnn/network_tiles.h"
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -18,7 +18,8 @@ at::Tensor padded(const at::Tensor& features, std::int64_t multiple) {
     return channels + ticks == 0 ? features : at::constant_pad_nd(features, {0, ticks, 0, channels});
 }
 
-/// (view, feature, channel, tick) -> (view, channel, tick).
+/// Run the network and check the shape of its output: (view, feature, channel, tick) -> (view, channel,
+/// tick).
 at::Tensor checked_forward(const Model& model, const at::Tensor& features, bool transpose) {
     const at::Tensor input = (transpose ? features.transpose(2, 3) : features).contiguous();
     const at::Tensor output = model.forward(input);
@@ -26,7 +27,7 @@ at::Tensor checked_forward(const Model& model, const at::Tensor& features, bool 
     expected[1] = 1;
     if (!is_real(output) || output.sizes() != at::IntArrayRef(expected)) {
         throw Error(ErrorKind::Model,
-                    {.what = "the network's output is not one number for each channel and tick",
+                    {.what = "the network's output is not one value per channel and tick",
                      .where = model.file(),
                      .seen = describe_tensor(output) + " from an input " + describe_tensor(input),
                      .expected = describe_tensor(input.narrow(1, 0, 1)),
@@ -38,19 +39,18 @@ at::Tensor checked_forward(const Model& model, const at::Tensor& features, bool 
 
 } // namespace
 
-at::Tensor windowed_forward(const Model& model, const at::Tensor& features, const ModelLayout& layout,
-                            std::int64_t chunk) {
+at::Tensor tiled_forward(const Model& model, const at::Tensor& features, const ModelLayout& layout,
+                         std::int64_t chunk) {
     const std::int64_t channels = features.size(2);
     const std::int64_t ticks = features.size(3);
     const at::Tensor input = padded(features, layout.multiple);
     at::Tensor output = at::empty({features.size(0), channels, ticks}, features.options());
-    for (const TickWindow& window : tick_windows(input.size(3), chunk, layout.halo, layout.multiple)) {
-        const at::Tensor piece =
-            checked_forward(model, input.narrow(3, window.input_begin, window.input_end - window.input_begin),
-                            layout.transpose);
-        const std::int64_t length = std::min(window.end, ticks) - window.begin;
-        output.narrow(2, window.begin, length)
-            .copy_(piece.narrow(1, 0, channels).narrow(2, window.begin - window.input_begin, length));
+    for (const NetworkTile& tile : network_tiles(input.size(3), chunk, layout.halo, layout.multiple)) {
+        const at::Tensor piece = checked_forward(
+            model, input.narrow(3, tile.input_begin, tile.input_end - tile.input_begin), layout.transpose);
+        const std::int64_t length = std::min(tile.end, ticks) - tile.begin;
+        output.narrow(2, tile.begin, length)
+            .copy_(piece.narrow(1, 0, channels).narrow(2, tile.begin - tile.input_begin, length));
     }
     return output;
 }

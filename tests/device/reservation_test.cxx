@@ -38,8 +38,8 @@ protected:
         return {.device = "host", .bytes = bytes, .capacity = capacity, .purpose = "a test", .since = "now"};
     }
 
-    /// A process that queues up for so much, holds it when it may, and lives until it is killed. It writes a
-    /// byte into the pipe when it holds.
+    /// Start a process that joins the queue for so many bytes, holds them as soon as it can, and lives until
+    /// it is killed. It writes a byte into the pipe when it holds them.
     pid_t holder(std::int64_t bytes, int tell = -1) {
         const pid_t child = fork();
         if (child == 0) {
@@ -52,7 +52,7 @@ protected:
         return child;
     }
 
-    /// As many holders as anybody can see from outside, by the names of locked files alone.
+    /// Count the holders from outside, by the names of locked files alone.
     int witnessed() const {
         int holders = 0;
         for (const auto& entry : fs::directory_iterator(folder())) {
@@ -66,8 +66,8 @@ protected:
         }
         return holders;
     }
-    bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds patience = 5s) const {
-        const auto end = std::chrono::steady_clock::now() + patience;
+    bool comes_true(const std::function<bool()>& condition, std::chrono::milliseconds timeout = 5s) const {
+        const auto end = std::chrono::steady_clock::now() + timeout;
         while (!condition()) {
             if (std::chrono::steady_clock::now() > end) {
                 return false;
@@ -87,7 +87,7 @@ protected:
     std::vector<pid_t> m_children;
 };
 
-TEST_F(ReservationTest, IsHeldWhileMemorySufficesAndGivenBack) {
+TEST_F(ReservationTest, IsHeldWhileMemorySufficesAndReleased) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     {
@@ -104,20 +104,20 @@ TEST_F(ReservationTest, IsHeldWhileMemorySufficesAndGivenBack) {
     EXPECT_EQ(witnessed(), 1);
 }
 
-TEST_F(ReservationTest, ALargeJobIsNotPassedBySmallerOnes) {
+TEST_F(ReservationTest, SmallerJobsDoNotOvertakeALargeOne) {
     auto first = std::make_unique<Reservation>(m_root, request(60));
     EXPECT_TRUE(first->try_to_hold());
     Reservation large(m_root, request(90));
     Reservation small(m_root, request(10));
     EXPECT_FALSE(large.try_to_hold());
-    EXPECT_FALSE(small.try_to_hold()); // would fit beside the first
+    EXPECT_FALSE(small.try_to_hold()); // although it fits beside the first
     first.reset();
     EXPECT_FALSE(small.try_to_hold());
     EXPECT_TRUE(large.try_to_hold());
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(ReservationTest, ProcessesAreNeverMoreThanFit) {
+TEST_F(ReservationTest, HoldersNeverExceedTheLimit) {
     int most = 0;
     int told = 0;
     int pipes[2];
@@ -125,7 +125,7 @@ TEST_F(ReservationTest, ProcessesAreNeverMoreThanFit) {
     for (int i = 0; i < 6; ++i) {
         holder(50, pipes[1]);
     }
-    // Each time one that holds dies by SIGKILL, the next in the queue comes within a second.
+    // Each time SIGKILL ends a holder, the next in the queue becomes one within a second.
     for (int dead = 0; dead < 5; ++dead) {
         const int expected = std::min(2, 6 - dead);
         ASSERT_TRUE(comes_true(
@@ -136,7 +136,7 @@ TEST_F(ReservationTest, ProcessesAreNeverMoreThanFit) {
             },
             dead == 0 ? 5s : 1s))
             << dead << " dead, " << witnessed() << " hold";
-        for (; told < std::min(dead + 2, 6); ++told) { // before it is killed, each has said that it holds
+        for (; told < std::min(dead + 2, 6); ++told) { // each reports that it holds before it is killed
             char sign = 0;
             ASSERT_EQ(read(pipes[0], &sign, 1), 1);
         }
@@ -157,7 +157,7 @@ TEST_F(ReservationTest, ProcessesAreNeverMoreThanFit) {
     close(pipes[1]);
 }
 
-TEST_F(ReservationTest, AWaitingProcessThatDiesIsNotWaitedFor) {
+TEST_F(ReservationTest, DeadWaitingProcessIsSkipped) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     const pid_t waiting = holder(90);
@@ -170,10 +170,10 @@ TEST_F(ReservationTest, AWaitingProcessThatDiesIsNotWaitedFor) {
     EXPECT_TRUE(small.try_to_hold());
 }
 
-TEST_F(ReservationTest, FilesOfDeadProcessesAndRubbishDoNotCount) {
+TEST_F(ReservationTest, FilesOfDeadProcessesAndOtherFilesDoNotCount) {
     { Reservation makes_the_folder(m_root, request(1)); }
-    // Left by a process that was killed, one with a number that is in use again, one damaged, one of another
-    // kind, each without a lock; and one with a strange name that somebody holds.
+    // Files of a killed process, of a process whose id is used again, a damaged file and one of another kind,
+    // all without a lock; and a locked file with an unexpected name.
     const std::vector<std::string> stale{"000000000007-999999-100-holding.reservation",
                                          "000000000008-" + std::to_string(getpid()) +
                                              "-100-holding.reservation",
@@ -196,7 +196,7 @@ TEST_F(ReservationTest, FilesOfDeadProcessesAndRubbishDoNotCount) {
     close(strange);
 }
 
-TEST_F(ReservationTest, AHolderWhoseFileWasOverwrittenStillCounts) {
+TEST_F(ReservationTest, HolderWithOverwrittenFileCounts) {
     Reservation first(m_root, request(60));
     EXPECT_TRUE(first.try_to_hold());
     for (const auto& entry : fs::directory_iterator(folder())) {
@@ -209,7 +209,7 @@ TEST_F(ReservationTest, AHolderWhoseFileWasOverwrittenStillCounts) {
     EXPECT_EQ(second.in_front(), "holds 60 B, process " + std::to_string(getpid()));
 }
 
-TEST_F(ReservationTest, LimitsOfTheFolderGoBefore) {
+TEST_F(ReservationTest, LimitsOfTheFolderTakePrecedence) {
     { Reservation makes_the_folder(m_root, request(1)); }
     std::ofstream(fs::path(m_root) / "limits") << "# of this machine\nbytes 1 kB\nnonsense\nslots many\n";
     std::ofstream(folder() / "limits") << "slots 2\n";
@@ -218,7 +218,7 @@ TEST_F(ReservationTest, LimitsOfTheFolderGoBefore) {
     Reservation third(m_root, request(1));
     EXPECT_TRUE(first.try_to_hold());
     EXPECT_TRUE(second.try_to_hold());
-    EXPECT_FALSE(third.try_to_hold()); // a slot is missing, not memory
+    EXPECT_FALSE(third.try_to_hold()); // memory suffices, but no slot is free
     const Error error = error_of([&] { Reservation too_large(m_root, request(1001)); });
     EXPECT_EQ(error.exit_status(), 1);
     EXPECT_EQ(error.text().seen, "1.00 kB");
@@ -230,14 +230,14 @@ TEST_F(ReservationTest, WaitingEndsByTimeoutAndBySignal) {
     EXPECT_TRUE(first.try_to_hold());
     const Error error = error_of(
         [&] { wait_for_reservation(m_root, request(1), {.timeout_seconds = 0.1, .poll_seconds = 0.02}); });
-    EXPECT_EQ(error.text().what, "other jobs did not leave enough memory in time");
+    EXPECT_EQ(error.text().what, "timeout while waiting for memory of other jobs");
     EXPECT_NE(error.text().seen.find("holds 100 B"), std::string::npos);
     const std::atomic<int> signal{SIGINT};
     EXPECT_EQ(wait_for_reservation(m_root, request(1), {.stop_signal = &signal}), nullptr);
-    EXPECT_EQ(claims_alive(), 1); // nobody who gave up is left in the queue
+    EXPECT_EQ(claims_alive(), 1); // no claim that timed out remains in the queue
 }
 
-TEST_F(ReservationTest, AFolderForAllUsersCanBeUsedByAll) {
+TEST_F(ReservationTest, SharedFolderCanBeUsedByAll) {
     const fs::path shared = fs::path(m_root) / "shared";
     const mode_t before = umask(077);
     Reservation reservation(shared, request(1));
@@ -247,18 +247,18 @@ TEST_F(ReservationTest, AFolderForAllUsersCanBeUsedByAll) {
         EXPECT_EQ(stat(path.c_str(), &state), 0) << path;
         return state.st_mode & 07777;
     };
-    EXPECT_EQ(mode(shared), 01777U); // whoever makes a file may remove it, others not
+    EXPECT_EQ(mode(shared), 01777U); // only the owner of a file may remove it
     EXPECT_EQ(mode(shared / "host"), 01777U);
     EXPECT_TRUE(reservation.try_to_hold());
     EXPECT_EQ(mode(shared / "host" / "lock"), 0666U);
     for (const auto& entry : fs::directory_iterator(shared / "host")) {
         if (entry.path().extension() == ".reservation") {
-            EXPECT_EQ(mode(entry.path()), 0644U); // others must see whether it is locked
+            EXPECT_EQ(mode(entry.path()), 0644U); // others must be able to test the lock
         }
     }
 }
 
-TEST_F(ReservationTest, AnotherUsersJobsCount) {
+TEST_F(ReservationTest, JobsOfOtherUsersCount) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "needs root, to become another user";
     }
@@ -288,13 +288,13 @@ TEST_F(ReservationTest, AnotherUsersJobsCount) {
     EXPECT_EQ(as_nobody(40), 0);
 }
 
-TEST_F(ReservationTest, AFolderThatCannotBeUsedIsAReadableError) {
+TEST_F(ReservationTest, UnusableFolderIsAReadableError) {
     const fs::path file = fs::path(m_root) / "file";
     std::ofstream(file) << "";
     const auto rejected = [](const fs::path& root) {
         const Error error = error_of([&] { Reservation reservation(root, request(1)); });
         EXPECT_EQ(error.exit_status(), 2);
-        EXPECT_EQ(error.text().what, "jobs cannot take turns: the folder for it is unusable");
+        EXPECT_EQ(error.text().what, "unusable folder for memory reservations");
         return error.text().seen;
     };
     EXPECT_EQ(rejected(file), "no folder");
@@ -302,7 +302,7 @@ TEST_F(ReservationTest, AFolderThatCannotBeUsedIsAReadableError) {
     EXPECT_EQ(rejected("/proc/spng"), "No such file or directory");
 }
 
-TEST_F(ReservationTest, ListsWhoHoldsAndWaits) {
+TEST_F(ReservationTest, ListsHoldingAndWaitingClaims) {
     EXPECT_EQ(reservations_text(m_root), "no job holds or waits for a reservation in " + m_root + "\n");
     Reservation first(m_root, request(100));
     EXPECT_TRUE(first.try_to_hold());

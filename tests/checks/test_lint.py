@@ -1,0 +1,62 @@
+"""The checks of ./wcb lint that are quick, on all files; and that they find what they are for."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.wcb.lint import environment, files, markdown, words
+from scripts.wcb.lint.checks import CHECKS, Check
+
+QUICK = [check for check in CHECKS if check.is_quick]
+
+
+@pytest.mark.parametrize("check", QUICK, ids=lambda check: check.name)
+def test_tree_is_clean(check: Check) -> None:
+    if not environment.is_ready():
+        pytest.skip("the lint tools are not installed (./wcb lint, or ./wcb test)")
+    result = check.run(check.select(files.every()), False)
+    if result.skipped:
+        pytest.skip(result.skipped)
+    assert result.is_clean, result.text
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("spng/a.cxx", "int place = 0;", "place"),
+        ("spng/a.h", "/// the anode's number", "number"),
+        ("spng/a.h", "/// What a node does.", "/// What"),
+        ("spng/a.h", "/// Return it. What is left stays.", "t. What"),
+        ("docs/a.md", "The window moves on.", "The window"),
+        ("scripts/a.py", "def refuse_foreign():", "refuse"),
+        ("campaign/a.py", '"""Those that failed."""', '"""Those that'),
+        ("README.md", "regions of interest\n\nregions of interest", "regions of interest"),
+    ],
+)
+def test_word_is_found(path: str, text: str, expected: str) -> None:
+    (finding,) = words.check_text(path, text)
+    assert finding.word == expected and finding.path == path
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("spng/a.cxx", "replace(); placement; // in place"),
+        ("docs/a.md", "| `cut` | number | the number of ticks |"),
+        ("docs/a.md", "## What is in it"),
+        ("spng/kernels/a.cu", "int lane = threadIdx.x % 32;"),
+        ("docs/a.md", "The readout window moves on."),
+        ("README.md", "regions of interest"),
+    ],
+)
+def test_right_use_is_no_finding(path: str, text: str) -> None:
+    assert list(words.check_text(path, text)) == []
+
+
+def test_two_sentences_and_a_wrapped_one_are_found() -> None:
+    text = "One. Two.\n\nA sentence that is\nwrapped.\n\n```\nOne. Two.\n```\n| One. Two. |\n"
+    assert [line for line, _ in markdown.check(text)] == [1, 4]
+
+
+def test_changed_files_exist() -> None:
+    assert set(files.changed()) <= set(files.every())
