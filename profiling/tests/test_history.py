@@ -122,7 +122,8 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
 
 
 def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Added out of order, with a gap: the step is at the first measured commit of the new level, in order of commit dates."""
+    """Added out of order, with a gap: the step is at the first measured commit of the new level, in order of
+    commit dates."""
     root, hashes = repository
     store = tmp_path / "kept" / "times.jsonl"
     measured = [hash_ for number, hash_ in enumerate(hashes) if number not in (6, 7)]
