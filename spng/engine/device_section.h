@@ -59,7 +59,7 @@ private:
         /// The nodes were called one by one, so that their tables for this shape exist.
         bool was_called = false;
         std::size_t slots = 0; ///< maximum number of captures, lowered when the device rejects one
-        std::vector<std::unique_ptr<Capture>> captures = {};
+        std::vector<std::unique_ptr<Capture>> captures{};
     };
 
     Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
