@@ -26,7 +26,7 @@ struct ReadoutPlane {
     std::vector<double> length;      ///< total wire length, by row [mm]
 
     std::int64_t slots() const { return static_cast<std::int64_t>(row.size()); }
-    /// By slot: 1 if there is a wire, otherwise 0.
+    /// By slot: non-zero if there is a wire.
     std::vector<char> exists() const;
 };
 
