@@ -7,8 +7,9 @@
  *
  * The value is how the compiler ends the names of a version: default, arch_x86_64_v3 (AVX2), arch_x86_64_v4
  * (AVX-512). The loader has put the address of its choice into the library's table of functions; this looks
- * the names up in the library's file and writes the other version's address there. What it did goes to
- * standard error; where it can do nothing, the program ends with status 3, so that no one believes it did. */
+ * the names up in the library's file and writes the other version's address there. It reports the
+ * result on standard error. If it cannot replace a version, the program ends with status 3, so that a result
+ * of the loader's own choice is not taken for the forced one. */
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -91,7 +92,7 @@ static Elf64_Addr wanted_version(const struct symbols* symbols, Elf64_Addr addre
     return 0;
 }
 
-/* Every place that the loader filled in by asking which version fits. */
+/* Replace every function pointer that the loader resolved by asking which version fits. Return the count. */
 static int replace(const struct dl_phdr_info* info, const struct symbols* symbols, const char* wanted) {
     const Elf64_Dyn* dynamic = NULL;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -126,16 +127,16 @@ static int replace(const struct dl_phdr_info* info, const struct symbols* symbol
             if (ELF64_R_TYPE(tables[t][i].r_info) != R_X86_64_IRELATIVE) {
                 continue;
             }
-            Elf64_Addr* place = (Elf64_Addr*)(info->dlpi_addr + tables[t][i].r_offset);
-            const Elf64_Addr version = wanted_version(symbols, *place - info->dlpi_addr, wanted);
+            Elf64_Addr* slot = (Elf64_Addr*)(info->dlpi_addr + tables[t][i].r_offset);
+            const Elf64_Addr version = wanted_version(symbols, *slot - info->dlpi_addr, wanted);
             if (version == 0) {
                 continue;
             }
-            void* start = (void*)((size_t)place / page * page);
+            void* start = (void*)((size_t)slot / page * page);
             if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) {
                 give_up("the table of functions cannot be written");
             }
-            *place = info->dlpi_addr + version;
+            *slot = info->dlpi_addr + version;
             ++count;
         }
     }

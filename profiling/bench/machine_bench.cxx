@@ -1,6 +1,6 @@
-// What this machine can do at best, to be read beside what the steps take: memory bandwidth of a copy, rate
-// of a matrix product, and rate of the real and complex transforms that the chain is made of, as LibTorch
-// does them with as many threads. Sizes are those of one ProtoDUNE-HD anode.
+// Upper limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate
+// of a matrix product, and rate of the real and complex transforms of the chain. LibTorch computes all of
+// them, with as many threads as the steps. Sizes are those of one ProtoDUNE-HD anode.
 
 #include "spng/device/memory/host_buffers.h"
 
