@@ -263,7 +263,7 @@ class TestOtherMachines:
     def test_no_driver(self, machine: Machine, tmp_path: Path) -> None:
         """Nothing to warn of: the machine has no device."""
         run = record(machine, tmp_path, ("libcuda.so.1",))
-        reason = "no NVIDIA driver here (libcuda.so.1 is not found)"
+        reason = "no NVIDIA driver (libcuda.so.1 is not found)"
         assert run.file.run()["source.cuda"] == f"off: {reason}" and run.file.run()["tier_reason"] == reason
         assert run.file.diagnostics() == ""
 
@@ -279,7 +279,7 @@ class TestOtherMachines:
     def test_no_device(self, machine: Machine, tmp_path: Path) -> None:
         assert (
             record(machine, tmp_path, FAKE_NO_DEVICE="1").file.run()["source.cuda"]
-            == "off: no CUDA device here"
+            == "off: no CUDA device"
         )
 
     def test_dropped_records_are_counted(self, machine: Machine, tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ class TestNvml:
 
     def test_throttled_run_is_suspect(self, machine: Machine, tmp_path: Path) -> None:
         said = record(machine, tmp_path, FAKE_THROTTLED="1").file.diagnostics()
-        assert said.startswith("warning: suspect run: the clocks of GPU 0 were held down (power limit) in ")
+        assert said.startswith("warning: suspect run: the clocks of GPU 0 were reduced (power limit) in ")
 
     def test_without_driver(self, machine: Machine, tmp_path: Path) -> None:
         run = record(machine, tmp_path, ("libnvidia-ml.so.1",))
-        assert run.file.run()["source.nvml"] == "off: no NVIDIA driver here (libnvidia-ml.so.1 is not found)"
+        assert run.file.run()["source.nvml"] == "off: no NVIDIA driver (libnvidia-ml.so.1 is not found)"

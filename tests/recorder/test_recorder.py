@@ -282,7 +282,7 @@ class TestLimits:
         assert file.run()["unbalanced_pops"] == "2" and file.run()["dropped.too_deep"] == str(20000 - 16384)
         names = [row.name for row in file.ranges(PUSH_POP)]
         assert names == ["fine"] + ["never popped"] * 16384
-        assert "2 ranges ended without having been begun" in file.diagnostics()
+        assert "2 ranges ended without a begin" in file.diagnostics()
 
     def test_many_names(self, program: Path, tmp_path: Path) -> None:
         run(program, "names", "100000", folder=tmp_path)
