@@ -14,8 +14,9 @@ import re
 
 from waflib.Configure import conf
 
-# A source that defines a macro is compiled alone: the macro may change the headers of the next one.
-ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)\b", re.MULTILINE)
+# A source that defines a macro is compiled alone: the macro may change the headers of the next one. So is the one
+# that has the commit, which changes with the first local change.
+ALONE = re.compile(r'^[ \t]*#[ \t]*(?:define|undef|include "spng/build_commit\.h")', re.MULTILINE)
 
 # clang-format leaves the comment at the end out where the namespace has one line.
 UNNAMED_NAMESPACE = re.compile(

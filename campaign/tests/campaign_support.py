@@ -1,4 +1,4 @@
-"""What tests of campaigns share: a bench with the fake program, servers of the engine, and checks that do not use the code under test."""
+"""Shared parts of the tests of campaigns: a bench with the fake program, servers of the engine, independent checks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ COMMAND = [sys.executable, "-m", "wirecell_campaign"]
 
 
 def environment() -> dict[str, str]:
-    """For processes that import the packages of the source tree, also where nothing is installed."""
+    """Return variables for processes that import the packages of the source tree, without installation."""
     own = os.pathsep.join(str(folder) for folder in (HERE.parent, HERE.parents[1] / "profiling"))
     return dict(os.environ, PYTHONPATH=own, PYTHONDONTWRITEBYTECODE="1")
 
 
 def start_afresh() -> None:
-    """Between fork and exec: die with the test, and undo what a shell in the background or nohup ignores."""
+    """Die with the test, and restore signals that a shell in the background or nohup ignores. Call between fork and exec."""
     die_with_parent()
     for code in STOP_SIGNALS:
         signal.signal(code, signal.SIG_DFL)
@@ -41,7 +41,7 @@ def start_afresh() -> None:
 
 @contextmanager
 def small_file_system(folder: Path, size: str) -> Iterator[None]:
-    """A file system in memory of so many bytes, such as "64k", over a folder; skips the test where none can be mounted."""
+    """Mount a file system in memory of this size, such as "64k", over a folder; skip the test if that is not possible."""
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
@@ -71,7 +71,7 @@ class Bench:
         self.config.write_text("{}\n", encoding="utf-8")
 
     def make(self, count: int, instructions: str = "", **special: str) -> list[str]:
-        """Write inputs f000.npz ... and the list; `special` gives some other instructions. Returns the outputs' names."""
+        """Write inputs f000.npz ... and the list; return the outputs' names. special: other instructions for some inputs."""
         names = [f"f{index:03d}.npz" for index in range(count)]
         for name in names:
             told = special.get(name.removesuffix(".npz"), instructions)
@@ -80,7 +80,7 @@ class Bench:
         return names
 
     def words(self, *more: str) -> list[str]:
-        """The command line of a run."""
+        """Return the command line of a run."""
         return [
             "run",
             str(self.list),
@@ -94,11 +94,11 @@ class Bench:
         ]
 
     def run(self, *more: str) -> int:
-        """Run in this process; returns the exit status."""
+        """Run in this process; return the exit status."""
         return cli.main(self.words(*more))
 
     def start(self, *more: str, **variables: str) -> subprocess.Popen:
-        """Run as a process of its own, in a session of its own; `variables` are of its environment."""
+        """Start a process in a session of its own. variables: of its environment."""
         return subprocess.Popen(
             [*COMMAND, *self.words(*more)],
             env=environment() | variables,
@@ -110,13 +110,13 @@ class Bench:
         )
 
     def done(self) -> list[str]:
-        """Outputs in the folder."""
+        """Return the outputs in the folder."""
         return sorted(path.name for path in self.output.glob("*.npz"))
 
     def wait_for_outputs(
         self, count: int, process: subprocess.Popen | None = None, limit: float = 240.0
     ) -> None:
-        """Until so many outputs are there."""
+        """Wait until so many outputs exist."""
         deadline = time.monotonic() + limit
         while len(self.done()) < count:
             assert time.monotonic() < deadline, f"only {self.done()}"
@@ -124,7 +124,7 @@ class Bench:
             time.sleep(0.02)
 
     def check(self, names: list[str]) -> None:
-        """Exactly these outputs, each the right bytes, each with one record and in the manifest and the checksums; no stray file."""
+        """Check for exactly these outputs with the right bytes, each with one record, in the manifest and in the checksums."""
         assert self.done() == sorted(names)
         sums = {}
         for name in names:
@@ -145,7 +145,7 @@ class Bench:
         self.check_no_leftovers()
 
     def check_no_leftovers(self) -> None:
-        """Nothing temporary: neither in the folder nor among the bookkeeping."""
+        """Check for temporary files in the folder and its bookkeeping."""
         known = {"manifest.json", "SHA256SUMS", "summary.json", "summary.txt", ".campaign", *self.done()}
         assert {path.name for path in self.output.iterdir()} == known
         assert not list((self.output / ".campaign" / "scratch").iterdir())
@@ -169,7 +169,7 @@ class Servers:
             process.wait()
 
     def scheduler(self, port: int = 0, **variables: str) -> str:
-        """Start one; returns its address, once it listens."""
+        """Start a scheduler; return its address when it listens."""
         port = port or free_port()
         self._start(
             ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
@@ -182,7 +182,7 @@ class Servers:
         return f"tcp://127.0.0.1:{port}"
 
     def worker(self, address: str, prefix: list[str] | None = None, **variables: str) -> subprocess.Popen:
-        """Start one with one thread; `prefix` is a command that starts it, `variables` are of its environment."""
+        """Start a worker with one thread. prefix: command that starts it; variables: of its environment."""
         return self._start(
             [
                 "distributed.cli.dask_worker",
@@ -203,7 +203,7 @@ class Servers:
         )
 
     def wait_for_workers(self, address: str, count: int) -> None:
-        """Until so many are registered."""
+        """Wait until so many workers are registered."""
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
@@ -228,7 +228,7 @@ class Servers:
         return process
 
     def kill_scheduler(self) -> None:
-        """The first process that was started and lives."""
+        """Return the first living process."""
         process = next(
             process
             for process in self._processes
@@ -239,20 +239,20 @@ class Servers:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def listens(port: int) -> bool:
-    """Whether something answers there."""
+    """Tell whether something answers at the address."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def children(pid: int, pattern: str) -> list[int]:
-    """Child processes whose command line fits; none of a process that is gone."""
+    """Return child processes whose command line matches, none for an ended process."""
     found = []
     with suppress(psutil.NoSuchProcess):
         for child in psutil.Process(pid).children():
@@ -263,7 +263,7 @@ def children(pid: int, pattern: str) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be collected does not."""
+    """Tell whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

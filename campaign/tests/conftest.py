@@ -16,14 +16,14 @@ from campaign_support import Bench, Servers  # noqa: E402  after the path
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """A fake program, a folder of inputs and a list, all in a folder of its own that is the working folder."""
+    """A fake program, a folder of inputs and a list, in a new folder that is the working folder."""
     monkeypatch.chdir(tmp_path)
     return Bench(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def cluster_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A scheduler with two workers that tests share; they must leave the workers alive."""
+    """A scheduler with two workers shared by tests; tests must not end the workers."""
     with Servers(tmp_path_factory.mktemp("servers")) as servers:
         address = servers.scheduler()
         for _ in range(2):

@@ -1,10 +1,10 @@
-"""Stands in for wire-cell: as quick as Python starts, and told by its input what to do.
+"""Stand-in for wire-cell that starts as quickly as Python and follows instructions in its input.
 
 Each line of the input file is one instruction, done in order before the output is written:
     sleep S          take so long
     fail N TEXT      print an error block with TEXT and exit with status N
     die              be killed by SIGKILL while it writes
-    hang             ignore SIGTERM and never end; a child process hangs too, its number is in INPUT.child
+    hang             ignore SIGTERM and never end; a child process hangs too, its process id is in INPUT.child
     half             write half of the output under its final name and exit with status 0
     nothing          write nothing and exit with status 0
     touch            change the input while it is processed
@@ -33,14 +33,14 @@ NODES = {"FrameFileSource": (3_000_000, 1_000_000), "SPNGDecon:induction": (2_00
 
 
 def array(values: bytes) -> bytes:
-    """An .npy file of unsigned bytes."""
+    """Return an .npy file of unsigned bytes."""
     header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(values)},), }}"
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values
 
 
 def output_of(content: bytes) -> bytes:
-    """The frame file that is made of an input: two events whose samples are the input's SHA-256."""
+    """Return the frame file made from an input: two events whose samples are the input's SHA-256."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for event in range(2):
@@ -57,13 +57,13 @@ def output_of(content: bytes) -> bytes:
 
 
 def fail(status: int, text: str) -> None:
-    """As wire-cell fails."""
+    """Fail as wire-cell does."""
     sys.stderr.write(f"some log line\nerror: {text}\n  where:    the fake\n")
     sys.exit(status)
 
 
 def write_partial(path: str, content: bytes) -> str:
-    """As wire-cell writes: under a temporary name first, which stays when the process is killed. Returns that name."""
+    """Write as wire-cell does, under a temporary name first, which remains after a kill; return that name."""
     partial = os.path.join(
         os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.partial"
     )
@@ -77,12 +77,12 @@ def write_partial(path: str, content: bytes) -> str:
 
 
 def write(path: str, content: bytes) -> None:
-    """A whole file."""
+    """Write a complete file."""
     os.replace(write_partial(path, content), path)
 
 
 def obey(line: str, source: str, target: str, content: bytes) -> None:
-    """One instruction."""
+    """Follow one instruction."""
     word, *rest = line.split(" ", 2)
     if word == "once":
         try:
@@ -121,7 +121,7 @@ def obey(line: str, source: str, target: str, content: bytes) -> None:
 
 
 def main() -> None:
-    """The options that a campaign uses."""
+    """Parse the options that a campaign uses."""
     words = sys.argv[1:]
     if "--version" in words:
         print(f"wire-cell (SPNG) 0.0\n  commit    {os.environ.get('FAKE_COMMIT', COMMIT)}")

@@ -1,4 +1,4 @@
-"""The command line: wrong use, job scripts of batch systems, verify and summary, and what is open on the network."""
+"""The command line: usage errors, job scripts of batch systems, verify and summary, and open network ports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from wirecell_campaign import cli
         (["--output", "run\udcff"], "the path of the output folder is not UTF-8"),
     ],
 )
-def test_wrong_use(bench: Bench, capsys, words: list[str], said: str) -> None:
+def test_usage_errors(bench: Bench, capsys, words: list[str], said: str) -> None:
     bench.make(2)
     assert bench.run(*words) == 2
     shown = capsys.readouterr().err
@@ -67,7 +67,7 @@ def test_a_program_that_is_none(bench: Bench, capsys) -> None:
 
 
 def test_without_the_engine(bench: Bench) -> None:
-    """As in a bundle, on a machine without dask: a readable error, and the commands that need no engine work."""
+    """As in a bundle on a machine without dask: a readable error, and the commands that need no engine work."""
     bench.make(1)
     blocked = "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
@@ -233,7 +233,7 @@ BOOKKEEPING = {
 def test_files_of_the_campaign_that_are_not_whole(
     bench: Bench, cluster_address: str, capsys, path: str, content: str
 ) -> None:
-    """Without its manifest the folder cannot be verified; all else is told as far as it is known, and the next run corrects it."""
+    """Without its manifest the folder cannot be verified; status and summary still work, and the next run corrects it."""
     names = bench.make(2)
     assert bench.run("--cluster", cluster_address) == 0
     (bench.output / path).write_text(content)
@@ -271,7 +271,7 @@ def test_a_folder_that_is_no_campaign(tmp_path: Path, capsys, command: str) -> N
 
 
 def listening(pid: int) -> set[str]:
-    """Addresses on which a process accepts connections."""
+    """Return the addresses on which a process accepts connections."""
     import psutil
 
     return {

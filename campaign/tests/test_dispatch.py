@@ -1,4 +1,4 @@
-"""Decisions of the dispatcher, with an engine that is written down: what it is given, and what it answers."""
+"""Decisions of the dispatcher, with a scripted engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Answer = Callable[[Task], Ended]
 
 
 class ScriptedEngine:
-    """Answers at once: for each file by the next answer of its script, after that by a real attempt."""
+    """An engine that answers at once: for each file by the next answer of its script, then by a real attempt."""
 
     def __init__(self, scripts: dict[str, list[Answer]], workers: tuple[str, ...] = ("w1", "w2")) -> None:
         self.scripts, self.workers = scripts, dict.fromkeys(workers, 1)
@@ -73,23 +73,23 @@ class ScriptedEngine:
 
 
 def failed(fault: Fault, worker: str = "w1") -> Answer:
-    """The answer of an attempt that failed."""
+    """Return the answer of a failed attempt."""
     return lambda task: Ended(task, Result(Outcome.FAILED, "host", worker, 0.1, fault, "error: told to fail"))
 
 
 def lost_scheduler(task: Task) -> Ended:
-    """The scheduler went away."""
+    """Return the answer after the loss of the scheduler."""
     return Ended(task, None)
 
 
 def lost_worker(task: Task) -> Ended:
-    """The worker was killed."""
+    """Return the answer after a kill of the worker."""
     return Ended(task, None, lost_worker=True)
 
 
 @pytest.fixture
 def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
-    """Makes one for an engine; settings are those of task_of()."""
+    """A function that makes a dispatcher for an engine, with the settings of task_of()."""
     Layout(bench.output).make()
 
     def make(
@@ -118,7 +118,7 @@ def dispatcher(bench: Bench) -> Callable[..., Dispatcher]:
 
 
 def test_a_lost_scheduler_is_no_failure_of_a_file(bench: Bench, dispatcher) -> None:
-    """However often it happens."""
+    """Also if it happens often."""
     names = bench.make(2)
     engine = ScriptedEngine({"f000.npz": [lost_scheduler] * 20})
     outcomes = dispatcher(engine, retries=0).run(names, {})
@@ -169,7 +169,7 @@ def test_the_last_worker_is_not_retired_but_ends_the_run(bench: Bench, dispatche
 def test_replacements_that_are_no_better_end_the_run(
     bench: Bench, dispatcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A farm on which all machines lack something: not every file is failed five times over."""
+    """On a farm whose machines all lack something, not every file fails five times."""
     monkeypatch.setattr("wirecell_campaign.dispatch.LOOK", 0.0)
     names = bench.make(30)
     workers = [f"w{index}" for index in range(1, 30)]
@@ -196,14 +196,14 @@ def test_an_input_that_vanished_is_no_fault_of_workers(bench: Bench, dispatcher)
 
 
 def test_few_tasks_wait_at_the_engine(bench: Bench, dispatcher) -> None:
-    """What waits there cannot be kept from a bad worker."""
+    """A queued task cannot avoid a faulty worker."""
     engine = ScriptedEngine({})
     dispatcher(engine).run(bench.make(12), {})
     assert engine.max_at_once == 4
 
 
 def test_a_forgotten_attempt_with_other_settings_does_not_count(bench: Bench, dispatcher) -> None:
-    """It published while this run was on its way; its output is replaced."""
+    """It published during this run; its output is replaced."""
     names = bench.make(1)
 
     def overtaken(task: Task) -> Ended:

@@ -1,4 +1,4 @@
-"""What farms do to jobs: workers killed, schedulers restarted, full disks, missing files, clients killed."""
+"""Faults of a farm: killed workers, restarted schedulers, full disks, missing files, killed clients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ root_only = pytest.mark.skipif(
 
 
 def test_workers_killed_at_random(bench: Bench) -> None:
-    """SIGKILLs at times and workers drawn from a seeded generator, six at most, while 40 files are done by three workers."""
+    """Up to six SIGKILLs at random times to random workers (seeded), while three workers process 40 files."""
     names = bench.make(40, "sleep 0.15")
     process = bench.start("--workers", "3")
     chance = random.Random(SEED)
@@ -52,7 +52,7 @@ def test_workers_killed_at_random(bench: Bench) -> None:
 
 
 def test_workers_killed_while_they_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing in the engine replaces such a worker: its nanny waits for it for ever."""
+    """The engine does not replace such a worker: its nanny waits for it without limit."""
     monkeypatch.setenv("DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT", "1s")
     names = bench.make(8, "sleep 0.1")
     process = bench.start("--workers", "1")
@@ -71,7 +71,7 @@ def test_workers_killed_while_they_start(bench: Bench, monkeypatch: pytest.Monke
 def test_a_file_that_kills_its_workers_is_given_up(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    # A file that waits on the same worker is lost with it each time, so that few losses say little about a file.
+    # A file queued at the same worker is lost with it each time, so a few losses are no sign of a bad file.
     monkeypatch.setattr("wirecell_campaign.retries.MAX_LOSSES", 5)
     names = bench.make(4, f001="killworker")
     assert bench.run("--workers", "2", "--on-error", "skip") == 1
@@ -80,7 +80,7 @@ def test_a_file_that_kills_its_workers_is_given_up(
 
 
 def test_client_killed_and_run_again(bench: Bench) -> None:
-    """kill -9: the lock is free at once, no program goes on, nothing is lost or done twice."""
+    """kill -9: the lock is free at once, no program continues, nothing is lost or done twice."""
     names = bench.make(30, "sleep 0.1")
     process = bench.start("--workers", "2")
     bench.wait_for_outputs(6, process)
@@ -157,8 +157,8 @@ def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None
     bench.check([f"f00{index}.npz" for index in (0, 2, 3, 4, 5)])
 
 
-# Imported by every Python that is started with its folder in PYTHONPATH. Attempts run in a thread of a worker, the client does not.
-SLOW_PLACING = """
+# Every Python started with its folder in PYTHONPATH imports this. Attempts run in a thread of a worker, not in the client.
+SLOW_LINKING = """
 import threading, time
 from wirecell_campaign import publish
 at_once = publish.link_products
@@ -173,10 +173,10 @@ publish.link_products = link_products
 
 
 def test_stopped_between_a_record_and_its_output(bench: Bench) -> None:
-    """The output is finished by then, and nothing of it is lost with the worker."""
+    """The output is finished by then and is not lost with the worker."""
     names = bench.make(1)
     (bench.folder / "slow").mkdir()
-    (bench.folder / "slow" / "sitecustomize.py").write_text(SLOW_PLACING)
+    (bench.folder / "slow" / "sitecustomize.py").write_text(SLOW_LINKING)
     process = bench.start("--workers", "1", PYTHONPATH=f"{bench.folder}/slow:{environment()['PYTHONPATH']}")
     deadline = time.monotonic() + LONG
     while not (bench.output / ".campaign/records/f000.npz.json").exists():
@@ -230,7 +230,7 @@ def test_no_workers(bench: Bench, servers: Servers, capsys) -> None:
 
 
 def test_a_worker_that_was_believed_dead(bench: Bench, servers: Servers) -> None:
-    """A worker stands still, its file is done elsewhere, then it goes on and comes too late."""
+    """A worker is suspended, another one processes its file, then it resumes and is too late."""
     names = bench.make(3, f000="sleep 1.5")
     address = servers.scheduler(DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL="1s")
     stopped = servers.worker(address)
@@ -256,7 +256,7 @@ def test_a_worker_that_was_believed_dead(bench: Bench, servers: Servers) -> None
 
 @root_only
 def test_disk_full_on_one_worker(bench: Bench, servers: Servers) -> None:
-    """One worker's own disk is a file system of 64 kB, outputs have 200 kB. Its files are done by the other, and it gets no more."""
+    """One worker's own disk has 64 kB, outputs have 200 kB. The other worker processes its files, and it gets no more."""
     names = bench.make(12, "big 200000\nsleep 0.05")
     small, large = bench.folder / "small", bench.folder / "large"
     small.mkdir()
@@ -295,7 +295,7 @@ HIDING = 'mount -t tmpfs none "$1" && shift && exec "$@"'
 
 @root_only
 def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
-    """Three workers in mount namespaces of their own, where an empty folder covers that of the program, the model, or the inputs."""
+    """Three workers in mount namespaces in which an empty folder hides the program, the model, or the inputs."""
     names = bench.make(14, "sleep 0.05")
     model = bench.folder / "models" / "network.ts"
     model.parent.mkdir()
@@ -323,7 +323,7 @@ def test_workers_that_lack_files(bench: Bench, servers: Servers) -> None:
 
 
 def runs_this_python(user: int) -> bool:
-    """Whether another user may run the interpreter of the tests, which may lie in somebody's home."""
+    """Tell whether another user may run the interpreter of the tests, which may lie in a home folder."""
     try:
         return (
             subprocess.run([sys.executable, "-c", ""], user=user, check=False, capture_output=True).returncode
@@ -373,7 +373,7 @@ def test_workers_without_the_package(bench: Bench, servers: Servers, capsys) -> 
     assert "workers cannot run tasks of this campaign" in said and "wirecell_campaign" in said
 
 
-# Runs `python -m MODULE ...` (the words behind it) as a Python in which the package is not installed.
+# Runs `python -m MODULE ...` (the following words) like a Python without the package.
 BLOCKING = (
     "import runpy, sys; sys.modules['wirecell_campaign'] = None; sys.argv = sys.argv[3:]; "
     "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
@@ -381,7 +381,7 @@ BLOCKING = (
 
 
 SBATCH = """#!/bin/sh
-# A Slurm of one machine: runs the script that it is given, after a job's usual pause.
+# A Slurm of one machine: runs the given script after the usual delay of a job.
 echo "$1" >> {log}
 cp "$1" {folder}/script.$$
 setsid sh {folder}/script.$$ > {folder}/job.$$.log 2>&1 &
@@ -390,7 +390,7 @@ echo "Submitted batch job $!"
 
 
 def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
-    """The real cluster class of dask-jobqueue with stand-ins for sbatch and scancel. A job that ends is submitted again."""
+    """The real cluster class of dask-jobqueue with stand-ins for sbatch and scancel. An ended job is submitted again."""
     names = bench.make(24, "sleep 0.15")
     tools = bench.folder / "tools"
     tools.mkdir()
@@ -436,7 +436,7 @@ def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
 
 
 def is_job(pid: int, script: Path) -> bool:
-    """Whether a process is the shell of a job."""
+    """Tell whether a process is the shell of a job."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:

@@ -1,4 +1,4 @@
-"""The list of inputs: what is read, and what is refused with its line."""
+"""The list of inputs: entries, and errors with their lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def entries(folder: Path, text: str, suffix: str = ".npz") -> list[tuple[str, str]]:
-    """Inputs relative to the folder, and outputs, of a list with this text."""
+    """Return inputs relative to the folder, and outputs, of a list with this text."""
     (folder / "list.txt").write_text(text)
     return [
         (entry.input.relative_to(folder).as_posix(), entry.name)

@@ -1,4 +1,4 @@
-"""Stop signals while files run and outside of that, in this process; test_faults.py sends them to a whole campaign."""
+"""Stop signals while files run and at other times, in this process; test_faults.py sends them to a whole campaign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirecell_campaign.interrupts import STOP_SIGNALS, Interrupts
 
 
 def interrupted_by(*signals: int) -> Interrupts:
-    """After these signals, each handled before the next one."""
+    """Return the state after these signals, each handled before the next one."""
     with Interrupts(lambda text: None) as interrupts:
         for code in signals:
             signal.raise_signal(code)
@@ -20,7 +20,7 @@ def interrupted_by(*signals: int) -> Interrupts:
 
 @pytest.fixture(name="default_signals")
 def fixture_default_signals() -> Iterator[None]:
-    """Stop signals with their default action, which the tests' own shell may have set to be ignored."""
+    """Give stop signals their default action, since the shell of the tests may ignore them."""
     before = {code: signal.signal(code, signal.SIG_DFL) for code in STOP_SIGNALS}
     yield
     for code, handler in before.items():
@@ -44,7 +44,7 @@ def test_every_stop_signal_is_handled_while_files_run() -> None:
 
 @pytest.mark.usefixtures("default_signals")
 def test_ignored_signals_stay_ignored() -> None:
-    """As nohup has it."""
+    """As with nohup."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     assert interrupted_by(signal.SIGHUP).exit_status == 0
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
@@ -56,7 +56,7 @@ def test_ignored_signals_stay_ignored() -> None:
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGUSR1, 138)],
 )
 def test_a_signal_outside_of_a_run(bench: Bench, monkeypatch, capsys, code: int, status: int) -> None:
-    """While the list is read, for example."""
+    """For example while the list is read."""
     bench.make(1)
     monkeypatch.setattr("wirecell_campaign.campaign.Progress", lambda *_: signal.raise_signal(code))
     assert bench.run() == status

@@ -1,4 +1,4 @@
-"""Files of the client replace regular files only. Devices are made for the tests, never those of the machine."""
+"""Files of the client replace regular files only. The tests make their own devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.special_files import make_null_device
 
 
 def make(path: Path, kind: str) -> None:
-    """Something that is no regular file."""
+    """Make something that is no regular file."""
     if kind == "folder":
         path.mkdir()
     elif kind == "pipe":

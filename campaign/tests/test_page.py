@@ -1,4 +1,4 @@
-"""The page says what the command does."""
+"""docs/campaigns.md agrees with the command."""
 
 from __future__ import annotations
 

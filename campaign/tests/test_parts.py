@@ -1,4 +1,4 @@
-"""Small parts by themselves: checks of outputs, decisions after failures, progress, statistics, checksum lines, the lock."""
+"""Unit tests: checks of outputs, decisions after failures, progress, statistics, checksum lines, the lock."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from wirecell_campaign.task import Fault, Outcome, Result
 
 from tests.support.wire_cell import read_arrays, write_arrays
 
-# ---- whether an output is whole
+# ---- completeness of outputs
 
 
 def frame_file(path: Path, events: int = 3) -> Path:
-    """An .npz as numpy writes it."""
+    """Return an .npz as numpy writes it."""
     arrays = {}
     for event in range(events):
         arrays |= {
@@ -44,7 +44,7 @@ FORMATS = [("out.npz", ""), ("out.tar", "w"), ("out.tar.gz", "w:gz"), ("out.tar.
 
 
 def output(folder: Path, name: str, mode: str) -> Path:
-    """A whole output in one of the formats."""
+    """Write a complete output in one of the formats."""
     npz = frame_file(folder / "out.npz")
     return write_arrays(folder / name, read_arrays(npz)) if mode else npz
 
@@ -95,11 +95,11 @@ def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
         output_check.count_events(path)
 
 
-# ---- what comes after a failure
+# ---- decisions after a failure
 
 
 def failure(fault: Fault, worker: str = "w1") -> Result:
-    """A failed attempt."""
+    """Return a failed attempt."""
     return Result(Outcome.FAILED, "host", worker, 1.0, fault, "block")
 
 
@@ -137,7 +137,7 @@ def test_a_worker_is_faulty_after_two_files_in_a_row() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -178,7 +178,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def record(name: str, host: str, walls: list[int], seconds: float) -> dict:
-    """A record as far as summaries use it."""
+    """Return the part of a record that summaries use."""
     nodes = {"Decon": {"wall_ns": walls, "cpu_ns": 2 * sum(walls)}} if walls else {}
     return {
         "name": name,

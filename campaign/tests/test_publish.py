@@ -1,4 +1,4 @@
-"""Publication happens once, whoever tries at the same time and wherever a process is killed."""
+"""Publication happens once, also with simultaneous attempts and killed processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RACERS = 3
 
 
 def task_of(bench: Bench, name: str, identity: str, **more: object) -> Task:
-    """An attempt at one file of the bench."""
+    """Return an attempt at one file of the bench."""
     return Task(
         root=str(bench.output),
         name=name,
@@ -45,7 +45,7 @@ def task_of(bench: Bench, name: str, identity: str, **more: object) -> Task:
 
 
 def race(task: Task, barrier: Barrier, target: str) -> None:
-    """One of several attempts, all of which come to their publication at the same time."""
+    """Run one of several attempts that publish at the same time."""
     original = attempt.publish
 
     def together(*words: object) -> bool:
@@ -58,7 +58,7 @@ def race(task: Task, barrier: Barrier, target: str) -> None:
 
 
 def test_of_attempts_at_the_same_time_just_one_is_published(bench: Bench) -> None:
-    """Real processes, released by a barrier in the moment of publication; their outputs differ by nothing but the inode."""
+    """Real processes, released by a barrier at publication; their outputs differ only by the inode."""
     names = bench.make(ROUNDS)
     layout = Layout(bench.output)
     layout.make()
@@ -85,7 +85,7 @@ def test_of_attempts_at_the_same_time_just_one_is_published(bench: Bench) -> Non
 
 
 def test_a_late_attempt_changes_nothing(bench: Bench) -> None:
-    """A worker that was believed dead ends long after its file was done elsewhere."""
+    """A worker that seemed dead ends long after another one processed its file."""
     bench.make(1)
     Layout(bench.output).make()
     assert attempt.run_attempt(task_of(bench, "f000.npz", "a")).outcome is Outcome.PUBLISHED
@@ -100,7 +100,7 @@ CALLS = ("link", "fsync", "unlink", "write", "mkdir")
 
 
 def killed_at(task: Task, call: str, count: int) -> None:
-    """An attempt whose process is killed at its count-th file operation of a sort, from the publication on."""
+    """Run an attempt that is killed at its count-th file operation of a kind after the start of its publication."""
     original = attempt.publish
 
     def armed(*words: object) -> bool:
@@ -140,8 +140,7 @@ def killed_at(task: Task, call: str, count: int) -> None:
     ],
 )
 def test_killed_at_any_step_the_file_is_done_or_to_do(bench: Bench, call: str, count: int) -> None:
-    """After the kill a new client finds either nothing, or a whole output; never a half one. Two products, so that a kill also
-    falls between them."""
+    """After the kill a new client finds either nothing or a complete output. With two products a kill can come between them."""
     bench.make(1, "dump")
     name = "f000.npz"
     layout = Layout(bench.output)
@@ -168,7 +167,7 @@ def test_killed_at_any_step_the_file_is_done_or_to_do(bench: Bench, call: str, c
 
 
 def leave_unplaced(bench: Bench, name: str) -> None:
-    """An attempt that is killed after its record and before its products."""
+    """Run an attempt that is killed after its record and before its products."""
     process = FORK.Process(target=killed_at, args=(task_of(bench, name, "a"), "link", 2))
     process.start()
     process.join()
@@ -179,7 +178,7 @@ def leave_unplaced(bench: Bench, name: str) -> None:
 
 
 def test_cleaning_scratch_finishes_publications_first(bench: Bench) -> None:
-    """The only copy of a finished output lies in there."""
+    """The scratch folder has the only copy of a finished output."""
     bench.make(1, "dump")
     layout = Layout(bench.output)
     layout.make()
@@ -203,7 +202,7 @@ def test_a_record_whose_products_are_nowhere_is_damage(bench: Bench) -> None:
 
 
 def test_settling_waits_for_a_slow_file_system(bench: Bench) -> None:
-    """A record that is seen before its product, as on a network file system."""
+    """A record that is visible before its product, as on a network file system."""
     bench.make(1)
     layout = Layout(bench.output)
     layout.make()
@@ -222,7 +221,7 @@ def test_settling_waits_for_a_slow_file_system(bench: Bench) -> None:
 
 
 def test_a_lost_answer_of_nfs_counts_as_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """link(2) was done, its answer was lost, and the repeated request found the name taken."""
+    """link(2) succeeded, its answer was lost, and the repeated request found the name taken."""
     source, target = tmp_path / "a", tmp_path / "b"
     source.write_text("x")
     real = os.link
@@ -235,7 +234,7 @@ def test_a_lost_answer_of_nfs_counts_as_success(tmp_path: Path, monkeypatch: pyt
     assert publish.link_first(source, target)
 
 
-def test_a_file_system_without_hard_links_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_hard_links_is_rejected(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = Layout(bench.output)
     layout.make()
 
@@ -252,7 +251,7 @@ def test_a_file_system_without_hard_links_is_refused(bench: Bench, monkeypatch: 
 
 
 def failing(bench: Bench, **more: object) -> Result:
-    """Run an attempt at f000 that must fail and leave nothing."""
+    """Run an attempt at f000 that must fail and leave no file."""
     layout = Layout(bench.output)
     layout.make()
     result = attempt.run_attempt(task_of(bench, "f000.npz", "a", **more), "tcp://worker:1")
@@ -348,7 +347,7 @@ def test_scratch_on_the_workers_own_disk(bench: Bench, monkeypatch: pytest.Monke
 
 
 def test_a_full_disk_of_the_output_folder(bench: Bench) -> None:
-    """A real one: a file system in memory of 64 kB."""
+    """On a file system in memory of 64 kB."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
     bench.make(1, "big 200000")

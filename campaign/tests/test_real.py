@@ -1,4 +1,4 @@
-"""The real program: small frames through the pipeline, profiles joined."""
+"""The real program: small frames through the pipeline, merged profiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TICKS = 1000
 
 @needs_program
 def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    """Outputs are the bytes that wire-cell writes by itself; timing and profiles of both are joined."""
+    """Outputs equal those of wire-cell alone; timings and profiles of both files are merged."""
     monkeypatch.chdir(tmp_path)
     event = read_arrays(ADC)
     for index in range(2):

@@ -39,7 +39,7 @@ def test_the_same_command_does_nothing_twice(bench: Bench, cluster_address: str,
 
 
 def test_a_shorter_list_leaves_the_other_files_as_they_are(bench: Bench, cluster_address: str) -> None:
-    """Also one that was killed between its record and its output: that lies in the scratch folder, which is cleaned."""
+    """Also after a kill between record and output, when the output is in the scratch folder, which is cleaned."""
     names = bench.make(3)
     Layout(bench.output).make()
     leave_unplaced(bench, "f001.npz")
@@ -121,7 +121,7 @@ def test_an_unreadable_file_among_many(bench: Bench, cluster_address: str, capsy
     bench.check([name for name in names if name not in ("f011.npz", "f012.npz")])
 
 
-def test_changed_settings_are_refused(bench: Bench, cluster_address: str, capsys) -> None:
+def test_changed_settings_are_rejected(bench: Bench, cluster_address: str, capsys) -> None:
     names = bench.make(4)
     assert bench.run("--cluster", cluster_address, "-A", "filters=pdhd") == 0
     assert bench.run("--cluster", cluster_address, "-A", "filters=smooth") == 2
@@ -143,7 +143,7 @@ def test_changed_settings_are_refused(bench: Bench, cluster_address: str, capsys
 def test_settings_that_are_not_whole_are_as_none(
     bench: Bench, cluster_address: str, capsys, content: str
 ) -> None:
-    """The records still know with which settings their outputs were made."""
+    """The records contain the settings of their outputs."""
     names = bench.make(2)
     words = ("--cluster", cluster_address, "-A", "filters=pdhd")
     assert bench.run(*words) == 0
@@ -196,7 +196,7 @@ def test_an_input_that_keeps_changing_fails_readably(bench: Bench, cluster_addre
 @pytest.mark.parametrize(
     "damage", ["cut", "flip", "gone", "torn record", "empty record", "record of something else"]
 )
-def test_damage_between_runs_is_found_and_mended(bench: Bench, cluster_address: str, damage: str) -> None:
+def test_damage_between_runs_is_found_and_repaired(bench: Bench, cluster_address: str, damage: str) -> None:
     names = bench.make(3)
     assert bench.run("--cluster", cluster_address) == 0
     path, record = bench.output / "f001.npz", bench.output / ".campaign/records/f001.npz.json"
@@ -258,7 +258,7 @@ def test_a_dump_with_the_name_of_a_foreign_file_fails_and_takes_everything_back(
 
 
 def test_clock_skew_has_no_effect(bench: Bench, cluster_address: str) -> None:
-    """Inputs from the future, outputs from the past."""
+    """Inputs with future times, outputs with past times."""
     names = bench.make(3)
     future = time.time() + 10**6
     for name in names:
@@ -279,7 +279,7 @@ def test_clock_skew_has_no_effect(bench: Bench, cluster_address: str) -> None:
 
 
 def with_long_name(bench: Bench, length: int) -> str:
-    """Another line of the list, for an output whose name has so many bytes; it fails at first. Returns the name."""
+    """Append an input whose output's name has so many bytes and which fails at first; return the name."""
     name = "x" * (length - len(".npz")) + ".npz"
     (bench.inputs / name).write_text("fail 1 broken\n")
     bench.list.write_text(bench.list.read_text() + f"inputs/{name}\n")
@@ -287,7 +287,9 @@ def with_long_name(bench: Bench, length: int) -> str:
 
 
 @pytest.mark.parametrize("on_own_disk", [False, True])
-def test_a_name_that_is_too_long_is_refused_before_the_start(bench: Bench, capsys, on_own_disk: bool) -> None:
+def test_a_name_that_is_too_long_is_rejected_before_the_start(
+    bench: Bench, capsys, on_own_disk: bool
+) -> None:
     bench.make(1)
     with_long_name(bench, longest_name(on_own_disk) + 1)
     scratch = ("--scratch", str(bench.folder)) if on_own_disk else ()
@@ -299,7 +301,7 @@ def test_a_name_that_is_too_long_is_refused_before_the_start(bench: Bench, capsy
 def test_the_longest_name_goes_through_everything(
     bench: Bench, cluster_address: str, on_own_disk: bool
 ) -> None:
-    """Its failure is kept, its damaged output is set aside, it is done."""
+    """Its failure is stored, its damaged output is set aside, it is done."""
     names = [*bench.make(1), with_long_name(bench, longest_name(on_own_disk))]
     scratch = ("--scratch", str(bench.folder)) if on_own_disk else ()
     words = ("--cluster", cluster_address, "--on-error", "skip", "--retries", "11", *scratch)

@@ -1,4 +1,4 @@
-"""Which changes make other outputs, and which do not."""
+"""Changes of settings that change outputs, and changes that do not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROGRAM = {"version": "1", "commit": "abc"}
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration with imports of imports, one of them in the folder `cfg` above, and a model."""
+    """Write a configuration with nested imports, one of them in the folder `cfg` above, and a model."""
     monkeypatch.chdir(tmp_path)
     for name, text in (
         (
@@ -32,7 +32,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def digest(job: Path, *words: str, program: dict = PROGRAM, suffix: str = ".npz") -> str:
-    """Of the settings made of -A words."""
+    """Return the digest of the settings of -A words."""
     return settings.make(job, settings.parse_arguments(list(words)), program, suffix, []).digest()
 
 
@@ -67,7 +67,7 @@ def test_arguments_program_and_ending_count(job: Path) -> None:
     )
 
 
-def test_a_file_is_its_content_and_not_its_place(job: Path) -> None:
+def test_a_file_is_identified_by_its_content_not_its_path(job: Path) -> None:
     before = digest(job, "model=model.ts")
     Path("elsewhere").mkdir()
     Path("elsewhere/net.ts").write_text("weights")
@@ -84,7 +84,7 @@ def test_files_become_absolute_and_plain_words_stay(job: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("given", ["./turns", "here/../turns"])
 def test_the_folder_where_jobs_meet_is_one_for_all_attempts(job: Path, tmp_path: Path, given: str) -> None:
-    """It need not exist: the first job makes it."""
+    """It need not exist: the first job creates it."""
     assert settings.parse_arguments([f"share={given}"]) == {"share": str(tmp_path / given)}
 
 

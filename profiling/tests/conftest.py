@@ -16,7 +16,7 @@ from wirecell_profile.model.profile import Profile  # noqa: E402
 from wirecell_profile.model.selection import Scope, Selection  # noqa: E402
 
 
-class Made:
+class ProfileFile:
     """A synthetic profile being written, and then read."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
@@ -39,7 +39,7 @@ class Made:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Made]:
+def profile_file(tmp_path: Path) -> Iterator[ProfileFile]:
     """A place for a synthetic profile."""
     with ExitStack() as stack:
-        yield Made(tmp_path / "run.sqlite", stack)
+        yield ProfileFile(tmp_path / "run.sqlite", stack)

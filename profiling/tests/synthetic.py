@@ -4,7 +4,8 @@
         file.range("step", 0, 100)
         file.launch("kernel", call=(10, 20), run=(30, 50))
 
-Tables are made with their first row, as nsys does, with the columns of the chosen schema version. Times are ns.
+Tables are made with their first row, as nsys does, with the columns of the chosen schema version. Times are
+ns.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ NUMBERS = {
 class Synthetic:
     """Writes one profile. A context manager; the file is complete when the context ends.
 
-    schema: version of the nsys schema; before 3.7 without ENUM_ tables and with the old name of the export's metadata,
-    before 3.0 with the old table of devices. vm: the VM bits that real files carry in identities.
+    schema: version of the nsys schema; before 3.7 without ENUM_ tables and with the old name of the export's
+    metadata, before 3.0 with the old table of devices. vm: the VM bits that real files carry in identities.
     """
 
     def __init__(self, path: Path, schema: str = "3.7.2", pid: int = 100, vm: int = 1) -> None:
@@ -210,8 +211,8 @@ class Synthetic:
         event: int | None = None,
         **columns: object,
     ) -> None:
-        """A range. end None: never closed. end_tid: thread on which a start/end range ended. registered: the name is a
-        registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId."""
+        """A range. end None: never closed. end_tid: thread on which a start/end range ended. registered: the
+        name is a registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId."""
         text = {"textId": self.string(name)} if registered else {"text": name}
         columns = {"domainId": 0, "uint64Value": event} | columns
         end_thread = None if end_tid is None else self.thread(end_tid, pid)
@@ -314,7 +315,8 @@ class Synthetic:
         device: int = 0,
         **columns: object,
     ) -> None:
-        """A memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable, 1 pinned, 2 device."""
+        """A memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable, 1
+        pinned, 2 device."""
         self.row(
             "CUPTI_ACTIVITY_KIND_MEMCPY",
             **self._placed(start, end, correlation, pid, stream, device),
@@ -377,7 +379,10 @@ class Synthetic:
         api: str = "cudaLaunchKernel_v7000",
         **columns: object,
     ) -> int:
-        """A kernel with the API call that launches it; both as (start, end). Returns the correlation number."""
+        """A kernel with the API call that launches it; both as (start, end).
+
+        Returns the correlation number.
+        """
         correlation = self.call(api, *call, tid)
         self.kernel(name, *run, correlation, **columns)
         return correlation

@@ -95,7 +95,8 @@ def runs_of(repository: Path) -> list[str]:
 
 
 def test_two_commits(repository: Path, capsys: pytest.CaptureFixture) -> None:
-    """Each is built once with the same options, runs are interleaved, and the slowdown is found and has its size."""
+    """Each is built once with the same options, runs are interleaved, and the slowdown is found and has its
+    size."""
     result = repository.parent / "result.json"
     assert branches("fast", "slow", "--runs", "6", "--configure=--with-nvtx", "--json", str(result)) == 1
     seen = capsys.readouterr()
@@ -134,7 +135,7 @@ def test_it_goes_on_where_it_stopped(
     monkeypatch.setenv("STUB_FAIL", "7")
     assert branches("fast", "slow", "--runs", "4") == 2
     told = capsys.readouterr().err
-    assert "out of luck" in told and "goes on from here" in told
+    assert "out of luck" in told and "continues from here" in told
     monkeypatch.delenv("STUB_FAIL")
     assert branches("fast", "slow", "--runs", "4") == 1
     assert "4 of 8 are done" in capsys.readouterr().err
@@ -208,7 +209,8 @@ ROOT = Path(__file__).resolve().parents[2]
     not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)"
 )
 def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Fresh runs of the pipeline on three events: equal conditions, every count the same in all runs, no verdict."""
+    """Fresh runs of the pipeline on three events: equal conditions, every count the same in all runs, no
+    verdict."""
     build, result = str(ROOT / "build"), tmp_path / "result.json"
     status = cli.main(
         [

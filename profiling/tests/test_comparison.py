@@ -1,7 +1,9 @@
-"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is refused.
+"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is
+refused.
 
-data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing on a virtual machine
-of two cores while other programs were compiling, so with the noise that a shared machine has.
+data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing
+on a virtual machine of two cores while other programs were compiling, so with the noise that a shared machine
+has.
 """
 
 from __future__ import annotations
@@ -58,8 +60,9 @@ def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
 
 
 def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
-    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found and named in nine of ten, and hardly ever
-    another node. The distance of 3 x noise to the 2 x noise that a verdict demands is one half width of the 95 % band."""
+    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found and named in nine of ten,
+    and hardly ever another node. The distance of 3 x noise to the 2 x noise that a verdict demands is one
+    half width of the 95 % band."""
     nodes = judged_nodes(recorded)
     nodes.remove(WHOLE_EVENT)
     assert len(nodes) >= 15

@@ -25,7 +25,8 @@ class Library:
 def machine(
     root: Path, status: int | None = None, programs: dict[str, str] | None = None, **files: str
 ) -> Machine:
-    """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with these programs."""
+    """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with
+    these programs."""
     for place, content in files.items():
         file = root / place.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +180,7 @@ def test_command(capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert len(findings) >= 15 and {finding["state"] for finding in findings} <= {WORKS, MISSING, DOUBTFUL}
-    assert cli.main(["doctor"]) == 0 and "A profile can be trusted when:" in capsys.readouterr().out
+    assert cli.main(["doctor"]) == 0 and "A profile is reliable if:" in capsys.readouterr().out
     expected = int(next(finding for finding in findings if finding["name"] == "CUPTI")["state"] != WORKS)
     assert cli.main(["doctor", "--require", "CUPTI"]) == expected
     assert cli.main(["doctor", "--require", "luck"]) == 2

@@ -19,12 +19,12 @@ MIXED = Result(columns("A (ns)", "B/s", "Name", "Empty"), [(BIG, 1.5, "x", None)
 
 
 @pytest.fixture
-def recorded(made) -> str:
+def recorded(profile_file) -> str:
     """Two ranges, a kernel and a copy late in time."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("outer", BIG - 100, BIG + 1_000)
         file.launch("kernel<int>", (BIG, BIG + 10), (BIG + 20, BIG + 30), short="kernel")
-    return str(made.path)
+    return str(profile_file.path)
 
 
 def test_every_report_and_section_is_a_table() -> None:

@@ -87,7 +87,8 @@ def test_driver_launches_are_not_orphans(cut: Scope) -> None:
 
 
 def test_device_busy_share_is_the_published_one(cut: Scope) -> None:
-    """A prototype gave 77.9 % for all operations and 72.6 % for kernels, over the extent of the device operations."""
+    """A prototype gave 77.9 % for all operations and 72.6 % for kernels, over the extent of the device
+    operations."""
     operations = cut.profile.operations
     extent = operations.end.max() - operations.start.min()
     kernels = operations.take(cut.projection.is_kernel)

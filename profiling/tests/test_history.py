@@ -122,7 +122,8 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
 
 
 def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Added out of order, with a gap: the step is at the first measured commit of the new level, in order of commit dates."""
+    """Added out of order, with a gap: the step is at the first measured commit of the new level, in order of
+    commit dates."""
     root, hashes = repository
     store = tmp_path / "kept" / "times.jsonl"
     measured = [hash_ for number, hash_ in enumerate(hashes) if number not in (6, 7)]
@@ -177,6 +178,6 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["history", str(store)]) == 2
     write_measurements(tmp_path / "mixed.json", [run_of("c1", 1e6, 1), run_of("c2", 1e6, 2)])
     assert cli.main(["history", str(store), "--add", str(tmp_path / "mixed.json")]) == 2
-    assert "about one commit" in capsys.readouterr().err and not store.exists()
+    assert "needs runs of one commit" in capsys.readouterr().err and not store.exists()
     store.write_text('{"schema": "spng-history-1"')
     assert cli.main(["history", str(store)]) == 1 and "times.jsonl:1" in capsys.readouterr().err

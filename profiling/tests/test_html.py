@@ -95,9 +95,9 @@ def tables(text: str) -> dict[str, list[list[str | float | None]]]:
 
 
 @pytest.fixture
-def page(made) -> Page:
+def page(profile_file) -> Page:
     """Two events of two nodes with a kernel and a copy each, a mark, an event in flight, samples, metrics."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(
             command_line="wire-cell --record run.sqlite job.jsonnet",
             configuration_file="/x/job.jsonnet",
@@ -137,10 +137,10 @@ def page(made) -> Page:
         file.row("TARGET_INFO_GPU_METRICS", typeId=0, metricId=4, metricName="SMs Active [Throughput %]")
         for time in range(9000):
             file.row("GPU_METRICS", timestamp=time * 10_000, typeId=0, metricId=4, value=time % 3)
-    return made_page(made.path)
+    return make_page(profile_file.path)
 
 
-def made_page(profile: Path, *options: str) -> Page:
+def make_page(profile: Path, *options: str) -> Page:
     """The page of a profile."""
     path = profile.with_name("page.html")
     assert main(["html", str(profile), "-o", str(path), *options]) == 0
@@ -152,7 +152,7 @@ def radar(tmp_path_factory: pytest.TempPathFactory) -> Page:
     """Of an export of Nsight Systems."""
     profile = tmp_path_factory.mktemp("radar") / "radar-a100.sqlite"
     profile.write_bytes(lzma.decompress(RADAR.read_bytes()))
-    return made_page(profile)
+    return make_page(profile)
 
 
 def assert_loads_nothing(text: str) -> None:
@@ -164,9 +164,9 @@ def assert_loads_nothing(text: str) -> None:
 
 
 def test_page_is_self_contained(page: Page, radar: Page) -> None:
-    for made in (page, radar):
-        assert_loads_nothing(made.text)
-        assert made.text.count("</script>") == 2, "a name of the profile ended a script"
+    for profile_file in (page, radar):
+        assert_loads_nothing(profile_file.text)
+        assert profile_file.text.count("</script>") == 2, "a name of the profile ended a script"
 
 
 def test_title_says_which_run(page: Page, radar: Page) -> None:
@@ -230,8 +230,8 @@ def test_counters(page: Page) -> None:
     assert busy[45] == 100 and busy[0] == 0
 
 
-def test_numbers_are_those_of_the_summary(page: Page, made, tmp_path: Path) -> None:
-    assert_equals_summary(page, made.path, tmp_path)
+def test_numbers_are_those_of_the_summary(page: Page, profile_file, tmp_path: Path) -> None:
+    assert_equals_summary(page, profile_file.path, tmp_path)
 
 
 def test_numbers_of_an_export_are_those_of_the_summary(radar: Page, tmp_path: Path) -> None:
@@ -255,47 +255,49 @@ def assert_equals_summary(page: Page, profile: Path, folder: Path) -> None:
             ], name
 
 
-def test_what_is_missing_is_said_and_not_zero(made) -> None:
-    with made.writing() as file:
+def test_what_is_missing_is_said_and_not_zero(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("work", 0, 10 * MS)
-    page = made_page(made.path)
+    page = make_page(profile_file.path)
     assert '<span>GPU utilisation</span><b title="—">—</b><span>not recorded</span>' in page.text
     said = page.text.split('id="missing"')[1]
     assert "does not contain CUDA kernels" in said and "timeline: streams" in said and "node calls" in said
     assert "utilisation" not in tables(page.text) and "nodes" not in tables(page.text)
 
 
-def test_a_part_of_a_profile(made, page: Page) -> None:
-    part = made_page(made.path, "--event", "1")
+def test_a_part_of_a_profile(profile_file, page: Page) -> None:
+    part = make_page(profile_file.path, "--event", "1")
     assert {name for lane in part.row("NVTX ranges") for name, _, _ in lane} == {
         "SPNGDecon:induction",
         "SPNGDNNROI:v",
     }
     assert part.row("stream 7") == [[("kernel1", 54 * MS - part.about["origin"], 5 * MS)]]
-    assert "only a chosen part" in part.text
+    assert "only a selected part" in part.text
 
 
-def test_output_beside_the_profile(made, capsys: pytest.CaptureFixture[str]) -> None:
-    with made.writing() as file:
+def test_output_beside_the_profile(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
+    with profile_file.writing() as file:
         file.range("work", 0, 10)
-    assert main(["html", str(made.path)]) == 0
-    assert made.path.with_suffix(".html").exists() and "run.html" in capsys.readouterr().out
+    assert main(["html", str(profile_file.path)]) == 0
+    assert profile_file.path.with_suffix(".html").exists() and "run.html" in capsys.readouterr().out
 
 
-def test_an_empty_profile_makes_no_page(made, capsys: pytest.CaptureFixture[str]) -> None:
-    with made.writing() as file:
+def test_an_empty_profile_makes_no_page(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
+    with profile_file.writing() as file:
         file.table("NVTX_EVENTS")
-    assert main(["html", str(made.path)]) == 1
-    assert not made.path.with_suffix(".html").exists() and "does not contain" in capsys.readouterr().err
+    assert main(["html", str(profile_file.path)]) == 1
+    assert (
+        not profile_file.path.with_suffix(".html").exists() and "does not contain" in capsys.readouterr().err
+    )
 
 
 def test_without_jinja2_the_error_says_how_to_install_it(
-    made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    profile_file, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("work", 0, 10)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert main(["html", str(made.path)]) == 1
+    assert main(["html", str(profile_file.path)]) == 1
     shown = capsys.readouterr().err
     assert "need the Python package jinja2" in shown and "pip install 'wirecell-profile[html]'" in shown
 
@@ -344,16 +346,17 @@ def test_picture_of_the_page(page: Page, tmp_path: Path) -> None:
 
 
 @needs_chromium
-def test_many_ranges(made, tmp_path: Path) -> None:
-    """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a trace."""
-    with made.writing() as file:
+def test_many_ranges(profile_file, tmp_path: Path) -> None:
+    """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a
+    trace."""
+    with profile_file.writing() as file:
         thread = file.thread(1)
         file.rows(
             "NVTX_EVENTS",
             "start end eventType text globalTid domainId",
             [(1000 * i, 1000 * i + 900, 59, f"range {i % 50}", thread, 0) for i in range(120_000)],
         )
-    page = made_page(made.path)
+    page = make_page(profile_file.path)
     assert page.path.stat().st_size < 3_000_000
     document, messages = dump(page.path, tmp_path)
     said = marks(document)
@@ -362,7 +365,8 @@ def test_many_ranges(made, tmp_path: Path) -> None:
 
 @needs_chromium
 def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
-    """Wheel, keys, search, click, double click and sorting do what they say; driven by a script in a copy of the page."""
+    """Wheel, keys, search, click, double click and sorting do what they say; driven by a script in a copy of
+    the page."""
     script = """
     window.addEventListener("load", () => setTimeout(() => {
       const t = window.timeline, box = t.box, said = {}, near = (a, b) => Math.abs(a - b) < 1e-6 * t.data.length;

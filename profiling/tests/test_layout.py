@@ -15,7 +15,8 @@ MAX_SOURCES = 30
 
 
 def modules() -> dict[str, Path]:
-    """Dotted name below wirecell_profile -> source; a package has the name of its folder, the root the empty name."""
+    """Dotted name below wirecell_profile -> source; a package has the name of its folder, the root the empty
+    name."""
     found = {}
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts

@@ -17,9 +17,10 @@ PINNED, DEVICE = 1, 2
 
 
 @pytest.fixture
-def recorded(made):
-    """Device memory 100, 300, 200, 250, 50 of which 50 stay; pinned memory 7; host samples; node A runs 10-40."""
-    with made.writing() as file:
+def recorded(profile_file):
+    """Device memory 100, 300, 200, 250, 50 of which 50 stay; pinned memory 7; host samples; node A runs
+    10-40."""
+    with profile_file.writing() as file:
         file.manifest()
         file.node(1, "A", "x")
         file.node_call(1, 1, 0, 10, 40, rss=5000)
@@ -48,7 +49,7 @@ def recorded(made):
         for time, value in ((0, 1000.0), (25, 4000.0), (80, 3000.0)):
             file.sample(time, "process", "resident_bytes", value)
         file.sample(1, "process", "cpu_ns", 9.0)
-    return made
+    return profile_file
 
 
 def test_series(recorded) -> None:
@@ -66,11 +67,11 @@ def test_what_was_not_freed(recorded) -> None:
     ]
 
 
-def test_names_may_be_numbers_of_strings(made) -> None:
+def test_names_may_be_numbers_of_strings(profile_file) -> None:
     """As in nsys's own exports."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         number = file.string("pool")
-    with sqlite3.connect(made.path) as connection:
+    with sqlite3.connect(profile_file.path) as connection:
         connection.execute(
             "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, virtualAddress "
             "INT, bytes INT, memKind INT, memoryOperationType INT, name INT)"
@@ -78,7 +79,7 @@ def test_names_may_be_numbers_of_strings(made) -> None:
         connection.execute(
             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, 2, 0, 16, 2, 2, 0, ?)", (number,)
         )
-    (row,) = memory_use.leaks(made.scope()).rows
+    (row,) = memory_use.leaks(profile_file.scope()).rows
     assert row[6] == "pool"
 
 
@@ -98,12 +99,12 @@ def test_a_window(recorded) -> None:
     ]
 
 
-def test_nothing_is_missing_quietly(made) -> None:
-    with made.writing() as file:
+def test_nothing_is_missing_quietly(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("a", 0, 1)
     for table in (memory_use.peaks, memory_use.leaks, memory_use.timeline):
         with pytest.raises(MissingData):
-            table(made.scope())
+            table(profile_file.scope())
 
 
 def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,10 @@ SESSION = "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcT
 def rank(
     path: Path, pid: int, kernel: str, started: int | None, uuid: str, filler: str = "", schema: str = "3.7.2"
 ) -> Path:
-    """One process: a node called for an event, in it a range with one kernel launch. `filler` shifts the numbers of texts."""
+    """One process: a node called for an event, in it a range with one kernel launch.
+
+    `filler` shifts the numbers of texts.
+    """
     with Synthetic(path, pid=pid, schema=schema) as file:
         if filler:
             file.string(filler)
@@ -56,7 +59,7 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         assert "processes 100, 200" in capsys.readouterr().out
         operations = profile.operations
         assert list(
-            zip(operations.short_name.texts(), operations.start.tolist(), operations.device.tolist())
+            zip(operations.short_name.to_list(), operations.start.tolist(), operations.device.tolist())
         ) == [
             ("beta", 140, 1),
             ("alpha", 1140, 0),
@@ -64,7 +67,7 @@ def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         assert profile.device_names == {0: "GPU", 1: "GPU"} and len(profile.table("TARGET_INFO_GPU")) == 2
         calls = read_node_calls(profile)
         assert sorted(zip(calls.start.tolist(), pid_of(calls.thread).tolist())) == [(100, 200), (1100, 100)]
-        assert len(set(calls.id.tolist())) == 2 and calls.node.texts() == ["SPNGDecon:a"] * 2
+        assert len(set(calls.id.tolist())) == 2 and calls.node.to_list() == ["SPNGDecon:a"] * 2
         nodes = NodeProjection(profile, calls, Projection.of(profile))
         assert pid_of(calls.thread[nodes.call_of_operation]).tolist() == [200, 100]
         assert sorted(profile.thread_names.values()) == ["main", "main"]
@@ -81,7 +84,7 @@ def test_equal_process_numbers_stay_apart(tmp_path: Path, capsys: pytest.Capture
     """Equal correlation numbers of two processes with one pid must not mix."""
     files = [rank(tmp_path / f"{name}.sqlite", 100, name, 0, "gpu") for name in ("alpha", "beta", "gamma")]
     with merged(tmp_path, *files) as profile:
-        assert capsys.readouterr().out.count("VM number is raised") == 2
+        assert capsys.readouterr().out.count("VM id is raised") == 2
         ranges = profile.ranges
         assert set(pid_of(ranges.thread).tolist()) == {100} and set(tid_of(ranges.thread).tolist()) == {1}
         assert len(set(process_of(ranges.thread).tolist())) == 3
@@ -114,8 +117,8 @@ def test_a_real_export_with_itself(tmp_path: Path) -> None:
         for part in ("ranges", "calls", "operations"):
             once, twice = getattr(single, part), getattr(profile, part)
             assert len(twice) == 2 * len(once) and twice.duration.sum() == 2 * once.duration.sum()
-        names, counts = np.unique(single.ranges.name.texts(), return_counts=True)
-        merged_names, merged_counts = np.unique(profile.ranges.name.texts(), return_counts=True)
+        names, counts = np.unique(single.ranges.name.to_list(), return_counts=True)
+        merged_names, merged_counts = np.unique(profile.ranges.name.to_list(), return_counts=True)
         assert names.tolist() == merged_names.tolist() and (2 * counts).tolist() == merged_counts.tolist()
         assert (
             Projection.of(profile).project().operations.sum()

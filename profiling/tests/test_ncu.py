@@ -229,9 +229,10 @@ def test_what_is_no_csv_of_ncu(tmp_path: Path) -> None:
     assert main(["ncu", str(tmp_path / "absent.csv")]) == 1
 
 
-def test_the_estimated_roofline(made, capsys: pytest.CaptureFixture[str]) -> None:
-    """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3 GFLOP/s."""
-    with made.writing() as file:
+def test_the_estimated_roofline(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
+    """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3
+    GFLOP/s."""
+    with profile_file.writing() as file:
         file.manifest()
         file.device(0, "GPU", memoryBandwidth=40_000_000_000)
         file.node(1, "A", "x")
@@ -241,22 +242,22 @@ def test_the_estimated_roofline(made, capsys: pytest.CaptureFixture[str]) -> Non
                 number + 1, 1, number, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3
             )
             file.launch("k", (at, at + 10), (at + 100, at + 1_100))
-    assert main(["ncu", str(made.path), "-f", "json", "--flops", "A=3000", "--peak-flops", "9"]) == 0
+    assert main(["ncu", str(profile_file.path), "-f", "json", "--flops", "A=3000", "--peak-flops", "9"]) == 0
     ((row,),) = json.loads(capsys.readouterr().out).values()
     assert (row["Time of"], row["Time (ns)"], row["Bytes in and out (B)"]) == ("device", 2_000, 20_000)
     assert (row["Bandwidth (GB/s)"], row["Of peak (%)"]) == (pytest.approx(10), pytest.approx(25))
     assert (row["GFLOP/s"], row["FLOP per byte"]) == (pytest.approx(3), pytest.approx(0.3))
     assert (row["Attainable GFLOP/s"], row["Roof"]) == (pytest.approx(9), "compute roof")  # 0.3 * 40 = 12 > 9
     assert (row["Tensor operations"], row["Device operations"]) == (6, 2)
-    assert main(["ncu", str(made.path), "--flops", "A"]) == 2
+    assert main(["ncu", str(profile_file.path), "--flops", "A"]) == 2
 
 
-def test_an_estimate_without_a_gpu_is_of_the_host(made, capsys: pytest.CaptureFixture[str]) -> None:
-    with made.writing() as file:
+def test_an_estimate_without_a_gpu_is_of_the_host(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
+    with profile_file.writing() as file:
         file.manifest()
         file.node(1, "A", "")
         file.node_call(1, 1, 0, 0, 500, bytes_in=400, bytes_out=600)
-    assert main(["ncu", str(made.path), "-f", "json"]) == 0
+    assert main(["ncu", str(profile_file.path), "-f", "json"]) == 0
     ((row,),) = json.loads(capsys.readouterr().out).values()
     assert row["Time of"] == "host" and row["Bandwidth (GB/s)"] == pytest.approx(2)
     assert row["Of peak (%)"] is None and row["Roof"] is None and row["Device operations"] is None

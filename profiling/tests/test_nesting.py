@@ -29,14 +29,16 @@ def test_threads_do_not_nest() -> None:
 
 
 def test_edges_are_inside() -> None:
-    """A range or call may begin and end with what is around it; of equal ranges the earlier row is the outer one."""
+    """A range or call may begin and end with what is around it; of equal ranges the earlier row is the outer
+    one."""
     found = nest(columns((0, 100, 1), (0, 100, 1)), columns((0, 100, 1), (0, 0, 1), (100, 100, 1)))
     assert found.parent.tolist() == [-1, 0]
     assert found.innermost.tolist() == [1, 1, 1]
 
 
 def test_overlap_is_not_nesting() -> None:
-    """a(0-50) and b(30-80) overlap; a call in 35-45 lies in both, one in 45-60 only in b, one across b's end in neither."""
+    """a(0-50) and b(30-80) overlap; a call in 35-45 lies in both, one in 45-60 only in b, one across b's end
+    in neither."""
     found = nest(columns((0, 50, 1), (30, 80, 1)), columns((35, 45, 1), (45, 60, 1), (70, 90, 1)))
     assert found.parent.tolist() == [-1, -1]
     assert found.exclusive.tolist() == [50, 50]

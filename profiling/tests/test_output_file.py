@@ -1,4 +1,7 @@
-"""The rule for outputs, for every option that names one. Devices are made for the tests, never those of the machine."""
+"""The rule for outputs, for every option that names one.
+
+Devices are made for the tests, never those of the machine.
+"""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ VERSIONS = ("2.9.0", "3.0.0", "3.7.2", "3.16.1", "3.24.14", "3.28.0")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_every_schema_version_reads_the_same(made, version: str) -> None:
-    with made.writing(schema=version) as file:
+def test_every_schema_version_reads_the_same(profile_file, version: str) -> None:
+    with profile_file.writing(schema=version) as file:
         file.domain("library", 3)
         file.range("outer", 0, 100, domainId=3)
         file.range("inner", 5, 50, registered=True)
@@ -26,63 +26,63 @@ def test_every_schema_version_reads_the_same(made, version: str) -> None:
         correlation = file.call("cudaMemcpyAsync_v3020", 110, 112)
         file.copy(115, 120, correlation, size=4096, kind=2)
         file.device(0, "GPU of the test")
-    profile = made.profile()
+    profile = profile_file.profile()
     assert profile.schema_version == version
-    assert profile.ranges.name.texts() == ["library:outer", "inner"]
-    assert profile.calls.name.texts() == ["cudaLaunchKernel", "cudaMemcpyAsync"]
-    assert profile.operations.name.texts() == ["kernel", "[CUDA memcpy Device-to-Host]"]
+    assert profile.ranges.name.to_list() == ["library:outer", "inner"]
+    assert profile.calls.name.to_list() == ["cudaLaunchKernel", "cudaMemcpyAsync"]
+    assert profile.operations.name.to_list() == ["kernel", "[CUDA memcpy Device-to-Host]"]
     assert profile.operations.bytes.tolist() == [NULL, 4096]
     assert profile.device_names == {0: "GPU of the test"}
-    assert made.scope().projection.range_of_operation.tolist() == [1, -1]
+    assert profile_file.scope().projection.range_of_operation.tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("what", ("ranges", "marks", "calls", "operations", "system_calls", "node_calls"))
-def test_what_a_file_lacks_is_missing_not_empty(made, what: str) -> None:
-    with made.writing():
+def test_what_a_file_lacks_is_missing_not_empty(profile_file, what: str) -> None:
+    with profile_file.writing():
         pass
     with pytest.raises(MissingData, match="run.sqlite does not contain"):
-        getattr(made.profile(), what)
+        getattr(profile_file.profile(), what)
 
 
-def test_own_files_say_what_was_recorded(made) -> None:
-    with made.writing() as file:
+def test_own_files_say_what_was_recorded(profile_file) -> None:
+    with profile_file.writing() as file:
         file.manifest(what="nvtx,calls")
     with pytest.raises(MissingData, match=r"does not contain CUDA API calls \(recorded: nvtx,calls\)"):
-        made.profile().calls
+        profile_file.profile().calls
 
 
-def test_an_empty_table_is_missing_too(made) -> None:
-    with made.writing() as file:
+def test_an_empty_table_is_missing_too(profile_file) -> None:
+    with profile_file.writing() as file:
         file.table("CUPTI_ACTIVITY_KIND_KERNEL")
-    assert not made.profile().has("CUPTI_ACTIVITY_KIND_KERNEL")
+    assert not profile_file.profile().has("CUPTI_ACTIVITY_KIND_KERNEL")
     with pytest.raises(MissingData, match="CUDA kernels"):
-        made.profile().operations
+        profile_file.profile().operations
 
 
-def test_views_can_ask_for_what_there_is(made) -> None:
-    with made.writing() as file:
+def test_views_can_ask_for_what_there_is(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("only", 3, 7)
-    profile = made.profile()
+    profile = profile_file.profile()
     assert len(profile.or_empty("calls")) == 0 and len(profile.or_empty("operations").name) == 0
     assert profile.extent() == (3, 7)
 
 
-def test_a_missing_column_is_null(made) -> None:
-    with made.writing(schema="3.0.0") as file:
+def test_a_missing_column_is_null(profile_file) -> None:
+    with profile_file.writing(schema="3.0.0") as file:
         file.kernel("kernel", 0, 1, 1)
-    table = made.profile().table("CUPTI_ACTIVITY_KIND_KERNEL")
+    table = profile_file.profile().table("CUPTI_ACTIVITY_KIND_KERNEL")
     assert not table.has("greenContextId")
     assert table.integers("greenContextId").tolist() == [NULL]
     with pytest.raises(MissingData, match="greenContextId"):
         table.require("start", "greenContextId")
 
 
-def test_integers_stay_integers(made) -> None:
+def test_integers_stay_integers(profile_file) -> None:
     """Neither times nor identities fit a double: 2^53 + 1 does not survive one."""
     odd = 2**53 + 1
-    with made.writing(vm=0x7F, pid=0xFFFFFF) as file:
+    with profile_file.writing(vm=0x7F, pid=0xFFFFFF) as file:
         file.range("late", odd, odd + 2, tid=0xFFFFFF, event=2**62 + 1)
-    ranges = made.profile().ranges
+    ranges = profile_file.profile().ranges
     assert int(ranges.start[0]) == odd and int(ranges.duration[0]) == 2
     assert int(ranges.payload[0]) == 2**62 + 1
     assert (pid_of(int(ranges.thread[0])), tid_of(int(ranges.thread[0]))) == (0xFFFFFF, 0xFFFFFF)
@@ -96,28 +96,28 @@ def test_identities() -> None:
         global_tid(123, 1 << 24)
 
 
-def test_registered_strings_come_from_the_string_table(made) -> None:
-    with made.writing() as file:
+def test_registered_strings_come_from_the_string_table(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("spelled", 0, 1)
         file.range("registered", 2, 3, registered=True)
         file.row("NVTX_EVENTS", start=4, end=5, eventType=59, globalTid=file.thread(1), textId=999)
-    assert made.profile().ranges.text.texts() == ["spelled", "registered", ""]
+    assert profile_file.profile().ranges.text.to_list() == ["spelled", "registered", ""]
 
 
-def test_a_domain_is_known_within_its_process(made) -> None:
+def test_a_domain_is_known_within_its_process(profile_file) -> None:
     """Two processes number their domains alike; the default domain 0 has no name."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.domain("ours", 1)
         file.domain("theirs", 1, pid=200)
         file.range("work", 0, 1, domainId=1)
         file.range("work", 0, 1, domainId=1, pid=200)
         file.range("work", 0, 1, domainId=0)
         file.range("work", 0, 1, domainId=7)
-    assert made.profile().ranges.name.texts() == ["ours:work", "theirs:work", "work", "work"]
+    assert profile_file.profile().ranges.name.to_list() == ["ours:work", "theirs:work", "work", "work"]
 
 
-def test_a_category_is_known_within_its_domain_and_process(made) -> None:
-    with made.writing() as file:
+def test_a_category_is_known_within_its_domain_and_process(profile_file) -> None:
+    with profile_file.writing() as file:
         file.category("sources", 5)
         file.category("filters", 5, domain=1)
         file.category("others", 5, pid=200)
@@ -126,56 +126,56 @@ def test_a_category_is_known_within_its_domain_and_process(made) -> None:
         file.range("c", 0, 1, category=5, pid=200)
         file.range("d", 0, 1)
         file.range("e", 0, 1, category=6)
-    ranges = made.profile().ranges
-    assert ranges.category.texts() == ["sources", "filters", "others", "", ""]
+    ranges = profile_file.profile().ranges
+    assert ranges.category.to_list() == ["sources", "filters", "others", "", ""]
     assert ranges.category_id.tolist() == [5, 5, 5, NULL, 6]
 
 
-def test_an_open_range_ends_with_the_last_nvtx_time(made) -> None:
-    with made.writing() as file:
+def test_an_open_range_ends_with_the_last_nvtx_time(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("open", 10, None)
         file.range("closed", 20, 90)
         file.mark("mark", 120)
         file.call("cudaFree", 500, 600)
-    ranges = made.profile().ranges
+    ranges = profile_file.profile().ranges
     assert ranges.end.tolist() == [120, 90] and ranges.is_open.tolist() == [1, 0]
 
 
-def test_marks_are_no_ranges(made) -> None:
-    with made.writing() as file:
+def test_marks_are_no_ranges(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("range", 0, 10)
         file.mark("mark", 5, color=0xFF00FF00)
-    profile = made.profile()
-    assert profile.ranges.name.texts() == ["range"]
-    assert profile.marks.name.texts() == [
+    profile = profile_file.profile()
+    assert profile.ranges.name.to_list() == ["range"]
+    assert profile.marks.name.to_list() == [
         "mark"
     ] and profile.marks.start.tolist() == profile.marks.end.tolist() == [5]
     assert profile.marks.color.tolist() == [0xFF00FF00]
 
 
-def test_imported_ranges_count_as_ranges(made) -> None:
-    with made.writing() as file:
+def test_imported_ranges_count_as_ranges(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("push", 0, 1, style=70)
         file.range("start", 0, 1, style=71)
-    assert made.profile().ranges.style.tolist() == [0, 1]
+    assert profile_file.profile().ranges.style.tolist() == [0, 1]
 
 
-def test_event_types_are_taken_by_name(made) -> None:
+def test_event_types_are_taken_by_name(profile_file) -> None:
     """A version that numbered push/pop ranges otherwise is read by its own table."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.row("ENUM_NSYS_EVENT_TYPE", id=159, name="NvtxPushPopRange", label="")
         file.range("new number", 0, 1, style=159)
         file.range("another thing now", 0, 1, style=59)
-    assert made.profile().ranges.text.texts() == ["new number"]
+    assert profile_file.profile().ranges.text.to_list() == ["new number"]
 
 
-def test_enumerations_of_the_file_go_before_ours(made) -> None:
-    with made.writing() as file:
+def test_enumerations_of_the_file_go_before_ours(profile_file) -> None:
+    with profile_file.writing() as file:
         file.row("ENUM_CUDA_MEMCPY_OPER", id=77, name="X", label="Sideways")
         file.copy(0, 1, 1, kind=77)
         file.copy(0, 1, 1, kind=12)
         file.copy(0, 1, 1, kind=99)
-    names = made.profile().operations.name.texts()
+    names = profile_file.profile().operations.name.to_list()
     assert names == [
         "[CUDA memcpy Sideways]",
         "[CUDA memcpy Unified Device-to-Host]",
@@ -184,12 +184,12 @@ def test_enumerations_of_the_file_go_before_ours(made) -> None:
 
 
 @pytest.mark.parametrize("column", ("uint64Value", "int64Value", "uint32Value", "int32Value"))
-def test_payloads_of_every_integer_type(made, column: str) -> None:
-    with made.writing() as file:
+def test_payloads_of_every_integer_type(profile_file, column: str) -> None:
+    with profile_file.writing() as file:
         file.range("with", 0, 1, **{column: 42})
         file.range("without", 0, 1)
         file.range("real", 0, 1, doubleValue=4.5)
-    assert made.profile().ranges.payload.tolist() == [42, NULL, NULL]
+    assert profile_file.profile().ranges.payload.tolist() == [42, NULL, NULL]
 
 
 @pytest.mark.parametrize(
@@ -202,40 +202,43 @@ def test_payloads_of_every_integer_type(made, column: str) -> None:
         ("cudaFree", "cudaFree"),
     ],
 )
-def test_version_suffixes(made, full: str, short: str) -> None:
-    with made.writing() as file:
+def test_version_suffixes(profile_file, full: str, short: str) -> None:
+    with profile_file.writing() as file:
         file.call(full, 0, 1)
-    calls = made.profile().calls
-    assert (calls.full_name.texts(), calls.name.texts()) == ([full], [short])
+    calls = profile_file.profile().calls
+    assert (calls.full_name.to_list(), calls.name.to_list()) == ([full], [short])
 
 
-def test_system_calls_leave_out_the_tracer_itself(made) -> None:
-    with made.writing() as file:
+def test_system_calls_leave_out_the_tracer_itself(profile_file) -> None:
+    with profile_file.writing() as file:
         file.system_call("start of tracing", 0, 0, event_class=31)
         file.system_call("read", 5, 9)
-    assert made.profile().system_calls.name.texts() == ["read"]
+    assert profile_file.profile().system_calls.name.to_list() == ["read"]
 
 
-def test_metadata_under_its_old_and_new_name(made, tmp_path: Path) -> None:
-    with made.writing(schema="3.0.0") as file:
+def test_metadata_under_its_old_and_new_name(profile_file, tmp_path: Path) -> None:
+    with profile_file.writing(schema="3.0.0") as file:
         file.row("EXPORT_META_DATA", name="EXPORT_PRODUCT_VERSION", value="2022.4")
-    assert made.profile().export["EXPORT_PRODUCT_VERSION"] == "2022.4"
+    assert profile_file.profile().export["EXPORT_PRODUCT_VERSION"] == "2022.4"
 
 
-def test_names_of_threads_and_processes(made) -> None:
-    with made.writing() as file:
+def test_names_of_threads_and_processes(profile_file) -> None:
+    with profile_file.writing() as file:
         file.thread_name("worker", 5, priority=10)
         file.process_name("wire-cell")
         thread = file.thread(5)
-    profile = made.profile()
+    profile = profile_file.profile()
     assert profile.thread_names == {thread: "worker"} and profile.thread_priorities == {thread: 10}
     assert profile.process_names == {100: "wire-cell"}
 
 
-def test_own_files_have_a_manifest(made) -> None:
-    with made.writing() as file:
+def test_own_files_have_a_manifest(profile_file) -> None:
+    with profile_file.writing() as file:
         file.manifest(tier="nvtx", dropped="0")
-    assert made.profile().is_own and made.profile().manifest == {"tier": "nvtx", "dropped": "0"}
+    assert profile_file.profile().is_own and profile_file.profile().manifest == {
+        "tier": "nvtx",
+        "dropped": "0",
+    }
 
 
 def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
@@ -252,40 +255,40 @@ def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
         Profile.open(other)
 
 
-def test_a_damaged_file_is_one_readable_error(made) -> None:
-    with made.writing() as file:
+def test_a_damaged_file_is_one_readable_error(profile_file) -> None:
+    with profile_file.writing() as file:
         for number in range(2000):
             file.range(f"range {number}", number, number + 1)
-    content = bytearray(made.path.read_bytes())
+    content = bytearray(profile_file.path.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
-    made.path.write_bytes(content)
+    profile_file.path.write_bytes(content)
     with pytest.raises(ProfileError, match="damaged"):
-        made.profile().ranges
+        profile_file.profile().ranges
 
 
-def test_odd_characters_in_the_path(tmp_path: Path, made) -> None:
-    with made.writing() as file:
+def test_odd_characters_in_the_path(tmp_path: Path, profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("a", 0, 1)
     odd = tmp_path / "what? 100% #1.sqlite"
-    made.path.rename(odd)
+    profile_file.path.rename(odd)
     with Profile.open(odd) as profile:
         assert len(profile.ranges) == 1
 
 
-def test_a_profile_is_never_changed(made) -> None:
-    with made.writing() as file:
+def test_a_profile_is_never_changed(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("a", 0, 1)
-    before = made.path.read_bytes()
-    made.scope().projection.pairs
-    assert made.path.read_bytes() == before
+    before = profile_file.path.read_bytes()
+    profile_file.scope().projection.pairs
+    assert profile_file.path.read_bytes() == before
 
 
-def test_start_end_threads(made) -> None:
+def test_start_end_threads(profile_file) -> None:
     """endGlobalTid is NULL where the range ended on the thread it began on."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("same", 0, 1, tid=1, style=START_END)
         file.range("other", 0, 1, tid=1, style=START_END, end_tid=2)
         file.range("said", 0, 1, tid=1, style=START_END, end_tid=1)
-    ranges = made.profile().ranges
+    ranges = profile_file.profile().ranges
     assert ranges.on_one_thread.tolist() == [True, False, True]
     assert np.array_equal(tid_of(ranges.end_thread), [1, 2, 1])

@@ -14,14 +14,14 @@ COMMANDS = re.findall(r"^\.venv/bin/wirecell-profile (stats .*)$", TEXT, re.MULT
 
 
 @pytest.fixture
-def recorded(made, monkeypatch: pytest.MonkeyPatch) -> None:
+def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> None:
     """run.sqlite in the current folder, with one call of a node and its kernel."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("SPNGDecon:induction", 0, 100, domainId=1, event=2)
         file.launch("kernel", (10, 20), (30, 72))
-    monkeypatch.chdir(made.path.parent)
-    (made.path.parent / "out").mkdir()
+    monkeypatch.chdir(profile_file.path.parent)
+    (profile_file.path.parent / "out").mkdir()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -62,61 +62,62 @@ def test_unknown_reports_and_options_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_file_lacks_is_said_and_never_shown_as_zero(made, name: str) -> None:
-    with made.writing() as file:
+def test_what_the_file_lacks_is_said_and_never_shown_as_zero(profile_file, name: str) -> None:
+    with profile_file.writing() as file:
         file.table("NVTX_EVENTS")
     with pytest.raises(MissingData, match="does not contain"):
-        rows(made.scope(), name)
+        rows(profile_file.scope(), name)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("nvtx_gpu") or "kern" in name])
-def test_ranges_alone_project_nothing(made, name: str) -> None:
-    with made.writing() as file:
+def test_ranges_alone_project_nothing(profile_file, name: str) -> None:
+    with profile_file.writing() as file:
         file.range("range", 0, 10)
     with pytest.raises(MissingData, match="CUDA"):
-        rows(made.scope(), name)
+        rows(profile_file.scope(), name)
 
 
-def test_statistics_of_a_sum(made) -> None:
-    """10, 20, 60: mean 30, median 20, deviation of the sample sqrt((400 + 100 + 900) / 2) = 26.46; 90 of 100 in all."""
-    with made.writing() as file:
+def test_statistics_of_a_sum(profile_file) -> None:
+    """10, 20, 60: mean 30, median 20, deviation of the sample sqrt((400 + 100 + 900) / 2) = 26.46; 90 of 100
+    in all."""
+    with profile_file.writing() as file:
         for start, duration in ((0, 60), (100, 10), (200, 20)):
             file.call("cudaLaunchKernel_v7000", start, start + duration)
         file.call("cudaFree_v3020", 300, 310)
-    assert rows(made.scope(), "cuda_api_sum") == [
+    assert rows(profile_file.scope(), "cuda_api_sum") == [
         ["90.0", "90", "3", "30.0", "20.0", "10", "60", "26.5", "cudaLaunchKernel"],
         ["10.0", "10", "1", "10.0", "10.0", "10", "10", "0.0", "cudaFree"],
     ]
 
 
-def test_median_of_an_even_number_and_rounding(made) -> None:
+def test_median_of_an_even_number_and_rounding(profile_file) -> None:
     """1, 2: mean and median 1.5. 1, 1, 1, 2: mean 1.25, shown 1.3 as SQL rounds halves."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         for name, durations in (("two", (1, 2)), ("four", (1, 1, 1, 2))):
             for duration in durations:
                 file.system_call(name, 0, duration)
-    assert rows(made.scope(), "osrt_sum", "Name", "Avg (ns)", "Med (ns)") == [
+    assert rows(profile_file.scope(), "osrt_sum", "Name", "Avg (ns)", "Med (ns)") == [
         ["four", "1.3", "1.0"],
         ["two", "1.5", "1.5"],
     ]
 
 
-def test_runtime_and_driver_calls_share_a_report(made) -> None:
-    with made.writing() as file:
+def test_runtime_and_driver_calls_share_a_report(profile_file) -> None:
+    with profile_file.writing() as file:
         file.call("cuLaunchKernel", 0, 5, driver=True)
         file.call("cudaLaunchKernel_v7000", 10, 30)
-    assert rows(made.scope(), "cuda_api_sum", "Name", "Num Calls") == [
+    assert rows(profile_file.scope(), "cuda_api_sum", "Name", "Num Calls") == [
         ["cudaLaunchKernel", "1"],
         ["cuLaunchKernel", "1"],
     ]
 
 
-def test_api_trace(made) -> None:
-    with made.writing() as file:
+def test_api_trace(profile_file) -> None:
+    with profile_file.writing() as file:
         file.thread_name("worker", 7, priority=20)
         file.call("cudaMalloc_v3020", 50, 60, tid=7, correlation=4, result=2)
         file.call("cudaFree_v3020", 10, 30, tid=1, correlation=3)
-    assert rows(made.scope(), "cuda_api_trace") == [
+    assert rows(profile_file.scope(), "cuda_api_trace") == [
         ["10", "20", "cudaFree", "0", "3", "100", "1", "", ""],
         ["50", "10", "cudaMalloc", "2", "4", "100", "7", "20", "worker"],
     ]
@@ -131,10 +132,10 @@ def kernels(file) -> None:
     file.launch("add<float>", (120, 122), (260, 320), short="add", grid=(12800, 2, 1), block=(32, 4, 1))
 
 
-def test_kernels_by_name(made) -> None:
-    with made.writing() as file:
+def test_kernels_by_name(profile_file) -> None:
+    with profile_file.writing() as file:
         kernels(file)
-    scope = made.scope()
+    scope = profile_file.scope()
     wanted = ("Total Time (ns)", "Instances", "Name")
     assert rows(scope, "cuda_gpu_kern_sum", *wanted) == [["60", "1", "add<float>"], ["40", "2", "add<int>"]]
     assert rows(scope, "cuda_gpu_kern_sum:base", *wanted) == [["100", "3", "add"]]
@@ -149,10 +150,12 @@ def test_kernels_by_name(made) -> None:
     ]
 
 
-def test_kernels_by_grid_and_block(made) -> None:
-    with made.writing() as file:
+def test_kernels_by_grid_and_block(profile_file) -> None:
+    with profile_file.writing() as file:
         kernels(file)
-    assert rows(made.scope(), "cuda_gpu_kern_gb_sum:base", "Instances", "GridXYZ", "BlockXYZ", "Name") == [
+    assert rows(
+        profile_file.scope(), "cuda_gpu_kern_gb_sum:base", "Instances", "GridXYZ", "BlockXYZ", "Name"
+    ) == [
         ["1", "12800    2    1", "  32    4    1", "add"],
         ["2", "  64    1    1", " 256    1    1", "add"],
     ]
@@ -171,10 +174,10 @@ def memory(file) -> None:
     file.memset(650, 750, file.call("cudaMemsetAsync_v3020", 60, 70), size=250_000, memory=2)
 
 
-def test_memory_by_time_and_size(made) -> None:
-    with made.writing() as file:
+def test_memory_by_time_and_size(profile_file) -> None:
+    with profile_file.writing() as file:
         memory(file)
-    scope = made.scope()
+    scope = profile_file.scope()
     assert rows(scope, "cuda_gpu_mem_time_sum", "Time (%)", "Total Time (ns)", "Count", "Operation") == [
         ["60.0", "300", "2", "[CUDA memcpy Device-to-Host]"],
         ["20.0", "100", "1", "[CUDA memcpy Host-to-Device]"],
@@ -187,12 +190,12 @@ def test_memory_by_time_and_size(made) -> None:
     ]
 
 
-def test_device_and_host_together(made) -> None:
+def test_device_and_host_together(profile_file) -> None:
     """Kernels 100 ns, memory 500 ns, API 6 + 40 ns."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         kernels(file)
         memory(file)
-    scope = made.scope()
+    scope = profile_file.scope()
     wanted = ("Time (%)", "Category", "Operation")
     device = rows(scope, "cuda_gpu_sum:base", *wanted)
     assert device == [
@@ -210,9 +213,9 @@ def test_device_and_host_together(made) -> None:
     assert [row[1:] for row in both if row[1] != "CUDA_API"] == [row[1:] for row in device]
 
 
-def test_device_trace(made) -> None:
+def test_device_trace(profile_file) -> None:
     """In order of start; a copy knows its memory kinds and throughput: 0.5 MB in 100 ns = 5 000 000 MB/s."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         memory(file)
         file.launch(
             "kernel",
@@ -225,7 +228,7 @@ def test_device_trace(made) -> None:
             staticSharedMemory=1000,
             dynamicSharedMemory=48_000,
         )
-    trace = rows(made.scope(), "cuda_gpu_trace")
+    trace = rows(profile_file.scope(), "cuda_gpu_trace")
     assert trace[0] == [
         "100",
         "100",
@@ -268,22 +271,23 @@ def test_device_trace(made) -> None:
     assert [int(row[0]) for row in trace] == [100, 220, 300, 400, 650]
 
 
-def test_device_trace_of_instant_copies(made) -> None:
+def test_device_trace_of_instant_copies(profile_file) -> None:
     """No duration: no throughput, rather than an infinite one."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.copy(100, 100, 1)
-    assert rows(made.scope(), "cuda_gpu_trace", "Throughput (MB/s)") == [[""]]
+    assert rows(profile_file.scope(), "cuda_gpu_trace", "Throughput (MB/s)") == [[""]]
 
 
-def test_launch_wait_and_run(made) -> None:
-    """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150 begins before the call
-    returned: no queue, T 60 = the call. Third: kernel begins with the end of the call: no queue either, T 25."""
-    with made.writing() as file:
+def test_launch_wait_and_run(profile_file) -> None:
+    """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150
+    begins before the call returned: no queue, T 60 = the call. Third: kernel begins with the end of the
+    call: no queue either, T 25."""
+    with profile_file.writing() as file:
         file.launch("kernel", (10, 20), (50, 80))
         file.launch("kernel", (100, 160), (140, 150))
         file.launch("kernel", (200, 210), (210, 225))
         file.kernel("orphan", 300, 310, correlation=999)
-    scope = made.scope()
+    scope = profile_file.scope()
     (row,) = rows(
         scope,
         "cuda_kern_exec_sum",
@@ -318,13 +322,13 @@ def test_launch_wait_and_run(made) -> None:
     ]
 
 
-def test_launches_are_grouped_by_thread_device_and_call(made) -> None:
-    with made.writing() as file:
+def test_launches_are_grouped_by_thread_device_and_call(profile_file) -> None:
+    with profile_file.writing() as file:
         file.launch("kernel", (0, 10), (20, 30), tid=1)
         file.launch("kernel", (0, 10), (20, 40), tid=2)
         file.launch("kernel", (20, 30), (40, 70), tid=1, device=1)
         file.launch("kernel", (40, 50), (60, 100), tid=1, api="cuLaunchKernel")
-    keys = rows(made.scope(), "cuda_kern_exec_sum", "TID", "DevId", "API Name", "TAvg (ns)")
+    keys = rows(profile_file.scope(), "cuda_kern_exec_sum", "TID", "DevId", "API Name", "TAvg (ns)")
     assert keys == [
         ["1", "0", "cuLaunchKernel", "60.0"],
         ["1", "1", "cudaLaunchKernel", "50.0"],
@@ -333,11 +337,11 @@ def test_launches_are_grouped_by_thread_device_and_call(made) -> None:
     ]
 
 
-def test_nothing_waited(made) -> None:
-    with made.writing() as file:
+def test_nothing_waited(profile_file) -> None:
+    with profile_file.writing() as file:
         file.launch("kernel", (0, 30), (20, 40))
     cells = rows(
-        made.scope(),
+        profile_file.scope(),
         "cuda_kern_exec_sum",
         "QCount",
         "QAvg (ns)",
@@ -349,16 +353,16 @@ def test_nothing_waited(made) -> None:
     assert cells == [["0", "", "", "", "", "0.0"]]
 
 
-def test_ranges_by_name_and_style(made) -> None:
+def test_ranges_by_name_and_style(profile_file) -> None:
     """Marks are no ranges; a name in two domains is two names; cross-thread ranges count on the host."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.domain("library", 1)
         file.range("step", 0, 60)
         file.range("step", 100, 110, domainId=1)
         file.range("step", 200, 220, style=START_END)
         file.range("step", 300, 310, style=START_END, end_tid=2)
         file.mark("step", 50)
-    scope = made.scope()
+    scope = profile_file.scope()
     assert rows(scope, "nvtx_sum", "Time (%)", "Total Time (ns)", "Instances", "Style", "Range") == [
         ["60.0", "60", "1", "PushPop", "step"],
         ["30.0", "30", "2", "StartEnd", "step"],
@@ -371,23 +375,26 @@ def test_ranges_by_name_and_style(made) -> None:
     assert rows(scope, "nvtx_startend_sum", "Total Time (ns)", "Range") == [["30", "step"]]
 
 
-def test_a_style_that_no_range_has_is_missing(made) -> None:
-    with made.writing() as file:
+def test_a_style_that_no_range_has_is_missing(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("step", 0, 60)
     with pytest.raises(MissingData, match="StartEnd"):
-        rows(made.scope(), "nvtx_startend_sum")
+        rows(profile_file.scope(), "nvtx_startend_sum")
 
 
-def test_push_pop_trace(made) -> None:
-    """The stack is per thread across domains; start/end ranges are not on it. Rows 2-5 of the table are the push/pop ranges."""
-    with made.writing() as file:
+def test_push_pop_trace(profile_file) -> None:
+    """The stack is per thread across domains; start/end ranges are not on it.
+
+    Rows 2-5 of the table are the push/pop ranges.
+    """
+    with profile_file.writing() as file:
         file.domain("library", 1)
         file.range("run", 0, 100)
         file.range("asynchronous", 5, 95, style=START_END)
         file.range("call", 10, 40, domainId=1)
         file.range("part", 20, 30)
         file.range("elsewhere", 20, 30, tid=2)
-    assert rows(made.scope(), "nvtx_pushpop_trace") == [
+    assert rows(profile_file.scope(), "nvtx_pushpop_trace") == [
         ["0", "100", "100", "30", "70", "run", "100", "1", "0", "1", "2", "", ":2", "run"],
         [
             "10",
@@ -422,11 +429,12 @@ def projection_example(file) -> None:
     file.launch("outside", (1100, 1110), (1200, 1230))
 
 
-def test_projected_ranges_one_by_one(made) -> None:
-    """Ranges without device operations are omitted, also as children; operations outside come in one row without a name."""
-    with made.writing() as file:
+def test_projected_ranges_one_by_one(profile_file) -> None:
+    """Ranges without device operations are omitted, also as children; operations outside come in one row
+    without a name."""
+    with profile_file.writing() as file:
         projection_example(file)
-    assert rows(made.scope(), "nvtx_gpu_proj_trace") == [
+    assert rows(profile_file.scope(), "nvtx_gpu_proj_trace") == [
         ["run", "150", "150", "0", "1000", "PushPop", "100", "1", "3", "0", "2", "1", "", ":1"],
         ["upload", "150", "50", "10", "90", "PushPop", "100", "1", "1", "1", "0", "2", "1", ":1:2"],
         ["compute", "210", "90", "110", "190", "PushPop", "100", "1", "2", "1", "0", "3", "1", ":1:3"],
@@ -434,80 +442,83 @@ def test_projected_ranges_one_by_one(made) -> None:
     ]
 
 
-def test_projected_ranges_by_name(made) -> None:
-    with made.writing() as file:
+def test_projected_ranges_by_name(profile_file) -> None:
+    with profile_file.writing() as file:
         for begin in (0, 1000):
             file.range("step", begin, begin + 100)
             file.launch("kernel", (begin + 10, begin + 20), (begin + 200, begin + 240 + begin // 50))
-    assert rows(made.scope(), "nvtx_gpu_proj_sum") == [
+    assert rows(profile_file.scope(), "nvtx_gpu_proj_sum") == [
         ["step", "PushPop", "100", "200", "2", "50.0", "50.0", "40", "60", "14.1", "2", "1.0", "0.0", "0.0"],
     ]
 
 
-def test_projected_graph_launch_counts_once(made) -> None:
-    with made.writing() as file:
+def test_projected_graph_launch_counts_once(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("replay", 0, 100)
         launch = file.call("cudaGraphLaunch_v10000", 10, 20)
         for begin in (100, 200, 300):
             file.kernel("node", begin, begin + 50, launch)
-    assert rows(made.scope(), "nvtx_gpu_proj_sum", "Total Proj Time (ns)", "Total GPU Ops") == [["250", "1"]]
+    assert rows(profile_file.scope(), "nvtx_gpu_proj_sum", "Total Proj Time (ns)", "Total GPU Ops") == [
+        ["250", "1"]
+    ]
 
 
-def test_kernels_by_range(made) -> None:
-    """Every range of the stack gets the kernel; memory operations do not count; kernels outside come under an empty name."""
-    with made.writing() as file:
+def test_kernels_by_range(profile_file) -> None:
+    """Every range of the stack gets the kernel; memory operations do not count; kernels outside come under an
+    empty name."""
+    with profile_file.writing() as file:
         projection_example(file)
     wanted = ("NVTX Range", "Style", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Kernel Name")
-    assert rows(made.scope(), "nvtx_kern_sum", *wanted) == [
+    assert rows(profile_file.scope(), "nvtx_kern_sum", *wanted) == [
         ["", "", "1", "", "1", "30", "outside"],
         ["compute", "PushPop", "1", "1", "2", "110", "first"],
         ["run", "PushPop", "1", "1", "2", "110", "first"],
     ]
 
 
-def test_same_name_nesting_doubles_the_time_of_kernels(made) -> None:
+def test_same_name_nesting_doubles_the_time_of_kernels(profile_file) -> None:
     """One kernel of 100 ns in S { S }: two ranges, one kernel, total 200."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("S", 0, 100)
         file.range("S", 10, 90)
         file.launch("kernel", (20, 30), (200, 300))
     wanted = ("NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)")
-    assert rows(made.scope(), "nvtx_kern_sum", *wanted) == [["2", "1", "200", "100.0"]]
+    assert rows(profile_file.scope(), "nvtx_kern_sum", *wanted) == [["2", "1", "200", "100.0"]]
 
 
-def test_ranges_across_threads_have_no_kernels(made) -> None:
-    with made.writing() as file:
+def test_ranges_across_threads_have_no_kernels(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("across", 0, 100, style=START_END, end_tid=2)
         file.range("on one", 0, 100, style=START_END)
         file.launch("kernel", (20, 30), (200, 300))
-    scope = made.scope()
+    scope = profile_file.scope()
     assert rows(scope, "nvtx_kern_sum", "NVTX Range", "Style") == [["on one", "StartEnd"]]
     assert rows(scope, "nvtx_gpu_proj_sum", "Range") == [["on one"]]
 
 
-def test_a_straddling_launch_is_unattributed(made) -> None:
-    with made.writing() as file:
+def test_a_straddling_launch_is_unattributed(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("range", 100, 200)
         file.launch("kernel", (190, 210), (300, 340))
-    assert rows(made.scope(), "nvtx_gpu_proj_trace", "Name", "NumGPUOps") == [["", "1"]]
-    assert rows(made.scope(), "nvtx_kern_sum", "NVTX Range", "Kern Inst") == [["", "1"]]
+    assert rows(profile_file.scope(), "nvtx_gpu_proj_trace", "Name", "NumGPUOps") == [["", "1"]]
+    assert rows(profile_file.scope(), "nvtx_kern_sum", "NVTX Range", "Kern Inst") == [["", "1"]]
 
 
-def test_libraries_by_domain(made) -> None:
-    with made.writing() as file:
+def test_libraries_by_domain(profile_file) -> None:
+    with profile_file.writing() as file:
         file.domain("cuBLASLt", 1)
         file.domain("CCCL", 2)
         file.range("cublasLtMatmul", 0, 30, domainId=1)
         file.range("cub::DeviceReduce::Sum", 0, 10, domainId=2)
-    scope = made.scope()
+    scope = profile_file.scope()
     assert rows(scope, "cublas_sum", "Total Time (ns)", "Range") == [["30", "cuBLASLt:cublasLtMatmul"]]
     assert rows(scope, "cccl_sum", "Total Time (ns)", "Range") == [["10", "CCCL:cub::DeviceReduce::Sum"]]
     with pytest.raises(MissingData, match="NCCL"):
         rows(scope, "nccl_sum")
 
 
-def test_libraries_by_the_table_of_nsys(made) -> None:
-    with made.writing() as file:
+def test_libraries_by_the_table_of_nsys(profile_file) -> None:
+    with profile_file.writing() as file:
         for start in (0, 100):
             file.row(
                 "CUBLAS_EVENTS",
@@ -517,6 +528,6 @@ def test_libraries_by_the_table_of_nsys(made) -> None:
                 globalTid=file.thread(1),
                 nameId=file.string("cublasSgemm"),
             )
-    assert rows(made.scope(), "cublas_sum", "Num Calls", "Total Time (ns)", "Name") == [
+    assert rows(profile_file.scope(), "cublas_sum", "Num Calls", "Total Time (ns)", "Name") == [
         ["2", "80", "cublasSgemm"]
     ]

@@ -19,9 +19,9 @@ EXAMPLES = re.findall(r"^\.venv/bin/wirecell-profile (.*)$", TEXT, re.MULTILINE)
 
 
 @pytest.fixture
-def recorded(made, monkeypatch: pytest.MonkeyPatch) -> Path:
+def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> Path:
     """run.sqlite in the current folder."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(what="calls,nvtx,cuda")
         file.domain("spng", 1)
         file.range("SPNGDecon:induction", 0, 100, domainId=1, event=0)
@@ -30,8 +30,8 @@ def recorded(made, monkeypatch: pytest.MonkeyPatch) -> Path:
         file.launch("kernel", (10, 20), (30, 72))
         file.copy(80, 90, file.call("cudaMemcpyAsync", 75, 76))
         file.sample(5, "process", "resident_bytes", 1000.0)
-    monkeypatch.chdir(made.path.parent)
-    return made.path.parent
+    monkeypatch.chdir(profile_file.path.parent)
+    return profile_file.path.parent
 
 
 @pytest.mark.parametrize("command", EXAMPLES)

@@ -38,8 +38,8 @@ def test_all_rules_are_there() -> None:
     }
 
 
-def test_copies(made) -> None:
-    with made.writing() as file:
+def test_copies(profile_file) -> None:
+    with profile_file.writing() as file:
 
         def copy(start: int, api: str, source: int, target: int, length: int = 10) -> None:
             file.copy(
@@ -52,7 +52,7 @@ def test_copies(made) -> None:
         copy(400, "cudaMemcpy_v3020", PAGEABLE, DEVICE)
         copy(500, "cudaMemcpy_v3020", PINNED, DEVICE)
         copy(600, "cuMemcpyDtoD_v2", DEVICE, DEVICE)
-    scope = made.scope()
+    scope = profile_file.scope()
     found = find(scope, "cuda_memcpy_async")
     assert starts(found) == [300, 100] and found.total == 50
     assert found.hits[0].note == "1,000 B, Device to Pageable"
@@ -61,8 +61,8 @@ def test_copies(made) -> None:
         find(scope, "cuda_memset_sync")
 
 
-def test_sets(made) -> None:
-    with made.writing() as file:
+def test_sets(profile_file) -> None:
+    with profile_file.writing() as file:
         for start, api, memory in (
             (100, "cudaMemset_v3020", DEVICE),
             (200, "cudaMemset_v3020", PINNED),
@@ -70,18 +70,18 @@ def test_sets(made) -> None:
             (400, "cudaMemsetAsync_v3020", PINNED),
         ):
             file.memset(start, start + 10, file.call(api, start - 5, start - 4), memory=memory)
-    assert starts(find(made.scope(), "cuda_memset_sync")) == [200, 300]
+    assert starts(find(profile_file.scope(), "cuda_memset_sync")) == [200, 300]
 
 
-def test_waits_and_errors(made) -> None:
-    with made.writing() as file:
+def test_waits_and_errors(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("step", 0, 1000)
         file.call("cudaStreamSynchronize_v3020", 10, 30)
         file.call("cudaDeviceSynchronize_v3020", 40, 100)
         file.call("cuCtxSynchronize", 200, 210)
         file.call("cudaEventQuery_v3020", 300, 301, result=600)
         file.call("cudaMalloc_v3020", 400, 410, result=2)
-    scope = made.scope()
+    scope = profile_file.scope()
     found = find(scope, "cuda_api_sync")
     assert (
         starts(found) == [40, 10, 200] and scope.profile.ranges.text.text(found.hits[0].range_row) == "step"
@@ -90,8 +90,8 @@ def test_waits_and_errors(made) -> None:
     assert (error.start, error.note) == (400, "returned 2")
 
 
-def test_gaps_of_the_device(made) -> None:
-    with made.writing() as file:
+def test_gaps_of_the_device(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("late", 0, 60_000)
         file.launch("a", (0, 1), (0, 10_000))
         file.launch("b", (40_000, 41_000), (50_000, 60_000))  # 40 us
@@ -99,32 +99,32 @@ def test_gaps_of_the_device(made) -> None:
         file.launch("d", (100_000, 100_001), (130_000, 140_000))  # 40 us, but the profiler worked
         file.row("PROFILER_OVERHEAD", start=95_000, end=96_000)
         file.launch("other device", (0, 1), (0, 1), device=1)
-    scope = made.scope()
+    scope = profile_file.scope()
     (gap,) = find(scope, "gpu_gaps").hits
     assert (gap.start, gap.duration, gap.note) == (10_000, 40_000, "device 0, until b")
     assert scope.profile.ranges.text.text(gap.range_row) == "late"
     assert len(find(scope, "gpu_gaps", gap=19_999).hits) == 2
 
 
-def test_utilisation_in_chunks(made) -> None:
+def test_utilisation_in_chunks(profile_file) -> None:
     """Ten chunks of 100: full, full, 40 %, 0, 60 %, full ..."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.launch("a", (0, 1), (0, 240))
         file.launch("b", (2, 3), (440, 1000))
-    hits = find(made.scope(), "gpu_time_util", chunks=10).hits
+    hits = find(profile_file.scope(), "gpu_time_util", chunks=10).hits
     assert [(hit.start, hit.duration, hit.what) for hit in hits] == [(200, 200, "chunks 3-4 of 10")]
     assert hits[0].note == "device 0, 20.0 % busy"
-    assert not find(made.scope(), "gpu_time_util", chunks=10, utilisation=0.0).hits
+    assert not find(profile_file.scope(), "gpu_time_util", chunks=10, utilisation=0.0).hits
 
 
-def test_utilisation_is_a_sum(made) -> None:
+def test_utilisation_is_a_sum(profile_file) -> None:
     """Three kernels at once: 200 % of the first half, 100 % of the second."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.launch("a", (0, 1), (0, 100))
         file.launch("b", (2, 3), (20, 45), stream=8)
         file.launch("c", (4, 5), (20, 45), stream=9)
-    assert not find(made.scope(), "gpu_time_util", chunks=2, utilisation=99.0).hits
-    (hit,) = find(made.scope(), "gpu_time_util", chunks=2, utilisation=120.0).hits
+    assert not find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=99.0).hits
+    (hit,) = find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=120.0).hits
     assert hit.note == "device 0, 100.0 % busy"
 
 
@@ -135,8 +135,8 @@ def storm(file, count: int, start: int, name: str = "tiny") -> None:
         file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name)
 
 
-def test_launch_storms(made) -> None:
-    with made.writing() as file:
+def test_launch_storms(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("loop", 0, 1_000_000)
         storm(file, 120, 0)
         file.range("loop", 2_000_000, 3_000_000)
@@ -145,27 +145,27 @@ def test_launch_storms(made) -> None:
         for i in range(150):
             at = 4_000_000 + 10_000 * i
             file.launch("long", (at, at + 1_000), (at + 2_000, at + 5_000))  # 3 us: not short
-    scope = made.scope()
+    scope = profile_file.scope()
     (hit,) = find(scope, "launch_storm").hits
     assert (hit.start, hit.duration, hit.what) == (0, 119 * 5_000 + 3_000, "120 launches")
     assert "median 1.00 us, most often tiny" in hit.note
     assert len(find(scope, "launch_storm", storm=99).hits) == 2
 
 
-def test_orphans(made) -> None:
-    with made.writing() as file:
+def test_orphans(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("step", 0, 100)
         file.launch("inside", (10, 20), (30, 40))
         file.launch("across the edge", (90, 110), (120, 130))
         file.kernel("unknown", 200, 210, 999)
-    assert {(hit.what, hit.note) for hit in find(made.scope(), "orphan_operations").hits} == {
+    assert {(hit.what, hit.note) for hit in find(profile_file.scope(), "orphan_operations").hits} == {
         ("across the edge", "launched outside of all ranges"),
         ("unknown", "launching call unknown"),
     }
 
 
-def test_next_command_picks_the_launch(made) -> None:
-    with made.writing() as file:
+def test_next_command_picks_the_launch(profile_file) -> None:
+    with profile_file.writing() as file:
         file.manifest(command_line="wire-cell --record a.sqlite --record-what all -c job.jsonnet")
         file.domain("spng", 1)
         for start in (0, 1_000):
@@ -175,7 +175,7 @@ def test_next_command_picks_the_launch(made) -> None:
                     "spng::k<int>", (start + at, start + at + 1), (start + at + 2, start + at + 3), short="k"
                 )
         file.launch("elsewhere", (5_000, 5_001), (5_002, 5_003), short="k")
-    scope = made.scope()
+    scope = profile_file.scope()
     hit = Hit(1_020, 1, "", range_row=1, kernel_row=4)
     first, second = next_commands(scope, "kernel", hit)
     assert first.startswith(
@@ -192,11 +192,11 @@ def test_next_command_picks_the_launch(made) -> None:
     assert "--nvtx" not in next_commands(scope, "kernel", Hit(0, 0, ""))[0]
 
 
-def test_every_rule_has_a_next_command(made) -> None:
-    with made.writing() as file:
+def test_every_rule_has_a_next_command(profile_file) -> None:
+    with profile_file.writing() as file:
         file.launch("k", (0, 1), (2, 3))
     for rule in all_rules().values():
-        assert next_commands(made.scope(), rule.next_tool, Hit(0, 0, "", kernel_row=0)), rule.name
+        assert next_commands(profile_file.scope(), rule.next_tool, Hit(0, 0, "", kernel_row=0)), rule.name
 
 
 def test_sources_find_the_opening(tmp_path) -> None:
@@ -214,14 +214,14 @@ def test_sources_find_the_opening(tmp_path) -> None:
 
 
 @pytest.fixture
-def stormy(made) -> str:
+def stormy(profile_file) -> str:
     """A profile with a storm in a range of this repository."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(command_line="wire-cell -c job.jsonnet")
         file.domain("spng", 1)
         file.range("Decon::fft", 0, 1_000_000, domainId=1)
         storm(file, 120, 0)
-    return str(made.path)
+    return str(profile_file.path)
 
 
 def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,14 +11,17 @@ def names(scope: Scope) -> dict[str, list[str]]:
     """What is left of ranges, calls and operations."""
     profile = scope.profile
     return {
-        "ranges": profile.ranges.take(scope.range_rows).text.texts(),
-        "calls": profile.calls.take(scope.call_rows).name.texts(),
-        "operations": profile.operations.take(scope.operation_rows).name.texts(),
+        "ranges": profile.ranges.take(scope.range_rows).text.to_list(),
+        "calls": profile.calls.take(scope.call_rows).name.to_list(),
+        "operations": profile.operations.take(scope.operation_rows).name.to_list(),
     }
 
 
 def two_events(file) -> None:
-    """Two events with two nodes each; Decon launches in a step, ROI through a helper thread; work of each runs later."""
+    """Two events with two nodes each;
+
+    Decon launches in a step, ROI through a helper thread; work of each runs later.
+    """
     file.domain("spng", 1)
     file.node(1, "SPNGDecon", "induction")
     file.node(2, "SPNGROI", "u")
@@ -38,16 +41,16 @@ def two_events(file) -> None:
         file.external(helper, 20 + event)
 
 
-def test_everything(made) -> None:
-    with made.writing() as file:
+def test_everything(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    scope = made.scope()
+    scope = profile_file.scope()
     assert scope.selection.is_everything
     assert len(scope.range_rows) == 6 and len(scope.call_rows) == len(scope.operation_rows) == 6
 
 
-def test_a_range_keeps_what_runs_and_what_was_launched_within_it(made) -> None:
-    with made.writing() as file:
+def test_a_range_keeps_what_runs_and_what_was_launched_within_it(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
     expected = {
         "ranges": ["Decon::transform"] * 2,
@@ -55,63 +58,63 @@ def test_a_range_keeps_what_runs_and_what_was_launched_within_it(made) -> None:
         "operations": ["fft of 0", "fft of 1"],
     }
     for pattern in ("Decon::transform", "spng:Decon::transform", "Decon::*"):
-        assert names(made.scope(ranges=(pattern,))) == expected
+        assert names(profile_file.scope(ranges=(pattern,))) == expected
 
 
-def test_ranges_of_several_names(made) -> None:
-    with made.writing() as file:
+def test_ranges_of_several_names(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    both = names(made.scope(ranges=("Decon::transform", "SPNGROI:u")))
+    both = names(profile_file.scope(ranges=("Decon::transform", "SPNGROI:u")))
     assert both["ranges"] == ["Decon::transform", "SPNGROI:u"] * 2
 
 
 @pytest.mark.parametrize("pattern", ("SPNGROI:u", "SPNGROI", "u", "SPNGR*"))
-def test_a_node_keeps_what_other_threads_launched_for_it(made, pattern: str) -> None:
-    with made.writing() as file:
+def test_a_node_keeps_what_other_threads_launched_for_it(profile_file, pattern: str) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    kept = names(made.scope(nodes=(pattern,)))
+    kept = names(profile_file.scope(nodes=(pattern,)))
     assert kept["ranges"] == ["SPNGROI:u"] * 2
     assert kept["operations"] == ["threshold of 0", "threshold of 1"]
     assert kept["calls"] == []  # the helper's calls lie in no call of the node
 
 
-def test_an_event_keeps_all_its_nodes(made) -> None:
-    with made.writing() as file:
+def test_an_event_keeps_all_its_nodes(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    kept = names(made.scope(events=(1, 1)))
+    kept = names(profile_file.scope(events=(1, 1)))
     assert kept["ranges"] == ["SPNGDecon:induction", "Decon::transform", "SPNGROI:u"]
     assert kept["operations"] == ["fft of 1", "multiply of 1", "threshold of 1"]
-    assert len(made.scope(events=(0, 1)).operation_rows) == 6
+    assert len(profile_file.scope(events=(0, 1)).operation_rows) == 6
 
 
-def test_filters_add_up(made) -> None:
-    with made.writing() as file:
+def test_filters_add_up(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    assert names(made.scope(nodes=("SPNGDecon",), events=(0, 0)))["operations"] == [
+    assert names(profile_file.scope(nodes=("SPNGDecon",), events=(0, 0)))["operations"] == [
         "fft of 0",
         "multiply of 0",
     ]
-    assert names(made.scope(ranges=("Decon::*",), events=(0, 0)))["operations"] == ["fft of 0"]
-    assert names(made.scope(nodes=("SPNGDecon",), ranges=("SPNGROI:u",)))["operations"] == []
+    assert names(profile_file.scope(ranges=("Decon::*",), events=(0, 0)))["operations"] == ["fft of 0"]
+    assert names(profile_file.scope(nodes=("SPNGDecon",), ranges=("SPNGROI:u",)))["operations"] == []
 
 
-def test_windows_side_by_side_share_nothing_and_lose_nothing(made) -> None:
-    with made.writing() as file:
+def test_windows_side_by_side_share_nothing_and_lose_nothing(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    whole = made.scope()
+    whole = profile_file.scope()
     for cut in (0, 110, 1110, 5100, 5101, 9999):
-        before, after = made.scope(time=(None, cut)), made.scope(time=(cut, None))
+        before, after = profile_file.scope(time=(None, cut)), profile_file.scope(time=(cut, None))
         for rows in ("range_rows", "call_rows", "operation_rows", "node_call_rows"):
             parts = [*getattr(before, rows).tolist(), *getattr(after, rows).tolist()]
             assert sorted(parts) == getattr(whole, rows).tolist()
-    assert names(made.scope(time=(5100, 5200)))["operations"] == ["multiply of 0"]
+    assert names(profile_file.scope(time=(5100, 5200)))["operations"] == ["multiply of 0"]
 
 
-def test_attribution_is_that_of_the_whole_profile(made) -> None:
+def test_attribution_is_that_of_the_whole_profile(profile_file) -> None:
     """The window holds the kernel but not its launch: the kernel still belongs to its range."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         two_events(file)
-    scope = made.scope(time=(5000, 6000))
+    scope = profile_file.scope(time=(5000, 6000))
     assert len(scope.range_rows) == 0 and len(scope.pairs.range) == 0
     inner = scope.projection.range_of_operation[scope.operation_rows]
     assert [scope.projection.ranges.text.text(i) for i in inner[:2]] == [
@@ -120,16 +123,16 @@ def test_attribution_is_that_of_the_whole_profile(made) -> None:
     ]
 
 
-def test_a_node_keeps_its_own_range_though_the_clock_starts_later(made) -> None:
+def test_a_node_keeps_its_own_range_though_the_clock_starts_later(profile_file) -> None:
     """As wire-cell's recorder writes it: the range 0-100 around the call 5-95, and a launch between the two."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.domain("spng", 1)
         file.node(1, "SPNGDecon", "u")
         file.node_call(10, 1, 0, 5, 95)
         file.range("SPNGDecon:u", 0, 100, domainId=1, event=0)
         file.range("SPNGDecon:u", 200, 300, domainId=1, event=1)
         file.launch("kernel", (96, 98), (200, 210))
-    scope = made.scope(nodes=("SPNGDecon:u",))
+    scope = profile_file.scope(nodes=("SPNGDecon:u",))
     assert names(scope) == {
         "ranges": ["SPNGDecon:u"],
         "calls": ["cudaLaunchKernel"],
@@ -140,11 +143,11 @@ def test_a_node_keeps_its_own_range_though_the_clock_starts_later(made) -> None:
     assert len(scope.node_call_rows) == 1
 
 
-def test_projection_of_a_part(made) -> None:
-    with made.writing() as file:
+def test_projection_of_a_part(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
-    projected = made.scope(events=(1, 1)).projected
-    ranges = made.profile().ranges
+    projected = profile_file.scope(events=(1, 1)).projected
+    ranges = profile_file.profile().ranges
     parts = zip(
         projected.range.tolist(),
         projected.start.tolist(),
@@ -157,33 +160,33 @@ def test_projection_of_a_part(made) -> None:
     ]
 
 
-def test_nodes_of_an_nsys_export(made) -> None:
+def test_nodes_of_an_nsys_export(profile_file) -> None:
     """Without the recorder's tables the node ranges do."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("SPNGDecon:u", 0, 100, domainId=1, event=3)
         file.range("SPNGDecon:v", 200, 300, domainId=1, event=3)
         file.launch("kernel of u", (10, 20), (30, 40))
         file.launch("kernel of v", (210, 220), (230, 240))
-    assert names(made.scope(nodes=("SPNGDecon:v",), events=(3, 3)))["operations"] == ["kernel of v"]
+    assert names(profile_file.scope(nodes=("SPNGDecon:v",), events=(3, 3)))["operations"] == ["kernel of v"]
 
 
-def test_names_that_nothing_has_are_refused_with_the_nearest(made) -> None:
-    with made.writing() as file:
+def test_names_that_nothing_has_are_refused_with_the_nearest(profile_file) -> None:
+    with profile_file.writing() as file:
         two_events(file)
     with pytest.raises(UsageError, match="no such range(.|\n)*nearest: .*Decon::transform"):
-        made.scope(ranges=("Decon::transfrom",)).range_rows
+        profile_file.scope(ranges=("Decon::transfrom",)).range_rows
     with pytest.raises(UsageError, match="no such node(.|\n)*SPNGDecon:induction"):
-        made.scope(nodes=("SPNGDecon:collection",)).operation_rows
+        profile_file.scope(nodes=("SPNGDecon:collection",)).operation_rows
     with pytest.raises(UsageError, match="no such event"):
-        made.scope(events=(7, 8)).range_rows
+        profile_file.scope(events=(7, 8)).range_rows
 
 
-def test_node_calls_that_the_file_lacks_are_missing(made) -> None:
-    with made.writing() as file:
+def test_node_calls_that_the_file_lacks_are_missing(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("range", 0, 10)
     with pytest.raises(MissingData, match="node calls"):
-        made.scope(events=(0, 0)).range_rows
+        profile_file.scope(events=(0, 0)).range_rows
 
 
 @pytest.mark.parametrize(

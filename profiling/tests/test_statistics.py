@@ -53,7 +53,8 @@ def test_mann_whitney_complete_separation() -> None:
 
 
 def test_mann_whitney_table() -> None:
-    """For n = m = 5 there are 1, 1, 2 and 3 of 252 divisions with U = 0, 1, 2, 3 (Mann and Whitney 1947, table I)."""
+    """For n = m = 5 there are 1, 1, 2 and 3 of 252 divisions with U = 0, 1, 2, 3 (Mann and Whitney 1947,
+    table I)."""
     u, p = statistics.mann_whitney([3, 6, 7, 8, 9], [1, 2, 3.5, 4, 5])  # three pairs with b > a
     assert u == 3 and p == pytest.approx(2 * (1 + 1 + 2 + 3) / 252, rel=1e-12)
 
@@ -94,7 +95,8 @@ def test_benjamini_hochberg_by_hand() -> None:
 
 
 def test_inner_level_is_the_distribution_of_the_resampled_median() -> None:
-    """Of three events a < b < c the resampled median is a or c with 7/27 each, b with 13/27 (counted by hand)."""
+    """Of three events a < b < c the resampled median is a or c with 7/27 each, b with 13/27 (counted by
+    hand)."""
     medians = statistics.resampled_run_medians([np.array([1.0, 2.0, 4.0])], generator(5), 40_000)[0]
     shares = [(medians == value).mean() for value in (1.0, 2.0, 4.0)]
     assert shares == pytest.approx([7 / 27, 13 / 27, 7 / 27], abs=0.01)
@@ -125,7 +127,8 @@ def test_bootstrap_is_the_plain_two_level_one() -> None:
 
 
 def test_interval_covers_the_true_ratio() -> None:
-    """95 % nominal; few runs make the percentile bootstrap of a median somewhat off, so the bound is two-sided and loose."""
+    """95 % nominal; few runs make the percentile bootstrap of a median somewhat off, so the bound is two-
+    sided and loose."""
     random, covered, trials = generator(9), 0, 200
     for _ in range(trials):
         a = [100 * (1 + random.normal(0, 0.03)) + random.normal(0, 1, 6) for _ in range(10)]
@@ -162,7 +165,8 @@ def test_noise_is_what_equal_code_shows() -> None:
 
 
 def test_smallest_detectable_effect_is_found_with_its_power() -> None:
-    """Runs with a known spread: an effect of that size passes both conditions in about 80 % of comparisons, half of it seldom."""
+    """Runs with a known spread: an effect of that size passes both conditions in about 80 % of comparisons,
+    half of it seldom."""
     random, tests, runs, spread = generator(13), 20, 12, 0.02
     noise = np.percentile(
         np.abs(

@@ -14,13 +14,13 @@ from wirecell_profile.reports import find
 
 
 @pytest.fixture
-def recorded(made) -> str:
+def recorded(profile_file) -> str:
     """A profile with two ranges and a kernel; nothing of the operating system."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("outer", 0, 1_000_000)
         file.range("inner, with a comma", 100, 400)
         file.launch("kernel<int>", (200, 210), (2**53 + 1, 2**53 + 31), short="kernel")
-    return str(made.path)
+    return str(profile_file.path)
 
 
 def test_every_command_is_complete() -> None:
@@ -145,9 +145,9 @@ def test_abbreviated_options_are_refused(recorded: str) -> None:
     assert stopped.value.code == 2
 
 
-def work(made, ranges: int) -> tuple[int, int]:
+def work(profile_file, ranges: int) -> tuple[int, int]:
     """Python functions called and SQL statements run to load so many ranges and make nvtx_sum."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         names = [file.string(f"range {number}") for number in range(40)]
         thread = file.thread(1)
         file.rows(
@@ -161,7 +161,7 @@ def work(made, ranges: int) -> tuple[int, int]:
         nonlocal calls
         calls += event == "call"
 
-    scope = made.scope()
+    scope = profile_file.scope()
     scope.profile._database._connection.set_trace_callback(statements.append)
     report = find("nvtx_sum")[0]
     sys.setprofile(count)
@@ -169,14 +169,14 @@ def work(made, ranges: int) -> tuple[int, int]:
         result = report.run(scope, frozenset())
     finally:
         sys.setprofile(None)
-    made.path.unlink()
+    profile_file.path.unlink()
     assert sum(row[2] for row in result.rows) == ranges
     return calls, len(statements)
 
 
-def test_work_does_not_grow_with_the_number_of_ranges(made) -> None:
-    """Loading and summing are done by SQLite and numpy: no Python function runs once per row, and a million ranges take as many
-    statements as a thousand."""
-    few, many = work(made, 1_000), work(made, 50_000)
+def test_work_does_not_grow_with_the_number_of_ranges(profile_file) -> None:
+    """Loading and summing are done by SQLite and numpy: no Python function runs once per row, and a million
+    ranges take as many statements as a thousand."""
+    few, many = work(profile_file, 1_000), work(profile_file, 50_000)
     assert many[1] == few[1] < 60
     assert many[0] < few[0] + 100

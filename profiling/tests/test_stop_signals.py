@@ -22,11 +22,11 @@ def fixture_default_signals() -> Iterator[None]:
 
 
 @pytest.fixture
-def recorded(made) -> str:
+def recorded(profile_file) -> str:
     """One range."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.range("outer", 100, 1_000)
-    return str(made.path)
+    return str(profile_file.path)
 
 
 def signal_before_rename(monkeypatch: pytest.MonkeyPatch, number: int) -> None:

@@ -22,12 +22,12 @@ def by(result: Result, key: str) -> dict[str, dict]:
 
 
 @pytest.fixture
-def recorded(made):
+def recorded(profile_file):
     """Window 0..1000. Node A calls B in event 0, both run in event 1; five device operations:
 
     kernel 130-190 and copy 240-260 of A, kernel 180-230 of B; copy 430-470 of A (waits), kernel 700-800 of B.
     """
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(what="calls,nvtx,cuda")
         file.domain("spng", 1)
         file.category("event", 16, 1)
@@ -47,7 +47,7 @@ def recorded(made):
         file.copy(240, 260, file.call("cudaMemcpyAsync", 210, 215), size=4000)
         file.copy(430, 470, file.call("cudaMemcpy_v3020", 410, 480), size=8000, kind=2, source=2, target=0)
         file.launch("k3", (505, 510), (700, 800))
-    return made
+    return profile_file
 
 
 def test_utilisation(recorded) -> None:
@@ -82,39 +82,39 @@ def test_idle_classes_follow_the_threshold_and_add_up(recorded) -> None:
     assert use.gpu_busy + sum(classes.values()) == use.window.length
 
 
-def test_kernels_and_copies_at_once(made) -> None:
-    with made.writing() as file:
+def test_kernels_and_copies_at_once(profile_file) -> None:
+    with profile_file.writing() as file:
         file.launch("k", (0, 1), (10, 50))
         file.copy(30, 70, file.call("cudaMemcpyAsync", 2, 3), stream=9)
-    (use,) = device_use.device_uses(made.scope())
+    (use,) = device_use.device_uses(profile_file.scope())
     assert (use.gpu_busy, use.kernel_busy, use.copy_busy, use.overlap, use.parallel) == (60, 40, 40, 20, 20)
 
 
-def test_an_unknown_launch_is_no_host_wait(made) -> None:
-    with made.writing() as file:
+def test_an_unknown_launch_is_no_host_wait(profile_file) -> None:
+    with profile_file.writing() as file:
         file.kernel("a", 0, 10, 998)
         file.kernel("b", 30, 40, 999)
-    (use,) = device_use.device_uses(made.scope())
+    (use,) = device_use.device_uses(profile_file.scope())
     assert use.idle_classes()["other wait"] == 20 and use.idle_classes()["host wait"] == 0
 
 
-def test_two_devices_are_two_rows(made) -> None:
-    with made.writing() as file:
+def test_two_devices_are_two_rows(profile_file) -> None:
+    with profile_file.writing() as file:
         file.range("run", 0, 100, domainId=1)
         file.domain("spng", 1)
         file.launch("k", (0, 1), (10, 30), device=0)
         file.launch("k", (2, 3), (10, 60), device=1)
-    uses = device_use.device_uses(made.scope())
+    uses = device_use.device_uses(profile_file.scope())
     assert [(use.device, use.gpu_busy) for use in uses] == [(0, 20), (1, 50)]
 
 
-def test_operations_are_cut_at_the_window(made) -> None:
-    with made.writing() as file:
+def test_operations_are_cut_at_the_window(profile_file) -> None:
+    with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("run", 100, 200, domainId=1)
         file.launch("k", (0, 1), (50, 120))
         file.launch("k", (2, 3), (190, 300))
-    (use,) = device_use.device_uses(made.scope())
+    (use,) = device_use.device_uses(profile_file.scope())
     assert use.gpu_busy == 30
 
 
@@ -170,8 +170,8 @@ def test_nodes_on_the_device(recorded) -> None:
         (None, None, "host only"),
     ],
 )
-def test_verdicts(made, launch, run, verdict: str) -> None:
-    with made.writing() as file:
+def test_verdicts(profile_file, launch, run, verdict: str) -> None:
+    with profile_file.writing() as file:
         file.manifest()
         file.node(1, "A", "")
         file.node_call(1, 1, 0, 0, 1000)
@@ -179,7 +179,7 @@ def test_verdicts(made, launch, run, verdict: str) -> None:
             file.launch("k", launch, run)
         else:
             file.launch("k", (2000, 2001), (2002, 2003))
-    assert by(node_use.devices(made.scope()), "Node")["A"]["Verdict"] == verdict
+    assert by(node_use.devices(profile_file.scope()), "Node")["A"]["Verdict"] == verdict
 
 
 def test_events(recorded) -> None:
@@ -227,14 +227,14 @@ def test_gaps_on_the_host(recorded) -> None:
     assert rows[0][0] == "thread 1" and rows[1][6:] == ("spng:A", "spng:A")
 
 
-def test_gaps_before_the_run_do_not_count(made) -> None:
-    with made.writing() as file:
+def test_gaps_before_the_run_do_not_count(profile_file) -> None:
+    with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("warm-up", 0, 10, domainId=1)
         file.range("run", 1_000, 2_000, domainId=1)
         file.range("A", 1_000, 1_100, domainId=1)
         file.range("B", 1_300, 2_000, domainId=1)
-    assert [row[4] for row in range_use.cpu_gaps(made.scope(), shortest=50).rows] == [200, 200]
+    assert [row[4] for row in range_use.cpu_gaps(profile_file.scope(), shortest=50).rows] == [200, 200]
 
 
 def test_streams_and_bus(recorded) -> None:
@@ -273,8 +273,8 @@ def test_the_command(recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", str(recorded.path), "-s", "nothing"]) == 2
 
 
-def test_without_a_gpu_nothing_is_zero(made, capsys: pytest.CaptureFixture[str]) -> None:
-    with made.writing() as file:
+def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
+    with profile_file.writing() as file:
         file.manifest(what="calls,nvtx")
         file.domain("spng", 1)
         file.range("run", 0, 100, domainId=1)
@@ -282,8 +282,8 @@ def test_without_a_gpu_nothing_is_zero(made, capsys: pytest.CaptureFixture[str])
         file.node(1, "A", "")
         file.node_call(1, 1, 0, 10, 60)
     with pytest.raises(MissingData):
-        device_use.utilisation(made.scope())
-    assert main(["summary", str(made.path), "-f", "json"]) == 0
+        device_use.utilisation(profile_file.scope())
+    assert main(["summary", str(profile_file.path), "-f", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert set(data["missing"]) == {
         "utilisation",

@@ -1,4 +1,5 @@
-"""The summary of real files: an A100 export against nsys's own tables, and a recording of the pipeline on this machine."""
+"""The summary of real files: an A100 export against nsys's own tables, and a recording of the pipeline on
+this machine."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def test_published_shares_of_the_a100(radar: Scope) -> None:
 
 
 def test_ratio_of_the_field_is_that_of_nsys_tables(radar: Scope) -> None:
-    """upstream_eff is defined by two tables of nsys: total kernel time over total projected time, by range name."""
+    """upstream_eff is defined by two tables of nsys: total kernel time over total projected time, by range
+    name."""
     shared = shared_folder()
     folder = shared / "data" / "nsys" if shared else None
     if folder is None or not folder.is_dir():
@@ -80,7 +82,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
 
 @needs_program
 def test_exclusive_times_add_up_to_the_run(recording: Scope) -> None:
-    """Per thread: the exclusive times of all ranges on it are the run, and those of the nodes are it within 1 %."""
+    """Per thread: the exclusive times of all ranges on it are the run, and those of the nodes are it within 1
+    %."""
     window = find_window(recording)
     assert window.what == "range run"
     ranges, exclusive = recording.profile.ranges, recording.projection.exclusive
@@ -97,11 +100,11 @@ def test_every_node_and_substep_is_there(recording: Scope) -> None:
     nodes = recording.profile.table("SPNG_NODE")
     expected = {
         f"{kind}:{name}" if name else kind
-        for kind, name in zip(nodes.texts("type").texts(), nodes.texts("name").texts())
+        for kind, name in zip(nodes.text_column("type").to_list(), nodes.text_column("name").to_list())
     }
     shown = {row[0]: row for row in node_use.times(recording).rows}
     assert set(shown) == expected and len(shown) >= 20
-    texts = set(recording.profile.ranges.text.texts())
+    texts = set(recording.profile.ranges.text.to_list())
     assert {
         "Decon::fft",
         "Decon::ifft",

@@ -15,10 +15,10 @@ PID, TID = 100, 1
 
 
 @pytest.fixture
-def recorded(made):
+def recorded(profile_file):
     """Ranges of both styles, a mark, a kernel with its call, one without, a copy, a sample, a message."""
     base = 2**53 + 1
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(commit="abc")
         file.thread_name("main", TID)
         file.range('outer "quoted"', base, base + 1_000, event=3)
@@ -36,7 +36,7 @@ def recorded(made):
         file.node_call(1, 1, 0, base, base + 1)
         file.row("SPNG_EDGE", id=0, tail=1, tailPort=0, head=2, headPort=0)
         file.row("SPNG_MSG", edge=0, event=3, enq=base + 1, deq=base + 9)
-    return made, base
+    return profile_file, base
 
 
 def load(path) -> list[dict]:
@@ -47,9 +47,9 @@ def load(path) -> list[dict]:
 
 
 def test_times_are_exact(recorded, tmp_path) -> None:
-    made, base = recorded
+    profile_file, base = recorded
     path = tmp_path / "a.json"
-    assert main(["trace", str(made.path), "-o", str(path)]) == 0
+    assert main(["trace", str(profile_file.path), "-o", str(path)]) == 0
     events = load(path)
     (outer,) = [event for event in events if event["name"] == 'outer "quoted"']
     assert outer["ts"] * 1000 == base and outer["dur"] * 1000 == 1_000  # not a double: 2**53 + 1 ns
@@ -60,18 +60,18 @@ def test_times_are_exact(recorded, tmp_path) -> None:
 
 
 def test_start_end_ranges_are_asynchronous(recorded, tmp_path) -> None:
-    made, base = recorded
+    profile_file, base = recorded
     path = tmp_path / "a.json.gz"
-    assert main(["trace", str(made.path), "-o", str(path)]) == 0
+    assert main(["trace", str(profile_file.path), "-o", str(path)]) == 0
     begin, end = [event for event in load(path) if event["name"] == "overlapping"]
     assert (begin["ph"], end["ph"], begin["id"] == end["id"]) == ("b", "e", True)
     assert (end["ts"] - begin["ts"]) * 1000 == 1_995
 
 
 def test_arrows(recorded, tmp_path) -> None:
-    made, base = recorded
+    profile_file, base = recorded
     path = tmp_path / "a.json"
-    main(["trace", str(made.path), "-o", str(path)])
+    main(["trace", str(profile_file.path), "-o", str(path)])
     events = load(path)
     starts = {event["id"]: event for event in events if event["ph"] == "s"}
     ends = {event["id"]: event for event in events if event["ph"] == "f"}
@@ -82,9 +82,9 @@ def test_arrows(recorded, tmp_path) -> None:
 
 
 def test_everything_else_is_there(recorded, tmp_path) -> None:
-    made, base = recorded
+    profile_file, base = recorded
     path = tmp_path / "a.json"
-    main(["trace", str(made.path), "-o", str(path)])
+    main(["trace", str(profile_file.path), "-o", str(path)])
     events = load(path)
     phases = Counter(event["ph"] for event in events)
     assert phases == {"M": 6, "X": 7, "b": 2, "e": 2, "i": 1, "s": 2, "f": 2, "C": 1}
@@ -97,9 +97,9 @@ def test_everything_else_is_there(recorded, tmp_path) -> None:
 
 
 def test_a_selection(recorded, tmp_path) -> None:
-    made, base = recorded
+    profile_file, base = recorded
     path = tmp_path / "a.json"
-    assert main(["trace", str(made.path), "-o", str(path), "--range", "inner"]) == 0
+    assert main(["trace", str(profile_file.path), "-o", str(path), "--range", "inner"]) == 0
     assert [event["name"] for event in load(path) if event["ph"] == "X"] == ["inner"]
 
 
@@ -113,15 +113,17 @@ def test_numbers() -> None:
     ]
 
 
-def test_no_file_stays_when_there_is_nothing(made, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
-    with made.writing():
+def test_no_file_stays_when_there_is_nothing(
+    profile_file, tmp_path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with profile_file.writing():
         pass
-    assert main(["trace", str(made.path)]) == 1
+    assert main(["trace", str(profile_file.path)]) == 1
     assert "does not contain" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["run.sqlite"]
 
 
 def test_a_folder_that_is_not_there(recorded, capsys: pytest.CaptureFixture[str]) -> None:
-    made, _ = recorded
-    assert main(["trace", str(made.path), "-o", "/nonexistent/a.json"]) == 1
+    profile_file, _ = recorded
+    assert main(["trace", str(profile_file.path), "-o", "/nonexistent/a.json"]) == 1
     assert "cannot write" in capsys.readouterr().err

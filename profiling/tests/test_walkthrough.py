@@ -1,4 +1,5 @@
-"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what the page says."""
+"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what
+the page says."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ MS = 1_000_000
 
 
 @pytest.fixture
-def recorded(made, monkeypatch: pytest.MonkeyPatch) -> Path:
+def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> Path:
     """run.sqlite in the current folder: three events of a node, no GPU."""
-    with made.writing() as file:
+    with profile_file.writing() as file:
         file.manifest(what="calls,nvtx")
         file.domain("spng", 1)
         file.node(1, "SPNGDecon", "induction")
@@ -29,8 +30,8 @@ def recorded(made, monkeypatch: pytest.MonkeyPatch) -> Path:
             file.range("SPNGDecon:induction", event * MS, event * MS + 900_000, domainId=1, event=event)
             file.range("Decon::fft", event * MS + 100, event * MS + 800_000, domainId=1)
             file.node_call(event + 1, 1, event, event * MS + 50, event * MS + 899_000)
-    monkeypatch.chdir(made.path.parent)
-    return made.path.parent
+    monkeypatch.chdir(profile_file.path.parent)
+    return profile_file.path.parent
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] not in NEED_RUNS])

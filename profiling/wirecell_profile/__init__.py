@@ -1,7 +1,7 @@
 """Analysis of profiles: files of wire-cell's own recorder and SQLite exports of Nsight Systems.
 
-`model.profile.Profile` reads a file, `model.projection.Projection` joins host ranges with device operations, and
-`model.selection.Scope` narrows both to a selection. All reports and commands use these three.
+`model.profile.Profile` reads a file, `model.projection.Projection` joins host ranges with device operations,
+and `model.selection.Scope` narrows both to a selection. All reports and commands use these three.
 """
 
 from pathlib import Path

@@ -7,8 +7,9 @@
     handle = start("upload", payload=3)          asynchronous work, which may end on another thread
     end(handle)
 
-Kinds set category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h. Without the
-package `nvtx` (pip install wirecell-profile[nvtx]) or without a listening tool, the ranges do nothing.
+Kinds set category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h.
+Without the package `nvtx` (pip install wirecell-profile[nvtx]) or without a listening tool, the ranges do
+nothing.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def _is_on(needed: Level) -> bool:
 class Range:
     """A range of this thread: a context manager, or a decorator that opens a range for each call.
 
-    `payload` is an integer or a float, such as the index of an event. `colour` (0xAARRGGBB) overrides the colour of the
-    kind. Two threads must not enter one object at the same time.
+    `payload` is an integer or a float, such as the index of an event. `colour` (0xAARRGGBB) overrides the
+    colour of the kind. Two threads must not enter one object at the same time.
     """
 
     def __init__(

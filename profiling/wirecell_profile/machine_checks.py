@@ -42,10 +42,10 @@ class Machine:
     load: Callable[[str], object] = ctypes.CDLL
     libraries: tuple[Path, ...] = ()  # folders to search besides the loader's
 
-    def text(self, place: str) -> str:
+    def text(self, path: str) -> str:
         """Return the content of a system file, empty if there is none."""
         try:
-            return (self.root / place).read_text(encoding="utf-8", errors="replace").strip()
+            return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return ""
 

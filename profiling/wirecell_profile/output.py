@@ -1,7 +1,7 @@
 """Tables as text, CSV or JSON.
 
-Rows of a report are tuples of int, float, str or None (no value, which is not zero). Columns have the formats of their
-numbers, so that CSV agrees with nsys's to the last digit.
+Rows of a report are tuples of int, float, str or None (no value, which is not zero). Columns have the formats
+of their numbers, so that CSV agrees with nsys's to the last digit.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def as_json(result: Result) -> str:
 
 
 def as_table(result: Result) -> str:
-    """Return aligned columns with grouped digits, numbers to the right. Longer texts than MAX_TEXT end in '...'."""
+    """Return aligned columns with grouped digits, numbers to the right.
+
+    Longer texts than MAX_TEXT end in '...'.
+    """
     texts = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
     numeric = [
         any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
@@ -106,7 +109,10 @@ def render(result: Result, style: str) -> str:
 
 
 def write(text: str, path: Path | None) -> None:
-    """Write to a file (see output_file), or to standard output if there is no path. Raise ProfileError on failure."""
+    """Write to a file (see output_file), or to standard output if there is no path.
+
+    Raise ProfileError on failure.
+    """
     if path is None:
         sys.stdout.write(text)
         return

@@ -1,7 +1,8 @@
 """The rule for every file that this package and the scripts of the checkout write.
 
-A regular file is replaced as a whole once its content is complete; for a symbolic link, its target is replaced. A device or
-pipe is written in place. Everything else is rejected. Only regular files are ever replaced or removed.
+A regular file is replaced as a whole once its content is complete; for a symbolic link, its target is
+replaced. A device or pipe is written in place. Everything else is rejected. Only regular files are ever
+replaced or removed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 
 
 def target_of(path: Path) -> Path | None:
-    """Return the regular file, existing or not, that an output of this name replaces; None if it is written in place.
+    """Return the regular file, existing or not, that an output of this name replaces; None if it is written
+    in place.
 
     Raise OSError for a folder, a block device, a socket or a circle of links.
     """
@@ -50,7 +52,8 @@ def _leads_to_open_file(path: Path) -> bool:
 def output_file(path: Path) -> Iterator[Path]:
     """Yield the name of a new file with the same ending.
 
-    If the block succeeds, the file replaces `path`, or its content is appended to the device or pipe. Raise OSError on failure.
+    If the block succeeds, the file replaces `path`, or its content is appended to the device or pipe. Raise
+    OSError on failure.
     """
     target = target_of(path)
     if target is None:

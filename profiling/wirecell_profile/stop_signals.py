@@ -20,7 +20,10 @@ class Stopped(KeyboardInterrupt):
 
 
 def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[int]) -> dict[int, object]:
-    """Set the handler of these signals and return the former ones. Signals ignored by the parent (nohup) stay ignored."""
+    """Set the handler of these signals and return the former ones.
+
+    Signals ignored by the parent (nohup) stay ignored.
+    """
     taken = [number for number in signals if signal.getsignal(number) != signal.SIG_IGN]
     return {number: signal.signal(number, handler) for number in taken}
 

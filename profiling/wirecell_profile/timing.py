@@ -5,10 +5,10 @@
     results = timing_end()
     timing_print(results)
 
-Activities are the torch operators of the calling thread as they reach the backend (below autograd, composite operators
-split up), except views and allocations. CPU activities are timed on the host. CUDA activities are timed between two events
-of their stream; the resolution is about 0.5 us, so short kernels appear longer than they are. torch is only used if the
-script has imported it before timing_begin().
+Activities are the torch operators of the calling thread as they reach the backend (below autograd, composite
+operators split up), except views and allocations. CPU activities are timed on the host. CUDA activities are
+timed between two events of their stream; the resolution is about 0.5 us, so short kernels appear longer than
+they are. torch is only used if the script has imported it before timing_begin().
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def _describe(operator: Any, arguments: tuple[Any, ...], named: dict[str, Any]) 
 
 
 class activity:  # noqa: N801 - used like a function
-    """An activity other than an operator, such as a graph launch: `with activity("step", Timing.GRAPH, "cuda:0"):`.
+    """An activity other than an operator, such as a graph launch: `with activity("step", Timing.GRAPH,
+    "cuda:0"):`.
 
     It is only recorded while its thread is timed.
     """

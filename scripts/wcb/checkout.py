@@ -64,7 +64,9 @@ def build(*options: str) -> Path:
     if build_folder() is None:
         wcb("configure", "--with-nvtx")
     wcb("build", *options)
-    return build_folder()
+    folder = build_folder()
+    assert folder is not None, "a build that ended well has a folder"
+    return folder
 
 
 def lock_name() -> str:

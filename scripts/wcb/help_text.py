@@ -54,6 +54,8 @@ Options of configure:
   --with-nvtx[=DIR]              compile the NVTX ranges in; needs only NVTX3's headers
   --cuda-compiler=WHICH          compiler of the CUDA kernels: auto (default), nvcc, nvrtc, or none
   --with-lineinfo                line information in the CUDA kernels, for Nsight Compute
+  --unity=N                      compile up to N sources of a folder together (default 8); 1: each alone
+  --no-pch                       compile without a precompiled header; so does every compiler but g++
 """
 
 PART_OPTIONS = """

@@ -84,7 +84,9 @@ def run_shard(program: Path, only: str, shard: int, shards: int) -> Outcome:
     report.unlink(missing_ok=True)
     command = [str(program), f"--gtest_output=xml:{report}"] + ([f"--gtest_filter=*{only}*"] if only else [])
     environment = dict(os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
-    finished, running, kept = [], "", []
+    finished: list[str] = []
+    kept: list[str] = []
+    running = ""
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -95,7 +97,7 @@ def run_shard(program: Path, only: str, shard: int, shards: int) -> Outcome:
         errors="replace",
         stderr=subprocess.STDOUT,
     ) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             running, kept = follow(line.rstrip("\n"), running, kept, finished)
     try:
         return read_junit(report)

@@ -89,7 +89,7 @@ def ensure(for_tests: bool = False) -> None:
             )
         )
     if missing:
-        failed = install(prefix, missing)
+        failed = install(prefix or [], missing)
         if failed:
             fail(failed, 1)
         still = [package for package in missing if not package.present()]

@@ -1,5 +1,5 @@
 #pragma once
-// The command line of wire-cell: what the user asked for, checked as far as possible without reading a file.
+// The command line of wire-cell, checked as far as possible without reading a file.
 
 #include "spng/app/jsonnet.h"
 #include "spng/instrument/control/control_address.h"
@@ -21,25 +21,25 @@ struct CommandLine {
     std::vector<std::string> plugins;                  ///< -p
     std::vector<std::string> log_sinks;                ///< -l
     std::vector<std::string> log_levels;               ///< -L
-    int graph_threads = 0;                             ///< -t; 0: as the configuration says
+    int graph_threads = 0;                             ///< -t; 0: that of the configuration
     std::string app;                                   ///< -a
     std::string dot_file;                              ///< --dot
-    std::string type;                                  ///< of --describe and --schema; "all"
+    std::string type;                                  ///< of --describe and --schema; may be "all"
     std::string states_file;                           ///< --trace-states
     std::string nvtx_level;                            ///< --nvtx-level
     std::string timing_file;                           ///< --timing
     std::string torch_profiler;                        ///< --torch-profiler
-    std::string reservation_folder;                    ///< of --reservations; empty: the user's own
+    std::string reservation_folder;                    ///< of --reservations; empty: the user's default
     std::string part_file;                             ///< --recover-record
     bool skip_failed = false;                          ///< --on-error skip
     bool strict = false;                               ///< --strict
     bool synchronised_timing = false;                  ///< --sync-timing
     std::optional<instrument::ControlAddress> control; ///< --profile-control
-    instrument::RecordingRequest recording;            ///< --record and its relatives
+    instrument::RecordingRequest recording;            ///< --record and related options
 };
 
-/// Throws Error(Usage) for unknown flags (naming the nearest), missing or malformed values, more than one
-/// configuration file, and none when one is needed.
+/// @throws Error(Usage) for unknown flags (naming the nearest), missing or malformed values, more than one
+/// configuration file, and a missing one
 CommandLine parse_command_line(int argc, const char* const* argv);
 
 std::string help_text();

@@ -1,5 +1,5 @@
 #pragma once
-// From the name of a configuration file to the array of components.
+// Load a configuration: from the name of the file to the array of components.
 
 #include "spng/app/jsonnet.h"
 
@@ -13,13 +13,14 @@ namespace spng::app {
 
 struct Configuration {
     std::filesystem::path file;       ///< as found
-    nlohmann::json components;        ///< what it evaluates to, unchecked
-    std::vector<std::string> plugins; ///< that its "wire-cell" component asks for
+    nlohmann::json components;        ///< the value of the file, not validated
+    std::vector<std::string> plugins; ///< of its "wire-cell" component
 };
 
-/// Find and evaluate a configuration: Jsonnet, or JSON when the name says so (.json, .json.gz, .json.bz2
-/// ...). Looked for as given, in the search path (-P, WIRECELL_PATH), and beside or in the project's own cfg
-/// folder. Throws Error(Configuration).
+/// Find and evaluate a configuration: JSON if the name ends so (.json, .json.gz, .json.bz2, ...), else Jsonnet.
+/// The file is searched as given, in the search path (-P, WIRECELL_PATH), and beside or in the project's own cfg
+/// folder.
+/// @throws Error(Configuration)
 Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings);
 
 } // namespace spng::app

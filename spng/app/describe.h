@@ -1,5 +1,5 @@
 #pragma once
-// What the registered component types are and how they are configured, from their declarations.
+// Reference of the registered component types and their configuration, from their declarations.
 
 #include "spng/core/registry.h"
 
@@ -9,15 +9,15 @@
 
 namespace spng::app {
 
-/// One line for each type, grouped by kind.
+/// List the types, one line each, grouped by kind.
 std::string list_types(const Registry& registry);
 
-/// Meaning, ports and configuration of a type as text; for "all" the reference of all types in Markdown.
-/// Throws Error(Usage) for an unknown type, naming the nearest.
+/// Describe meaning, ports and configuration of a type as text; of "all" types in Markdown.
+/// @throws Error(Usage) for an unknown type, naming the nearest
 std::string describe_type(const Registry& registry, const std::string& type);
 
-/// JSON schema (draft 2020-12) of a type's configuration; for "all" an object of the schemas by type.
-/// Throws Error(Usage) for an unknown type.
+/// Return the JSON schema (draft 2020-12) of a type's configuration; for "all" an object of the schemas by type.
+/// @throws Error(Usage) for an unknown type
 nlohmann::json schema_of_type(const Registry& registry, const std::string& type);
 
 } // namespace spng::app

@@ -1,5 +1,5 @@
 #pragma once
-// The reservations that a job waits for before it takes memory (reservation.h), as its argument `share` says.
+// Reservations of device memory for a job (reservation.h), by its argument `share`.
 
 #include "spng/device/memory/reservation.h"
 #include "spng/engine/job.h"
@@ -14,21 +14,21 @@
 
 namespace spng::app {
 
-/// Held as long as it lives.
+/// Reservations that are held while the object lives.
 struct JobReservations {
     std::vector<std::unique_ptr<Reservation>> held; ///< one for each device; empty with share=none
     double waited_seconds = 0;
-    bool was_stopped = false; ///< by the signal, while it waited
+    bool was_stopped = false; ///< by a signal, during the wait
 };
 
-/// Where jobs with this `share` meet: a folder, or the user's own for "auto".
+/// Return the folder of the reservations: `share` itself, or the user's default for "auto".
 std::filesystem::path reservation_root(const std::string& share);
 
-/// Ask for the job's memory budget, or else for what its plan says, on each of its devices; devices are asked
-/// in the order of their names, so that two jobs cannot wait for each other.
+/// Reserve the memory budget of the job, or its planned memory, on each of its devices. Devices are taken in the
+/// order of their names, so that two jobs cannot deadlock.
 /// @param settings  of the job
-/// @param purpose   for people who look at who holds what
-/// Throws as wait_for_reservation.
+/// @param purpose   shown to people who list the reservations
+/// @throws as wait_for_reservation()
 JobReservations take_reservations(const Job& job, const nlohmann::json& settings, const std::string& purpose,
                                   const std::atomic<int>& stop_signal);
 

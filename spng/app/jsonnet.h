@@ -1,5 +1,5 @@
 #pragma once
-// Jsonnet configurations become JSON, and Jsonnet's errors our blocks.
+// Evaluate Jsonnet configurations to JSON, with errors as Error.
 
 #include <nlohmann/json.hpp>
 
@@ -9,8 +9,7 @@
 
 namespace spng::app {
 
-/// One value given from outside: an argument of the top-level function or an external variable, as text or
-/// code.
+/// A value from outside: an argument of the top-level function or an external variable, as text or code.
 struct JsonnetBinding {
     enum class Kind { argument_text, argument_code, external_text, external_code };
     Kind kind;
@@ -19,15 +18,15 @@ struct JsonnetBinding {
 };
 
 /// Evaluate a Jsonnet file.
-/// @param imports  folders that imports are searched in, in order, after the importing file's own
-/// Throws Error(Configuration) with file and line, also when brackets nest deeper than max_nesting; for
-/// arguments that the job does not have, names those it has.
+/// @param imports  search path of imports, after the folder of the importing file
+/// @throws Error(Configuration) with file and line, also if brackets nest deeper than max_nesting; for unknown
+/// arguments with the known ones
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<JsonnetBinding>& bindings,
                                 const std::vector<std::filesystem::path>& imports);
 
-/// Names of the arguments of a file's top-level function, in order; empty when the file is not written as
-/// one.
+/// Return the names of the arguments of a file's top-level function, in order; empty if the file is not a
+/// function.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);
 
 /// Return Jsonnet text with blanks in place of comments and strings, so that only its structure remains, at

@@ -1,6 +1,6 @@
 #pragma once
-// The part of the command line about recording profiles. Each option has an environment variable of the same
-// meaning, so that a job behind a batch script can be profiled without a change of it; the option wins.
+// Options of the command line that record profiles. Each option has an environment variable, so that a job in a
+// batch script can be profiled without a change of the script. The option overrides the variable.
 
 #include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
@@ -12,20 +12,22 @@
 
 namespace spng::app {
 
-/// --record and its relatives, --trace-states, --nvtx-level.
+/// Options: --record and related ones, --trace-states, --nvtx-level.
 boost::program_options::options_description profiling_options();
 
-/// File of --trace-states, "" for none.
+/// Return the file of --trace-states; "" without it.
 std::string states_file(const boost::program_options::variables_map& values);
 
-/// Folder of --torch-profiler, "" for none.
+/// Return the folder of --torch-profiler; "" without it.
 std::string torch_profiler_folder(const boost::program_options::variables_map& values);
 
-/// Where the job is to be controlled, with --profile-control. Throws Error(Usage).
+/// Return the address of --profile-control.
+/// @throws Error(Usage)
 std::optional<instrument::ControlAddress>
 control_address(const boost::program_options::variables_map& values);
 
-/// What was asked for. Throws Error(Usage).
+/// Return the request of --record and related options.
+/// @throws Error(Usage)
 instrument::RecordingRequest recording_request(const boost::program_options::variables_map& values);
 
 } // namespace spng::app

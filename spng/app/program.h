@@ -1,10 +1,11 @@
 #pragma once
-// The whole of wire-cell but for main(), so that a test or another program can call it.
+// The program wire-cell without main(), for tests and other programs.
 
 namespace spng::app {
 
-/// Returns the exit status: 0 done, 1 failed while running, 2 wrong use or configuration, 130 or 143 stopped
-/// by a signal. Reports on stdout, errors as one block on stderr. Never throws.
+/// Run the program. Reports go to stdout, errors as one block to stderr.
+/// @return the exit status: 0 done, 1 failed during the run, 2 usage or configuration error, 128 + signal if a
+/// signal stopped the run
 int run_program(int argc, const char* const* argv) noexcept;
 
 } // namespace spng::app

@@ -1,5 +1,5 @@
 #pragma once
-// Load a configuration, build the job, and run it or only check or draw it.
+// Load a configuration, build the job, and run, check or draw it.
 
 #include "spng/app/command_line.h"
 

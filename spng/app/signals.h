@@ -1,7 +1,7 @@
 #pragma once
-// How the program ends when it receives a signal.
+// Signals that end the program.
 //
-// The first SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU is a request: the engines stop between node
+// The first SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU requests a stop: the engines stop between node
 // calls, completed events become final, and the exit status is 128 plus the signal's number. A second signal
 // ends the program at once, except SIGHUP and SIGXCPU, which the system itself repeats: a closed terminal
 // sends SIGHUP from the shell and from the kernel, an exhausted RLIMIT_CPU sends SIGXCPU every second. If a

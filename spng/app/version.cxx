@@ -1,5 +1,6 @@
 #include "spng/app/version.h"
 
+#include "spng/build_commit.h"
 #include "spng/build_info.h"
 
 extern "C" { // its header does not say so itself

@@ -1,5 +1,5 @@
 #pragma once
-// What this build is, for --version and reports. The one place that includes the generated header, which
+// Identity of this build, for --version and reports. Only version.cxx includes the generated header, which
 // changes with every commit.
 
 #include <string>

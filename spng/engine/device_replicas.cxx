@@ -12,16 +12,17 @@
 namespace spng {
 namespace {
 
-/// Why events are not launched as one, whatever the graph looks like.
+/// Return the reason why no job can use CUDA graphs here; empty if it can.
 std::string rejection_of(c10::Device device, const DeviceReplicaOptions& options) {
     if (make_device_graph(device) == nullptr) {
-        return device.is_cpu() ? "the job runs on the CPU"
-                               : "libWireCellSpngCuda.so is not there, or has none for " + device.str();
+        return device.is_cpu()
+                   ? "the job runs on the CPU"
+                   : "libWireCellSpngCuda.so is missing, or supports no CUDA graphs on " + device.str();
     }
     if (options.mode.synchronise) {
         return "--sync-timing waits around each node";
     }
-    return instrument::tracing_states() ? "--trace-states reads what each node gives" : "";
+    return instrument::tracing_states() ? "--trace-states reads the outputs of each node" : "";
 }
 
 } // namespace
@@ -30,7 +31,7 @@ DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const std::vector<
                                const DeviceReplicaOptions& options)
     : m_replicas(std::move(replicas)) {
     if (options.cuda_graph != "off") {
-        put_sections_in(environments, options);
+        insert_sections(environments, options);
     }
     for (std::size_t i = 0; i < m_replicas.size(); ++i) {
         const double seconds = warm_up(*m_replicas[i].graph, m_replicas[i].device, options.events_in_flight);
@@ -39,11 +40,11 @@ DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const std::vector<
         if (plans == nullptr) {
             continue;
         }
-        // Recorded graphs use the plans that they were recorded with, so that none may be dropped.
+        // CUDA graphs keep using the plans of their capture, so no plan may be dropped.
         const std::int64_t most = m_sections.empty() ? bound_fft_plans(*plans) : 0;
         log::info("warm-up", [&] {
             return m_replicas[i].device.str() + " ready after " + std::to_string(seconds) + " s; " +
-                   (most > 0 ? "keeps " + std::to_string(most) + " plans of transforms"
+                   (most > 0 ? "keeps " + std::to_string(most) + " FFT plans"
                              : std::string("keeps all plans of transforms"));
         });
         m_plans.push_back(std::move(plans));
@@ -56,12 +57,12 @@ DeviceReplicas::~DeviceReplicas() {
         try {
             plans->clear();
         } catch (const c10::Error&) {
-            // A device that was lost frees nothing any more; the run's own error says so.
+            // A lost device cannot free them; the error of the run reports the loss.
         }
     }
 }
 
-void DeviceReplicas::put_sections_in(const std::vector<Environment*>& environments,
+void DeviceReplicas::insert_sections(const std::vector<Environment*>& environments,
                                      const DeviceReplicaOptions& options) {
     std::string rejection;
     std::vector<GraphSection> sections;
@@ -71,11 +72,11 @@ void DeviceReplicas::put_sections_in(const std::vector<Environment*>& environmen
         rejection = rejection.empty() ? sections.back().rejection : rejection;
     }
     if (!rejection.empty()) { // of one replica: all replicas have the same vertices
-        const std::string text = "events are not launched as one: " + rejection;
+        const std::string text = "CUDA graphs are not used: " + rejection;
         options.cuda_graph == "on" ? log::warn("cuda_graph", text) : log::info("cuda_graph", text);
         return;
     }
-    // More than two copies of the memory of an event would overlap no better.
+    // More than two captures, each with the memory of an event, would not overlap better.
     const auto slots = static_cast<std::size_t>(std::clamp(options.events_in_flight, 1, 2));
     for (std::size_t i = 0; i < m_replicas.size(); ++i) {
         Replica& replica = m_replicas[i];

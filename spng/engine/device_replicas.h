@@ -1,6 +1,6 @@
 #pragma once
-// The replicas of a job as they run on their devices: tried before the first event, with bounded plans of
-// transforms, and with the device section as one node where that is asked for and can be done.
+// The replicas of a job as the engines run them: warmed up, with a bounded number of FFT plans, and with the
+// device section as one node where CUDA graphs are on and possible.
 
 #include "spng/core/component.h"
 #include "spng/device/fft_plans.h"
@@ -21,26 +21,26 @@ struct DeviceReplicaOptions {
 
 class DeviceReplicas {
 public:
-    /// Work of preparing: after it, an event of the job's shape needs nothing that takes long once.
-    /// @param replicas         with prepared nodes; what they refer to must outlive this
+    /// Warm up the replicas, so that the first event costs as much as the others. If the device section cannot
+    /// be one node, go on without it and log the reason (a warning for `on`).
+    /// @param replicas      with prepared nodes; must outlive this object
     /// @param environments  of the replicas, in the same order
-    /// Where the section cannot be one node, all goes on without; the log says why (a warning for `on`).
     DeviceReplicas(std::vector<Replica> replicas, const std::vector<Environment*>& environments,
                    const DeviceReplicaOptions& options);
-    /// Frees the plans of transforms.
+    /// Free the FFT plans.
     ~DeviceReplicas();
     DeviceReplicas(const DeviceReplicas&) = delete;
     DeviceReplicas& operator=(const DeviceReplicas&) = delete;
 
-    /// What the engines run.
+    /// The replicas to run.
     const std::vector<Replica>& replicas() const { return m_replicas; }
-    /// Of the nodes that were put in.
+    /// Meters of the inserted nodes.
     std::vector<instrument::NodeMeter*> meters() const;
-    /// Time that trying the chain took, on all devices together; 0 on the CPU.
+    /// Duration of the warm-up on all devices together; 0 on the CPU.
     double warm_up_seconds() const { return m_warm_up; }
 
 private:
-    void put_sections_in(const std::vector<Environment*>& environments, const DeviceReplicaOptions& options);
+    void insert_sections(const std::vector<Environment*>& environments, const DeviceReplicaOptions& options);
 
     std::vector<Replica> m_replicas;
     std::vector<std::unique_ptr<DeviceSection>> m_sections;

@@ -55,11 +55,11 @@ std::vector<std::string> DeviceSection::output_ports() const {
 
 void DeviceSection::prepare_node(Environment&) {
     if (m_graph == nullptr) {
-        throw Error(ErrorKind::Configuration, {.what = "this node is not for configurations",
+        throw Error(ErrorKind::Configuration, {.what = "a configuration cannot contain this node",
                                                .where = {},
                                                .seen = registered().type,
-                                               .expected = "the nodes themselves",
-                                               .hint = "-A cuda_graph=on puts it in"});
+                                               .expected = "the nodes of the section",
+                                               .hint = "-A cuda_graph=on inserts it"});
     }
 }
 
@@ -69,8 +69,8 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
         on_edge[m_section.entering[port]] = inputs[port];
     }
     const std::uint64_t event = instrument::current_call().event;
-    for (const std::size_t number : m_section.vertices) {
-        const auto& vertex = m_graph->vertices()[number];
+    for (const std::size_t index : m_section.vertices) {
+        const auto& vertex = m_graph->vertices()[index];
         Ports in;
         for (const std::size_t edge : vertex.input_edges) {
             in.push_back(std::move(on_edge[edge]));
@@ -87,94 +87,93 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
     return outputs;
 }
 
-std::unique_ptr<DeviceSection::Recording> DeviceSection::record(const Ports& inputs) {
+std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs) {
     NVTX_SCOPED_RANGE("DeviceSection::record");
-    auto recording = std::make_unique<Recording>(inputs);
-    recording->graph = make_device_graph(context().device());
+    auto made = std::make_unique<Capture>(inputs);
+    made->graph = make_device_graph(context().device());
     instrument::MeterMode mode = m_mode;
     mode.device_events = false;
-    // The work may be kept, so it refers to nothing of this call. What it gives when it is called the first
-    // time is not, since its memory is to be free for the recording.
+    // The graph may keep the work, so it refers to nothing of this call. The outputs of its first call are not
+    // kept, so that their memory is free for the capture.
     const auto outputs = std::make_shared<Ports>();
     const auto calls = std::make_shared<int>(0);
-    recording->graph->capture([this, outputs, calls, mode, source = recording.get()] {
+    made->graph->capture([this, outputs, calls, mode, source = made.get()] {
         const instrument::Unmeasured unmeasured;
-        Ports given = call_one_by_one(source->inputs.ports(), mode);
-        std::vector<at::Tensor> tensors = tensors_of(given);
+        Ports sets = call_one_by_one(source->inputs.ports(), mode);
+        std::vector<at::Tensor> tensors = tensors_of(sets);
         if (++*calls == 2) {
-            *outputs = std::move(given);
+            *outputs = std::move(sets);
         }
         return tensors;
     });
-    recording->outputs.emplace(recording->inputs.ports(), *outputs);
-    if (!recording->outputs->rejection().empty()) {
-        throw Error(ErrorKind::Internal, {.what = recording->outputs->rejection()});
+    made->outputs.emplace(made->inputs.ports(), *outputs);
+    if (!made->outputs->rejection().empty()) {
+        throw Error(ErrorKind::Internal, {.what = made->outputs->rejection()});
     }
-    return recording;
+    return made;
 }
 
 DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
     const bool is_new = !m_shapes.contains(key);
     if (is_new && m_shapes.size() >= max_shapes) {
-        const auto is_forgettable = [this](const Shape& shape) {
-            const bool was_rejected = shape.slots < m_slots; // or it would be tried again, and rejected again
-            return !was_rejected && std::all_of(shape.recordings.begin(), shape.recordings.end(),
-                                                [](const auto& recording) { return is_idle(*recording); });
+        const auto is_droppable = [this](const Shape& shape) {
+            const bool was_rejected = shape.slots < m_slots; // a new shape would try again in vain
+            return !was_rejected && std::all_of(shape.captures.begin(), shape.captures.end(),
+                                                [](const auto& capture) { return is_idle(*capture); });
         };
         auto oldest = m_shapes.end();
         for (auto it = m_shapes.begin(); it != m_shapes.end(); ++it) {
-            const bool is_older =
-                oldest == m_shapes.end() || it->second.last_asked < oldest->second.last_asked;
-            oldest = is_older && is_forgettable(it->second) ? it : oldest;
+            const bool is_older = oldest == m_shapes.end() || it->second.last_use < oldest->second.last_use;
+            oldest = is_older && is_droppable(it->second) ? it : oldest;
         }
         if (oldest != m_shapes.end()) {
             m_shapes.erase(oldest);
         }
     }
     Shape& shape = m_shapes.try_emplace(key, Shape{.slots = m_slots}).first->second;
-    shape.last_asked = m_asked++;
+    shape.last_use = m_requests++;
     return shape;
 }
 
-bool DeviceSection::is_idle(const Recording& recording) {
-    // Whoever has taken it may be writing last_use.
-    return !recording.is_taken && (!recording.last_use || recording.last_use->query());
+bool DeviceSection::is_idle(const Capture& capture) {
+    // A thread that has taken the capture may be writing last_use.
+    return !capture.is_taken && (!capture.last_use || capture.last_use->query());
 }
 
-DeviceSection::Recording* DeviceSection::free_recording(Shape& shape, bool idle_only) {
-    for (const auto& recording : shape.recordings) {
-        if (idle_only ? is_idle(*recording) : !recording->is_taken) {
-            recording->is_taken = true;
-            return recording.get();
+DeviceSection::Capture* DeviceSection::free_capture(Shape& shape, bool idle_only) {
+    for (const auto& capture : shape.captures) {
+        if (idle_only ? is_idle(*capture) : !capture->is_taken) {
+            capture->is_taken = true;
+            return capture.get();
         }
     }
     return nullptr;
 }
 
-DeviceSection::Recording* DeviceSection::take(const std::string& key, const Ports& inputs) {
-    // Held while an event is recorded, so that one is recorded at a time.
+DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports& inputs) {
+    // Held during a capture, so that there is one at a time.
     const std::lock_guard lock(m_mutex);
     Shape& shape = shape_of(key);
     if (!shape.was_called) {
         return nullptr;
     }
-    Recording* const idle = free_recording(shape, true);
-    if (idle != nullptr || shape.recordings.size() >= shape.slots) {
-        return idle != nullptr ? idle : free_recording(shape, false);
+    Capture* const idle = free_capture(shape, true);
+    if (idle != nullptr || shape.captures.size() >= shape.slots) {
+        return idle != nullptr ? idle : free_capture(shape, false);
     }
     try {
-        shape.recordings.push_back(record(inputs));
+        shape.captures.push_back(capture(inputs));
         log::info(logger, [&] {
-            return "recorded " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
-                   std::to_string(shape.recordings.size()) + " of at most " + std::to_string(shape.slots);
+            return "captured " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
+                   std::to_string(shape.captures.size()) + " of at most " + std::to_string(shape.slots);
         });
-        return shape.recordings.back().get();
+        return shape.captures.back().get();
     } catch (const std::exception& error) {
-        shape.slots = shape.recordings.size();
-        log::warn(logger, std::string(shape.slots == 0 ? "events of this shape are not launched as one"
-                                                       : "there is one recording of this shape") +
-                              ", since recording failed: " + without_trace(error.what()));
-        return free_recording(shape, false);
+        shape.slots = shape.captures.size();
+        log::warn(logger, std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
+                                                       : "this shape has one CUDA graph") +
+                              ", since a capture failed: " + without_trace(error.what()));
+        return free_capture(shape, false);
     }
 }
 
@@ -183,29 +182,29 @@ void DeviceSection::note_call(const std::string& key) {
     shape_of(key).was_called = true;
 }
 
-void DeviceSection::give_back(Recording& recording) {
+void DeviceSection::give_back(Capture& capture) {
     const std::lock_guard lock(m_mutex);
-    recording.is_taken = false;
+    capture.is_taken = false;
 }
 
-Ports DeviceSection::replay(Recording& recording, const Ports& inputs) {
+Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
     NVTX_SCOPED_RANGE("DeviceSection::replay");
     const c10::Device device = context().device();
-    if (recording.last_use) {
-        recording.last_use->block(current_stream(device));
+    if (capture.last_use) {
+        capture.last_use->block(current_stream(device));
     }
     const auto note_use = [&] {
         if (!device.is_cpu()) {
-            if (!recording.last_use) {
-                recording.last_use.emplace(device.type());
+            if (!capture.last_use) {
+                capture.last_use.emplace(device.type());
             }
-            recording.last_use->record(current_stream(device));
+            capture.last_use->record(current_stream(device));
         }
     };
-    recording.inputs.load(inputs);
-    recording.graph->replay();
-    note_use(); // before memory is asked for: should there be none, the launched work is still under way
-    Ports outputs = recording.outputs->fill(inputs);
+    capture.inputs.load(inputs);
+    capture.graph->replay();
+    note_use(); // before fill(), which may run out of memory while the launched work runs
+    Ports outputs = capture.outputs->fill(inputs);
     note_use();
     ++m_replays;
     return outputs;
@@ -213,18 +212,18 @@ Ports DeviceSection::replay(Recording& recording, const Ports& inputs) {
 
 Ports DeviceSection::process(const Ports& inputs) {
     const std::string key = port_key(inputs);
-    Recording* const recording = take(key, inputs);
-    if (recording == nullptr) {
+    Capture* const capture = take(key, inputs);
+    if (capture == nullptr) {
         Ports outputs = call_one_by_one(inputs, m_mode);
         note_call(key);
         return outputs;
     }
     try {
-        Ports outputs = replay(*recording, inputs);
-        give_back(*recording);
+        Ports outputs = replay(*capture, inputs);
+        give_back(*capture);
         return outputs;
     } catch (...) {
-        give_back(*recording);
+        give_back(*capture);
         throw;
     }
 }

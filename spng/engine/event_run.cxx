@@ -69,50 +69,50 @@ EventRun::EventRun(const Replica& replica, RunState& state, std::uint64_t index)
       m_put_at(instrument::recording::recorder() != nullptr ? replica.graph->edges().size() : 0),
       m_left(replica.graph->vertices().size()), m_in_window(std::in_place, index) {
     for (const auto& vertex : replica.graph->vertices()) {
-        m_once.push_back(is_shared(*vertex.node));
+        m_shared.push_back(is_shared(*vertex.node));
         m_waits_for.push_back(vertex.input_edges.size());
     }
     const instrument::recording::EventOnThread on_thread(index);
     m_in_flight.emplace(index);
 }
 
-Progress EventRun::call(std::size_t number) {
+Progress EventRun::call(std::size_t vertex_index) {
     const instrument::recording::EventOnThread on_thread(m_index);
-    std::optional<Ports> inputs = take_inputs(number);
-    const bool can_begin_again = !is_once(number);
+    std::optional<Ports> inputs = take_inputs(vertex_index);
+    const bool can_restart = !is_shared_node(vertex_index);
     if (!inputs) {
         NVTX_SCHEDULING_MARK("EventRun::left_out");
-        return book(number, {}, false);
+        return book(vertex_index, {}, false);
     }
-    const auto& vertex = m_replica.graph->vertices()[number];
-    // Nothing may leave here but by handle(): an engine's thread that throws ends the whole run.
+    const auto& vertex = m_replica.graph->vertices()[vertex_index];
+    // All exceptions go to handle(): an exception in a thread of an engine would end the run.
     std::optional<Ports> outputs;
     try {
-        const EventStream::Guard on_stream(*m_stream); // throws when the replica's device is gone
+        const EventStream::Guard on_stream(*m_stream); // throws if the device is lost
         outputs = call_node(vertex, std::move(*inputs));
     } catch (const Error& error) {
-        handle(error, can_begin_again);
+        handle(error, can_restart);
     } catch (...) {
         try {
             rethrow_readable(vertex.node->name().text() + ", event " + std::to_string(m_index));
         } catch (const Error& error) {
-            handle(error, can_begin_again);
+            handle(error, can_restart);
         }
     }
-    return outputs ? book(number, std::move(*outputs), true) : book(number, {}, false);
+    return outputs ? book(vertex_index, std::move(*outputs), true) : book(vertex_index, {}, false);
 }
 
-std::optional<Ports> EventRun::take_inputs(std::size_t number) {
+std::optional<Ports> EventRun::take_inputs(std::size_t vertex_index) {
     NVTX_SCHEDULING_RANGE("EventRun::take_inputs", m_index);
     const std::lock_guard lock(m_mutex);
     if (m_alive && m_state.abandoned(m_index)) {
         m_alive = false;
     }
-    if (!m_alive || (m_stalled != Stall::none && !is_once(number))) {
+    if (!m_alive || (m_stalled != Stall::none && !is_shared_node(vertex_index))) {
         return std::nullopt;
     }
     Ports inputs;
-    for (const std::size_t edge : m_replica.graph->vertices()[number].input_edges) {
+    for (const std::size_t edge : m_replica.graph->vertices()[vertex_index].input_edges) {
         inputs.push_back(std::move(m_on_edge[edge]));
         if (!m_put_at.empty()) {
             instrument::recording::message(static_cast<std::int64_t>(edge), m_index, m_put_at[edge],
@@ -122,12 +122,11 @@ std::optional<Ports> EventRun::take_inputs(std::size_t number) {
     return inputs;
 }
 
-/// The outputs that still arrive are marked on the edges by book().
 Ports EventRun::call_node(const Graph::Vertex& vertex, Ports inputs) {
     wait_for_inputs(vertex);
     Ports outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
     if (outputs.size() < vertex.output_edges.size()) {
-        throw Error(ErrorKind::Internal, {.what = "a node gave fewer outputs than it has ports",
+        throw Error(ErrorKind::Internal, {.what = "a node returned fewer outputs than it has ports",
                                           .where = vertex.node->name().text(),
                                           .seen = std::to_string(outputs.size()),
                                           .expected = std::to_string(vertex.output_edges.size())});
@@ -156,18 +155,17 @@ void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
     }
 }
 
-void EventRun::handle(const Error& error, bool can_begin_again) {
-    // What an event's file or the configuration brought about says nothing of the device, which would have to
-    // be waited for.
-    const bool is_of_the_input = error.kind() == ErrorKind::Input || error.kind() == ErrorKind::Output ||
-                                 error.kind() == ErrorKind::Configuration;
-    const auto lost = is_of_the_input ? std::nullopt : lost_device_error(m_replica.device, error);
+void EventRun::handle(const Error& error, bool can_restart) {
+    // Errors of files and of the configuration need no check of the device, which would wait for it.
+    const bool is_about_files = error.kind() == ErrorKind::Input || error.kind() == ErrorKind::Output ||
+                                error.kind() == ErrorKind::Configuration;
+    const auto lost = is_about_files ? std::nullopt : lost_device_error(m_replica.device, error);
     const Stall stall = lost                                                  ? Stall::device
                         : dynamic_cast<const OutOfMemory*>(&error) != nullptr ? Stall::memory
                                                                               : Stall::none;
-    if (stall != Stall::none && can_begin_again) {
+    if (stall != Stall::none && can_restart) {
         const std::lock_guard lock(m_mutex);
-        if (m_stalled != Stall::device) { // which other calls of the event may have found before
+        if (m_stalled != Stall::device) { // another call of the event may have found the loss before
             m_stalled = stall;
             m_reason = lost ? *lost : error;
         }
@@ -183,29 +181,29 @@ void EventRun::handle(const Error& error, bool can_begin_again) {
     }
 }
 
-Progress EventRun::book(std::size_t number, Ports outputs, bool was_called) {
+Progress EventRun::book(std::size_t vertex_index, Ports outputs, bool was_called) {
     NVTX_SCHEDULING_RANGE("EventRun::put_outputs", m_index);
-    const auto& vertex = m_replica.graph->vertices()[number];
+    const auto& vertex = m_replica.graph->vertices()[vertex_index];
     Progress progress;
     const std::lock_guard lock(m_mutex);
-    const bool once = is_once(number);
+    const bool shared = is_shared_node(vertex_index);
     if (was_called && vertex.input_edges.empty() &&
         std::find(outputs.begin(), outputs.end(), nullptr) != outputs.end()) {
         progress.stream_ended = true;
         return progress;
     }
-    if (m_stalled == Stall::none || once) {
-        m_states[number] = State::called;
+    if (m_stalled == Stall::none || shared) {
+        m_states[vertex_index] = State::called;
         --m_left;
-        if (once) {
-            m_kept[number] = outputs;
+        if (shared) {
+            m_kept[vertex_index] = outputs;
         }
         for (std::size_t port = 0; port < vertex.output_edges.size() && m_stalled == Stall::none; ++port) {
             put(vertex.output_edges[port], was_called ? std::move(outputs.at(port)) : nullptr,
                 progress.ready);
         }
     }
-    if (!once) {
+    if (!shared) {
         --m_under_way;
         progress.stalled = m_under_way == 0 ? m_stalled : Stall::none;
     }
@@ -217,7 +215,7 @@ Progress EventRun::book(std::size_t number, Ports outputs, bool was_called) {
 void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>& ready) {
     const std::size_t head = m_replica.graph->edges()[edge].head.node;
     if (m_states[head] != State::waiting) {
-        return; // a node that exists once and had it before the event began again
+        return; // a shared node that got the set before the restart
     }
     m_on_edge[edge] = std::move(set);
     if (!m_put_at.empty()) {
@@ -225,7 +223,7 @@ void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>&
     }
     if (--m_waits_for[head] == 0) {
         m_states[head] = State::given;
-        m_under_way += is_once(head) ? 0 : 1;
+        m_under_way += is_shared_node(head) ? 0 : 1;
         ready.push_back(head);
     }
 }
@@ -237,7 +235,7 @@ std::vector<std::size_t> EventRun::restart() {
     ++m_restarts;
     m_left = 0;
     for (std::size_t i = 0; i < vertices.size(); ++i) {
-        if (!is_once(i) || m_states[i] == State::waiting) {
+        if (!is_shared_node(i) || m_states[i] == State::waiting) {
             m_states[i] = State::waiting;
             m_waits_for[i] = vertices[i].input_edges.size();
             for (const std::size_t edge : vertices[i].input_edges) {
@@ -274,7 +272,7 @@ bool EventRun::can_move() const {
                            [](const NamedTensor& tensor) { return tensor.data.device().is_cpu(); });
     };
     for (std::size_t i = 0; i < m_states.size(); ++i) {
-        if (is_once(i) && m_states[i] == State::given) {
+        if (is_shared_node(i) && m_states[i] == State::given) {
             return false;
         }
     }
@@ -302,7 +300,7 @@ void EventRun::complete() {
         m_state.completed();
         log::info("graph", [&] { return "event " + std::to_string(m_index) + " done"; });
     }
-    // Before the next event is let in, which would take a fresh one, with fresh memory for all its tensors.
+    // Free the stream before the next event starts, which otherwise takes a new one with new memory.
     m_stream.reset();
 }
 

@@ -10,9 +10,9 @@
 namespace spng {
 namespace {
 
-/// Marks what can be reached from vertices that are marked already, along (or against) the edges.
+/// Mark the vertices that can be reached from marked ones, along or against the edges.
 void spread(const Graph& graph, std::vector<bool>& marked, bool against) {
-    // Vertices are in topological order, so that one pass in the right direction reaches everything.
+    // Vertices are in topological order, so one pass in the right direction reaches all of them.
     const std::size_t count = graph.vertices().size();
     for (std::size_t step = 0; step < count; ++step) {
         const std::size_t vertex = against ? count - 1 - step : step;
@@ -88,7 +88,7 @@ Graph with_section(const Graph& graph, const GraphSection& section, Node& node) 
     auto behind = inside;
     spread(graph, behind, false);
 
-    // What does not depend on the section, the section, the rest: each in the old order.
+    // Vertices that do not depend on the section, the section, the others: each part in the old order.
     std::vector<std::size_t> number(old.size());
     std::vector<Graph::Vertex> vertices;
     const auto take = [&](bool is_behind) {

@@ -1,6 +1,6 @@
 #pragma once
-// The part of a graph between the upload of an event and the packing of its frame: all that happens on the
-// device. It can stand in the graph as one node, which launches it as one (device_section.h).
+// The device section of a graph: the nodes between the upload of an event and the packing of its frame. One
+// node can replace them and launch them as a CUDA graph (device_section.h).
 
 #include "spng/graph/graph.h"
 
@@ -10,18 +10,18 @@
 namespace spng {
 
 struct GraphSection {
-    std::vector<std::size_t> vertices; ///< of the graph, in its order; empty: see `rejection`
-    std::vector<std::size_t> entering; ///< edges into it: its input ports
-    std::vector<std::size_t> leaving;  ///< edges out of it: its output ports
-    std::string rejection;             ///< why there is none, or it cannot be launched as one
+    std::vector<std::size_t> vertices; ///< indices in the graph, in its order; empty: see `rejection`
+    std::vector<std::size_t> entering; ///< edges into the section: its input ports
+    std::vector<std::size_t> leaving;  ///< edges out of the section: its output ports
+    std::string rejection;             ///< reason why the section is empty or cannot be captured
 };
 
-/// All vertices on a path from a node that DeviceWorkStarter to one with AsynchronousOutput. Rejected when
-/// there is none, when one of them sees one event at a time (such as a tap), or Uncapturable.
+/// Find all vertices on paths from a DeviceWorkStarter to a node with AsynchronousOutput. Reject the section if
+/// there are none, or if one of them is serial (such as a tap) or Uncapturable.
 GraphSection find_device_section(const Graph& graph);
 
-/// The graph with one node in place of the section's.
-/// @param node  with as many input and output ports as edges enter and leave
+/// Replace the nodes of the section by one node.
+/// @param node  has one input port for each entering edge and one output port for each leaving edge
 Graph with_section(const Graph& graph, const GraphSection& section, Node& node);
 
 } // namespace spng

@@ -26,9 +26,9 @@ public:
                 break;
             }
             auto in_flight = std::make_unique<InFlight>(m_replicas, m_state, index, *replica);
-            // On a device, calls return before their work is done. What must wait for it, the packed frame's
-            // file, is put off until the next event's work has been queued, so that the device is never
-            // without; but not where memory is for one, or has run out once.
+            // On a device, calls return before their work is done. The vertices that wait for it, such as the
+            // sink, are called after the work of the next event is queued, so that the device is never idle.
+            // If memory suffices for one event only, or ran out once, each event is finished first.
             if (!call(*in_flight, m_issued)) {
                 break;
             }
@@ -60,7 +60,7 @@ private:
         }
         EventRun event;
         std::size_t replica;
-        std::set<std::size_t> ready; ///< taken from its begin, it gives the vertices in topological order
+        std::set<std::size_t> ready; ///< in topological order
     };
 
     void finish(InFlight& in_flight) {
@@ -70,7 +70,7 @@ private:
     }
 
     /// Call the vertices before `end`.
-    /// @return false when the stream has ended
+    /// @return false at the end of the stream
     bool call(InFlight& in_flight, std::size_t end) {
         while (!in_flight.ready.empty() && *in_flight.ready.begin() < end) {
             const std::size_t vertex = *in_flight.ready.begin();
@@ -81,7 +81,7 @@ private:
             }
             in_flight.ready.insert(progress.ready.begin(), progress.ready.end());
             if (progress.stalled != Stall::none) {
-                begin_again(in_flight, progress.stalled);
+                recover(in_flight, progress.stalled);
             }
             if (progress.lost) {
                 lose_replica(in_flight.event, in_flight.replica, m_queues);
@@ -90,15 +90,15 @@ private:
         return true;
     }
 
-    void begin_again(InFlight& in_flight, Stall stalled) {
+    void recover(InFlight& in_flight, Stall stalled) {
         const SecondTry next =
             second_try(in_flight.event, stalled, in_flight.replica, m_replicas, m_queues, m_state);
         in_flight.replica = next.replica;
         m_is_alone |= stalled == Stall::memory;
-        const auto ready = next.what == SecondTry::What::elsewhere
+        const auto ready = next.action == RecoveryAction::elsewhere
                                ? in_flight.event.restart_on(m_replicas[next.replica])
                                : in_flight.event.restart();
-        if (next.what == SecondTry::What::alone) {
+        if (next.action == RecoveryAction::alone) {
             release_cached_memory(m_replicas[next.replica].device);
         }
         in_flight.ready.insert(ready.begin(), ready.end());
@@ -108,15 +108,15 @@ private:
     RunState& m_state;
     ReplicaQueues m_queues;
     const std::size_t m_all, m_issued;
-    bool m_is_alone; ///< an event is finished before the next one begins
+    bool m_is_alone; ///< finish each event before the next one starts
 };
 
 } // namespace
 
 void run_pgrapher(const std::vector<Replica>& replicas, RunState& state, int events_in_flight) {
     if (replicas.size() > 1) {
-        log::warn("Pgrapher", "works on one event at a time, so that the other devices of the job stand idle "
-                              "meanwhile; TbbFlow keeps all of them busy");
+        log::warn("Pgrapher", "works on one event at a time, so the other devices of the job are idle "
+                              "meanwhile; TbbFlow uses all of them");
     }
     Serial(replicas, state, events_in_flight).run();
 }

@@ -12,7 +12,7 @@ bool is_shared(const Node& node) {
 }
 
 ReplicaQueues::ReplicaQueues(std::size_t replicas, int events_in_flight)
-    : m_queues(replicas, Queue{.most = events_in_flight}) {}
+    : m_queues(replicas, Queue{.max_events = events_in_flight}) {}
 
 std::optional<std::size_t> ReplicaQueues::shortest(bool with_room) const {
     std::optional<std::size_t> best;
@@ -21,7 +21,7 @@ std::optional<std::size_t> ReplicaQueues::shortest(bool with_room) const {
     };
     for (std::size_t replica = 0; replica < m_queues.size(); ++replica) {
         const Queue& queue = m_queues[replica];
-        const bool is_open = queue.works && (!with_room || queue.events < queue.most);
+        const bool is_open = queue.works && (!with_room || queue.events < queue.max_events);
         if (is_open && (!best || length(replica) < length(*best))) {
             best = replica;
         }
@@ -60,7 +60,7 @@ void ReplicaQueues::give_back(std::size_t replica) {
 
 void ReplicaQueues::restrict_to_one(std::size_t replica) {
     const std::lock_guard lock(m_mutex);
-    m_queues[replica].most = 1;
+    m_queues[replica].max_events = 1;
 }
 
 void ReplicaQueues::lose(std::size_t replica) {

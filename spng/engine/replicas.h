@@ -1,7 +1,7 @@
 #pragma once
-// A job may work on several devices. Each has a replica: its own copy of all nodes between the sources and the
-// sinks, and of the services behind them. Sources hand each event to one replica; nodes that must see events in
-// order (sinks, taps) exist once and get them in the order of the input (docs/decisions/replicas.md).
+// Device replicas of a job. Each device has its own copy of all nodes between the sources and the sinks, and of
+// their services. Each event goes to one replica. Nodes that must see events in order (sources, sinks, taps) are
+// shared by all replicas (docs/decisions/replicas.md).
 
 #include "spng/graph/graph.h"
 
@@ -15,44 +15,44 @@
 
 namespace spng {
 
-/// All replicas have the same vertices and edges; nodes that exist once stand in all of them.
+/// All replicas have the same vertices and edges; shared nodes are in the graphs of all replicas.
 struct Replica {
     const Graph* graph = nullptr;
     c10::Device device{c10::kCPU};
 };
 
-/// Whether a node exists once for all replicas: sources, and nodes that see one event at a time.
+/// Whether all replicas share the node: sources and serial nodes.
 bool is_shared(const Node& node);
 
-/// How many events each replica works on. Thread-safe.
+/// Number of events that each replica works on. Thread-safe.
 class ReplicaQueues {
 public:
     /// @param events_in_flight  of each replica
     ReplicaQueues(std::size_t replicas, int events_in_flight);
 
-    /// Waits until a replica has room for one more event and takes a place there: in the replica with the fewest
-    /// events, among equals in the one that had the fewest so far, then the first.
-    /// @return nothing when no replica is left
+    /// Block until a replica has room for one more event, and take a slot of it: of the replica with the fewest
+    /// events, among equals of the one that had the fewest so far, then of the first.
+    /// @return nothing if no replica is left
     std::optional<std::size_t> take();
 
-    /// An event of this replica is done, or has moved elsewhere.
+    /// Free the slot of an event that is done or has moved to another replica.
     void give_back(std::size_t replica);
 
-    /// From now on this replica works on one event at a time.
+    /// Let this replica work on one event at a time from now on.
     void restrict_to_one(std::size_t replica);
 
-    /// Its device is gone: no event is given to it any more.
+    /// Give no more events to this replica, whose device is lost.
     void lose(std::size_t replica);
 
-    /// A place for an event of a replica that was lost, beyond what the other replica takes otherwise.
-    /// @return nothing when no replica is left
+    /// Move an event of a lost replica to another one, beyond the limit of that replica.
+    /// @return nothing if no replica is left
     std::optional<std::size_t> move_from(std::size_t lost);
 
     bool none_is_left();
 
 private:
     struct Queue {
-        int most = 1;
+        int max_events = 1;
         int events = 0;
         std::uint64_t taken = 0;
         bool works = true;

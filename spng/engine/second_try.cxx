@@ -14,9 +14,9 @@ std::string free_text(c10::Device device) {
     return memory.free < 0 ? "unknown" : format_bytes(memory.free);
 }
 
-std::string what_was_there(c10::Device device, const RunState& state) {
+std::string memory_note(c10::Device device, const RunState& state) {
     const std::string& plan = state.memory_plan();
-    return "; tried again " + std::to_string(max_tries) + " times with less at the same time; free on " +
+    return "; tried again " + std::to_string(max_restarts) + " times with less concurrency; free on " +
            device.str() + ": " + free_text(device) + (plan.empty() ? "" : "; planned: " + plan);
 }
 
@@ -29,25 +29,25 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
         queues.lose(replica);
         const auto other = event.can_move() ? queues.move_from(replica) : std::nullopt;
         log::warn("replicas", replicas[replica].device.str() + " is lost; " + which +
-                                  (other ? " begins again on " + replicas[*other].device.str() : " fails"));
+                                  (other ? " restarts on " + replicas[*other].device.str() : " fails"));
         if (other) {
-            return {SecondTry::What::elsewhere, *other};
+            return {RecoveryAction::elsewhere, *other};
         }
         event.give_up_device(queues.none_is_left());
-        return {SecondTry::What::give_up, replica};
+        return {RecoveryAction::give_up, replica};
     }
     const c10::Device device = replicas[replica].device;
-    if (event.restarts() >= max_tries) {
-        event.give_up(what_was_there(device, state));
-        return {SecondTry::What::give_up, replica};
+    if (event.restarts() >= max_restarts) {
+        event.give_up(memory_note(device, state));
+        return {RecoveryAction::give_up, replica};
     }
     queues.restrict_to_one(replica);
     log::warn(logger, which + " ran out of memory in " + event.reason().text().where + " (" +
-                          event.reason().text().seen + "; free: " + free_text(device) + "); try " +
-                          std::to_string(event.restarts() + 1) + " of " + std::to_string(max_tries) +
+                          event.reason().text().seen + "; free: " + free_text(device) + "); restart " +
+                          std::to_string(event.restarts() + 1) + " of " + std::to_string(max_restarts) +
                           ": alone on " + device.str() +
-                          (event.restarts() > 0 ? ", node after node" : ", and so are all later events"));
-    return {SecondTry::What::alone, replica};
+                          (event.restarts() > 0 ? ", one node at a time" : ", as are all later events"));
+    return {RecoveryAction::alone, replica};
 }
 
 void lose_replica(EventRun& event, std::size_t replica, ReplicaQueues& queues) {

@@ -27,7 +27,7 @@ bool is_time(const Axis& axis) {
     return axis.unit == "ns";
 }
 
-/// Points in time that an axis may start at.
+/// Times at which an axis may start.
 std::vector<double> times_of(const Ports& inputs) {
     const EventInfo& event = inputs.front()->event();
     std::vector<double> times{0, event.start, event.start + event.first_tick * event.tick};
@@ -47,7 +47,7 @@ std::size_t first_equal(const std::vector<double>& times, double time) {
     return static_cast<std::size_t>(std::find(times.begin(), times.end(), time) - times.begin());
 }
 
-/// @param all  the tensors of which it is one
+/// @param all  all tensors of the set
 void describe(std::ostream& out, const at::Tensor& tensor, const std::vector<at::Tensor>& all) {
     if (tensor.defined()) {
         out << std::find_if(all.begin(), all.end(), [&](const at::Tensor& other) {
@@ -84,14 +84,14 @@ void describe(std::ostream& out, const ChannelTable& table, const std::vector<at
     for (const int plane : table.planes) {
         out << plane << ',';
     }
-    // Tables of a detector are made once, so that equal ones are the same memory.
+    // Tables of a detector are made once, so equal tables share memory.
     out << (table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
     describe(out, table.ids, all);
     describe(out, table.good, all);
     out << '\n';
 }
 
-/// The same tensor object gets the same copy.
+/// Copies tensors; equal tensor objects share a copy.
 class Copies {
 public:
     at::Tensor of(const at::Tensor& tensor) {
@@ -109,7 +109,7 @@ private:
     std::map<const c10::TensorImpl*, at::Tensor> m_copies;
 };
 
-/// The tensors of a set with memory of their own. table_for: what becomes of their channel tables.
+/// Copy the tensors of a set. table_for: the channel table of a copy.
 template <class TableFor>
 std::vector<NamedTensor> copied(const TensorSet& set, Copies& copies, const TableFor& table_for) {
     std::vector<NamedTensor> tensors = set.tensors();
@@ -150,7 +150,7 @@ std::string port_key(const Ports& inputs) {
     const EventInfo& event = inputs.front()->event();
     std::ostringstream out;
     out << std::hexfloat << event.tick << ',' << event.first_tick << ',' << event.ticks << ','
-        << event.window.has_value() << '\n'; // a window comes out with its regions
+        << event.window.has_value() << '\n'; // the output of a readout window includes its ROIs
     const auto times = times_of(inputs);
     for (const double time : times) {
         out << first_equal(times, time) << ',';
@@ -205,7 +205,8 @@ OutputTemplate::OutputTemplate(const Ports& inputs, Ports outputs)
         for (const auto& tensor : set->tensors()) {
             for (const auto& axis : tensor.axes) {
                 if (is_time(axis) && first_equal(times, axis.start) == times.size()) {
-                    m_rejection = "the tensor " + tensor.name + " starts at a time that is not of the input";
+                    m_rejection =
+                        "the tensor " + tensor.name + " starts at a time that the input does not have";
                 }
             }
         }
@@ -224,7 +225,7 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
         const auto found = std::find(old_tables.begin(), old_tables.end(), old);
         if (!table && found != old_tables.end()) {
             table = tables.at(static_cast<std::size_t>(found - old_tables.begin()));
-        } else if (!table) { // made by one of the nodes
+        } else if (!table) { // a node made it
             auto copy = std::make_shared<ChannelTable>(*old);
             copy->good = copies.of(old->good);
             table = std::move(copy);

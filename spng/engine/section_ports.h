@@ -1,6 +1,6 @@
 #pragma once
-// The sets at the ports of a part of a graph that is recorded once and launched for many events: what must be
-// equal for that, memory that stays in place, and what belongs to each event.
+// The sets at the ports of a device section that is captured once and launched for many events: the key that
+// events must share, input memory at fixed addresses, and outputs for each event.
 
 #include "spng/graph/node.h"
 
@@ -11,21 +11,21 @@
 
 namespace spng {
 
-/// All that nodes may see of their inputs on the host, as text: shapes, types, layouts, axes, units, channel
-/// tables, sampling and length of the event, whether it is a window of a long readout. Left out are the
-/// values of tensors, the event's numbers and masks, and points in time, of which only is in the text which
-/// of them are the same.
+/// Return as text all properties of the inputs that nodes can see on the host: shapes, types, layouts, axes,
+/// units, channel tables, sampling and length of the event, and whether it is a readout window. The text leaves
+/// out tensor values, the event's ids and masks, and times, of which it only gives which are equal.
 std::string port_key(const Ports& inputs);
 
-/// Tensors of the same shapes as those of one event's sets, into which those of other events are copied.
+/// Tensors at fixed addresses with the shapes of one event's sets, into which other events are copied.
 class StaticInputs {
 public:
     explicit StaticInputs(const Ports& inputs);
 
-    /// Sets over that memory, with the event and the metadata of the inputs it was made for.
+    /// Sets of these tensors, with the event and the metadata of the constructor's inputs.
     const Ports& ports() const { return m_ports; }
 
-    /// Queue copies of all tensors. `inputs` have the port_key of those it was made for.
+    /// Queue copies of all tensors.
+    /// @param inputs  have the port_key of the constructor's inputs
     void load(const Ports& inputs);
 
 private:
@@ -33,18 +33,18 @@ private:
     std::vector<at::Tensor> m_tensors;
 };
 
-/// What came out for the event of StaticInputs, to be given out for other events.
+/// Outputs for the event of StaticInputs, as a template for other events.
 class OutputTemplate {
 public:
     /// @param inputs   StaticInputs::ports()
-    /// @param outputs  what the nodes gave for them
+    /// @param outputs  of the nodes for these inputs
     OutputTemplate(const Ports& inputs, Ports outputs);
 
-    /// Why these outputs cannot be given out for other events; empty when they can.
+    /// Reason why these outputs cannot be a template; empty if they can.
     const std::string& rejection() const { return m_rejection; }
 
-    /// The sets for the event of `inputs`: queued copies of the tensors of the outputs, with the event, the
-    /// points in time and the channel tables of `inputs`.
+    /// Make the sets for the event of `inputs`: queued copies of the output tensors, with the event, the times
+    /// and the channel tables of `inputs`.
     Ports fill(const Ports& inputs) const;
 
 private:
@@ -53,7 +53,7 @@ private:
     std::string m_rejection;
 };
 
-/// All tensors of sets: data, summaries, pedestals, and the marks of good channels, once each.
+/// All tensors of the sets, each once: data, summaries, pedestals and masks of good channels.
 std::vector<at::Tensor> tensors_of(const Ports& ports);
 
 } // namespace spng

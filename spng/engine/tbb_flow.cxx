@@ -21,26 +21,26 @@ namespace {
 namespace flow = oneapi::tbb::flow;
 
 struct InFlight {
-    InFlight(const Replica& the_replica, RunState& state, std::uint64_t index, std::size_t number)
-        : event(the_replica, state, index), replica(number) {}
+    InFlight(const Replica& the_replica, RunState& state, std::uint64_t index, std::size_t replica_index)
+        : event(the_replica, state, index), replica(replica_index) {}
     EventRun event;
     std::size_t replica;
-    /// After it ran out of memory twice its nodes are called one after the other.
+    /// Call the nodes one after the other, after the event ran out of memory twice.
     std::atomic<bool> one_by_one{false};
-    std::mutex mutex; ///< for what follows
+    std::mutex mutex; ///< guards is_busy and deferred
     bool is_busy = false;
-    std::set<std::size_t> put_off;
+    std::set<std::size_t> deferred;
 };
 using InFlightPtr = std::shared_ptr<InFlight>;
 
-/// What is under way on one replica, and the events that wait until nothing is.
+/// Calls that run on one replica, and the events that wait until none runs.
 class Activity {
 public:
     void begins() {
         const std::lock_guard lock(m_mutex);
         ++m_calls;
     }
-    /// @return an event that is to begin again now: the earliest of those that wait for quiet
+    /// @return the earliest waiting event, to restart now, if no call runs any more
     InFlightPtr ends() {
         const std::lock_guard lock(m_mutex);
         if (--m_calls > 0 || m_waiting.empty()) {
@@ -48,15 +48,15 @@ public:
         }
         return m_waiting.extract(m_waiting.begin()).mapped();
     }
-    /// To be called from within a call of the replica, so that its end sees it.
-    void wait_for_quiet(const InFlightPtr& in_flight) {
+    /// Call during a call of the replica, so that the end of that call finds the event.
+    void wait_until_idle(const InFlightPtr& in_flight) {
         const std::lock_guard lock(m_mutex);
         m_waiting.emplace(in_flight->event.index(), in_flight);
     }
 
 private:
     std::mutex m_mutex;
-    int m_calls = 0; ///< of nodes that each replica has of its own, given to oneTBB and not come back
+    int m_calls = 0; ///< calls of nodes that are not shared, from put() to call_ended()
     std::map<std::uint64_t, InFlightPtr> m_waiting;
 };
 
@@ -66,19 +66,18 @@ public:
         : m_replicas(replicas), m_graph(*replicas.front().graph), m_state(state),
           m_queues(replicas.size(), events_in_flight), m_activity(replicas.size()) {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
-            const bool once = is_shared(*m_graph.vertices()[i].node);
-            m_bodies.push_back(std::make_unique<Body>(m_flow, once ? flow::serial : flow::unlimited,
+            const bool shared = is_shared(*m_graph.vertices()[i].node);
+            m_bodies.push_back(std::make_unique<Body>(m_flow, shared ? flow::serial : flow::unlimited,
                                                       [this, i](const InFlightPtr& in_flight) {
                                                           call(i, in_flight);
                                                           return flow::continue_msg{};
                                                       }));
-            // A node that exists once sees the events in the order of the input, which makes output files
-            // independent of timing.
+            // Shared nodes get the events in the order of the input, so that output files do not depend on timing.
             m_in_order.push_back(
-                once ? std::make_unique<Sequencer>(
-                           m_flow, [](const InFlightPtr& in_flight) { return in_flight->event.index(); })
-                     : nullptr);
-            if (once) {
+                shared ? std::make_unique<Sequencer>(
+                             m_flow, [](const InFlightPtr& in_flight) { return in_flight->event.index(); })
+                       : nullptr);
+            if (shared) {
                 flow::make_edge(*m_in_order[i], *m_bodies[i]);
             }
         }
@@ -88,7 +87,7 @@ public:
         try {
             feed();
         } catch (...) {
-            m_flow.wait_for_all(); // events in flight use what this object owns
+            m_flow.wait_for_all(); // events in flight use members of this object
             throw;
         }
         m_flow.wait_for_all();
@@ -100,7 +99,7 @@ private:
 
     void feed() {
         for (std::uint64_t index = 0;; ++index) {
-            const auto replica = wait_for_place(index);
+            const auto replica = wait_for_slot(index);
             if (!replica || m_state.ending() || is_at_end(m_graph)) {
                 break;
             }
@@ -113,8 +112,8 @@ private:
         }
     }
 
-    /// Until a replica works on fewer events than it may.
-    std::optional<std::size_t> wait_for_place([[maybe_unused]] std::uint64_t next_event) {
+    /// Block until a replica has a free slot.
+    std::optional<std::size_t> wait_for_slot([[maybe_unused]] std::uint64_t next_event) {
         NVTX_SCHEDULING_RANGE("TbbFlow::wait_for_slot", next_event);
         return m_queues.take();
     }
@@ -139,17 +138,17 @@ private:
 
     void call(std::size_t vertex, const InFlightPtr& in_flight) {
         const std::size_t replica = in_flight->replica;
-        const bool once = m_in_order[vertex] != nullptr;
+        const bool shared = m_in_order[vertex] != nullptr;
         const Progress progress = in_flight->event.call(vertex);
         {
             NVTX_SCHEDULING_RANGE("TbbFlow::hand_over", in_flight->event.index());
             give(progress.ready, in_flight);
         }
-        if (in_flight->one_by_one && !once) {
+        if (in_flight->one_by_one && !shared) {
             give_next(in_flight);
         }
         if (progress.stalled != Stall::none) {
-            begin_again(in_flight, progress.stalled);
+            recover(in_flight, progress.stalled);
         }
         if (progress.lost) {
             lose_replica(in_flight->event, replica, m_queues);
@@ -158,19 +157,19 @@ private:
             in_flight->event.complete();
             m_queues.give_back(in_flight->replica);
         }
-        if (!once) {
+        if (!shared) {
             call_ended(replica);
         }
     }
 
-    /// To oneTBB; an event that failed goes all the way too, so that sequencers see no gap.
+    /// Pass ready vertices to oneTBB. A failed event drains through all vertices, so that sequencers see no gap.
     void give(const std::vector<std::size_t>& ready, const InFlightPtr& in_flight) {
         for (const std::size_t vertex : ready) {
             if (m_in_order[vertex]) {
                 m_in_order[vertex]->try_put(in_flight);
             } else if (in_flight->one_by_one) {
                 const std::lock_guard lock(in_flight->mutex);
-                in_flight->put_off.insert(vertex);
+                in_flight->deferred.insert(vertex);
             } else {
                 put(vertex, in_flight);
             }
@@ -185,14 +184,14 @@ private:
         m_bodies[vertex]->try_put(in_flight);
     }
 
-    /// One of the nodes that were put off, when none is busy.
+    /// Pass the first deferred node on if none is busy.
     void give_first(const InFlightPtr& in_flight) {
         std::optional<std::size_t> vertex;
         {
             const std::lock_guard lock(in_flight->mutex);
-            if (!in_flight->is_busy && !in_flight->put_off.empty()) {
-                vertex = *in_flight->put_off.begin();
-                in_flight->put_off.erase(in_flight->put_off.begin());
+            if (!in_flight->is_busy && !in_flight->deferred.empty()) {
+                vertex = *in_flight->deferred.begin();
+                in_flight->deferred.erase(in_flight->deferred.begin());
                 in_flight->is_busy = true;
             }
         }
@@ -209,19 +208,19 @@ private:
         give_first(in_flight);
     }
 
-    void begin_again(const InFlightPtr& in_flight, Stall stalled) {
+    void recover(const InFlightPtr& in_flight, Stall stalled) {
         EventRun& event = in_flight->event;
         const std::size_t replica = in_flight->replica;
         const SecondTry next = second_try(event, stalled, replica, m_replicas, m_queues, m_state);
-        switch (next.what) {
-        case SecondTry::What::alone:
-            m_activity[replica].wait_for_quiet(in_flight);
+        switch (next.action) {
+        case RecoveryAction::alone:
+            m_activity[replica].wait_until_idle(in_flight);
             break;
-        case SecondTry::What::elsewhere:
+        case RecoveryAction::elsewhere:
             in_flight->replica = next.replica;
             give(event.restart_on(m_replicas[next.replica]), in_flight);
             break;
-        case SecondTry::What::give_up:
+        case RecoveryAction::give_up:
             give(event.restart(), in_flight);
             break;
         }
@@ -236,7 +235,7 @@ private:
     }
 
     const std::vector<Replica>& m_replicas;
-    const Graph& m_graph; ///< of the first replica: vertices and edges are those of all
+    const Graph& m_graph; ///< of the first replica; all have the same vertices and edges
     RunState& m_state;
     ReplicaQueues m_queues;
     std::vector<Activity> m_activity;
@@ -248,7 +247,7 @@ private:
 } // namespace
 
 void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, int threads, int events_in_flight) {
-    // The caller's thread feeds events and waits, so the workers get all the slots.
+    // The caller's thread only feeds events and waits, so it is not one of the `threads`.
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                             static_cast<std::size_t>(threads) + 1);
     oneapi::tbb::task_arena arena(threads + 1, 1);

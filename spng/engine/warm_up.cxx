@@ -14,7 +14,7 @@
 namespace spng {
 namespace {
 
-/// @return whether anything was called
+/// @return whether a node was called
 bool try_once(const Graph& graph) {
     bool called = false;
     std::vector<TensorSetPtr> on_edge(graph.edges().size());
@@ -50,7 +50,7 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
     const instrument::Unmeasured unmeasured;
     bool called = false;
     try {
-        std::vector<std::unique_ptr<EventStream>> held; // all at once, so that they are different ones
+        std::vector<std::unique_ptr<EventStream>> held; // held together, so that they are different streams
         for (int stream = 0; stream < streams; ++stream) {
             held.push_back(std::make_unique<EventStream>(device));
             const EventStream::Guard on_stream(*held.back());
@@ -58,8 +58,7 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
         }
         wait_for_device(device);
     } catch (const std::exception& error) {
-        log::warn("warm-up",
-                  std::string("the chain could not be tried before the first event: ") + error.what());
+        log::warn("warm-up", std::string("the warm-up before the first event failed: ") + error.what());
         return watch.seconds();
     }
     return called ? watch.seconds() : 0;

@@ -1,7 +1,7 @@
 #pragma once
-// The chain is tried before the first event, so that this one costs as much as the others: plans of
-// transforms, code of kernels, and memory on the device and page-locked on the host are made when they are
-// used first, which takes longer than an event.
+// Warm-up of the chain before the first event. FFT plans, kernel code, device memory and page-locked host memory
+// are made at their first use, which takes longer than an event; after the warm-up the first event costs as much
+// as the others.
 
 #include "spng/graph/graph.h"
 
@@ -9,11 +9,10 @@
 
 namespace spng {
 
-/// Call all nodes behind one that DeviceWorkStarter with its example, on `streams` streams one after the
-/// other: memory is kept for the stream that it was first used on. Nodes that see one event at a time are
-/// left out, with what is behind them. The calls are not measured. A failure is none of the run: it is
-/// logged, and the events will show what it was about.
-/// @return seconds it took; 0 on the CPU, and where no node has an example
+/// Call all nodes behind the DeviceWorkStarter with its example, on `streams` streams in turn, since memory
+/// belongs to the stream of its first use. Skip serial nodes and all nodes behind them. The calls are not
+/// measured. A failure is logged and does not fail the run.
+/// @return duration in seconds; 0 on the CPU and without an example
 double warm_up(const Graph& graph, c10::Device device, int streams);
 
 } // namespace spng

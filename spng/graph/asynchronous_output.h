@@ -2,9 +2,9 @@
 
 namespace spng {
 
-/// What a node may be besides: one whose output tensors lie on the host and are still being copied there when
-/// its call returns. They are complete when the event's stream has come as far as it was at that time. The
-/// engines wait for that before they call the nodes behind it, and for nothing else between source and sink.
+/// Mix-in for nodes whose calls return while their output tensors are still being copied to the host. The
+/// copies are complete when the event's stream has reached its position at the return. Engines wait for that
+/// before they call the next nodes; between source and sink they wait for nothing else.
 class AsynchronousOutput {
 public:
     virtual ~AsynchronousOutput() = default;

@@ -6,15 +6,15 @@
 
 namespace spng {
 
-/// What a node may be besides: the one that brings events onto the device. Behind it everything happens
-/// there.
+/// Mix-in for the node that uploads events to the device. All later nodes work there.
 class DeviceWorkStarter {
 public:
     virtual ~DeviceWorkStarter() = default;
 
-    /// One set per output port, of the shapes, types and places that the events of the job are expected to
-    /// have and of no content; nothing when it cannot know. With it, the chain is tried before the first
-    /// event (warm_up.h). Asked after prepare().
+    /// Make an example of the expected events, with which the chain is warmed up before the first event
+    /// (warm_up.h). Call after prepare().
+    /// @return one set per output port, with the shapes, types and devices of the events and undefined values;
+    /// empty if they are not known
     virtual std::vector<TensorSetPtr> example() const = 0;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
-// The validated graph of one job: nodes in an order in which every node comes after those that feed it, and
-// the edges between their ports.
+// The validated graph of one job: nodes in topological order, and the edges between their ports.
 
 #include "spng/core/component.h"
 #include "spng/core/field.h"
@@ -21,51 +20,52 @@ struct EndpointConfig {
     static constexpr auto fields() {
         return std::make_tuple(
             field(&EndpointConfig::node, "node", "", required(), "Type:instance of a node"),
-            field(&EndpointConfig::port, "port", "", at_least(0), "number of its port"));
+            field(&EndpointConfig::port, "port", "", at_least(0), "index of the port"));
     }
 };
 
 struct EdgeConfig {
     EndpointConfig tail, head;
     static constexpr auto fields() {
-        return std::make_tuple(field(&EdgeConfig::tail, "tail", "", required(), "the output port it leaves"),
-                               field(&EdgeConfig::head, "head", "", required(), "the input port it enters"));
+        return std::make_tuple(
+            field(&EdgeConfig::tail, "tail", "", required(), "output port where the edge begins"),
+            field(&EdgeConfig::head, "head", "", required(), "input port where the edge ends"));
     }
 };
 
 class Graph {
 public:
     struct Target {
-        std::size_t node; ///< position in vertices()
+        std::size_t node; ///< index in vertices()
         std::size_t port;
     };
     struct Vertex {
         Node* node = nullptr;
-        std::vector<std::size_t> input_edges;  ///< edge number by input port
-        std::vector<std::size_t> output_edges; ///< edge number by output port
+        std::vector<std::size_t> input_edges;  ///< index in edges(), by input port
+        std::vector<std::size_t> output_edges; ///< index in edges(), by output port
     };
     struct Edge {
         Target tail, head;
     };
 
-    /// Connect the nodes of `environment` as `edges` say.
+    /// Connect the nodes of `environment` by `edges`.
     /// @param source  the configuration file, named in errors
-    /// Throws Error(Configuration) for edges to unknown nodes or ports, ports without an edge or with two,
-    /// nodes that no edge touches, and circles.
+    /// @throws Error(Configuration) for edges to unknown nodes or ports, ports without an edge or with two,
+    /// nodes without edges, and cycles
     Graph(const Environment& environment, const std::vector<EdgeConfig>& edges, const std::string& source);
 
-    /// Of parts that fit together already: vertices in topological order, edges that they name.
+    /// Take parts that are valid: vertices in topological order, and the edges that they name.
     Graph(std::vector<Vertex> vertices, std::vector<Edge> edges)
         : m_vertices(std::move(vertices)), m_edges(std::move(edges)) {}
 
-    /// The same graph with those nodes that `environment` has instead of ours of the same names.
+    /// Copy the graph and replace each node by the one of the same name in `environment`, if there is one.
     Graph with_nodes_of(const Environment& environment) const;
 
-    /// In topological order; among nodes that could come next, the one that stands first in the
-    /// configuration.
+    /// Vertices in topological order. Of several possible next vertices, the first of the configuration comes
+    /// first.
     const std::vector<Vertex>& vertices() const { return m_vertices; }
     const std::vector<Edge>& edges() const { return m_edges; }
-    /// Graphviz: boxes coloured by kind, edges labelled with the names of their ports.
+    /// Write the graph for Graphviz: boxes coloured by kind, edges labelled with the names of their ports.
     std::string dot() const;
 
 private:

@@ -29,7 +29,7 @@ public:
     explicit InputsUntouched(const Ports& inputs) : m_inputs(inputs), m_versions(versions()) {}
     void check() const {
         if (versions() != m_versions) {
-            throw Error(ErrorKind::Internal, {.what = "a node wrote into a tensor that it was given",
+            throw Error(ErrorKind::Internal, {.what = "a node wrote into an input tensor",
                                               .where = {},
                                               .seen = "a tensor version that changed during the call",
                                               .expected = "inputs untouched",
@@ -53,7 +53,7 @@ private:
 };
 #endif
 
-/// Run `work`; whatever it throws leaves as an Error that names `where`.
+/// Run `work` and rethrow any exception as an Error that names `where`.
 template <class Work>
 auto with_readable_errors(const std::string& where, Work work) {
     try {
@@ -96,7 +96,7 @@ Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode
         }
         Ports outputs = process(inputs);
         if (inputs.empty() && !outputs.empty() && outputs.front() == nullptr) {
-            metered.discard(); // asked past the end of the stream: no event, no work
+            metered.discard(); // the call found the end of the stream
         }
         for (const auto& set : outputs) {
             metered.count_bytes_out(set ? set->bytes() : 0);

@@ -1,6 +1,6 @@
 #pragma once
-// A node of the graph: a step plus ports. The base does what no node may forget: the range, the measurement,
-// the device and stream, no gradients, and an error that says where it happened.
+// A node of the graph: a step plus ports. The base class opens the range, measures the call, sets device and
+// stream, switches gradients off, and adds the node and the event to errors.
 
 #include "spng/core/component.h"
 #include "spng/core/registry.h"
@@ -21,21 +21,20 @@ class Node : public Component {
 public:
     ~Node() override;
 
-    /// Port names; those of the registration unless the configuration decides their number.
+    /// Port names: those of the registration, unless the configuration sets their count.
     virtual std::vector<std::string> input_ports() const;
     virtual std::vector<std::string> output_ports() const;
     const ComponentType& registered() const;
 
-    /// Node::prepare finds the job's context and makes the meter; what a node prepares of its own goes to
-    /// prepare_node().
+    /// Find the context of the job, make the meter and call prepare_node(), which derived nodes override.
     void prepare(Environment& environment) final;
 
-    /// One call for one event. A source gets no inputs and answers with null sets at the end of the stream.
-    /// Throws Error with this node's name and the event in its place; c10 exceptions are translated.
-    /// @param event  the index of the event, payload of the range
+    /// Process one event. A source gets no inputs and returns null sets at the end of the stream.
+    /// @param event  index of the event, payload of the range
+    /// @throws Error with the node and the event in `where`; c10 exceptions are translated
     Ports call(std::uint64_t event, const Ports& inputs, instrument::MeterMode mode);
 
-    /// After the last event, also after a failure: make what is complete final. Sinks close their files here.
+    /// Finalize the output after the last event, also after a failure. Sinks close their files here.
     virtual void finish() {}
 
     instrument::NodeMeter& meter() { return *m_meter; }
@@ -51,7 +50,7 @@ private:
     std::unique_ptr<instrument::NodeMeter> m_meter;
 };
 
-/// What a node class derives from: `class Decon : public NodeWith<DeconConfig>`.
+/// Base of node classes: `class Decon : public NodeWith<DeconConfig>`.
 template <detail::HasFields Config>
 using NodeWith = Configured<Node, Config>;
 

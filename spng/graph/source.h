@@ -2,13 +2,13 @@
 
 namespace spng {
 
-/// What a source node may be besides: one that knows, before it is asked, that nothing more will come. The
-/// engines then do not ask it once more in vain, so that profiles hold no call and no event that is none.
+/// Mix-in for sources that can report the end of the stream ahead of time. Engines then skip the final empty
+/// call, so that it does not appear in profiles.
 class EndAwareSource {
 public:
     virtual ~EndAwareSource() = default;
 
-    /// True only when the next call would end the stream; false may also mean that it is not known yet.
+    /// @return true if the next call would end the stream; false if it would not, or if that is not known yet
     virtual bool at_end() const = 0;
 };
 

@@ -4,14 +4,14 @@
 
 namespace spng {
 
-/// What a node may be besides: one whose work on a device cannot always be recorded as a graph, because it
-/// waits for the device, or queues other work from one call to the next.
+/// Mix-in for nodes whose device work cannot always be captured into a CUDA graph, because they wait for the
+/// device or queue different work from call to call.
 class Uncapturable {
 public:
     virtual ~Uncapturable() = default;
 
-    /// Why not, in a few words ("the network is an AOTInductor package"); empty when it can. Asked after
-    /// prepare().
+    /// @return the reason in a few words ("the network is an AOTInductor package"); empty if the work can be
+    /// captured. Call after prepare().
     virtual std::string capture_rejection() const = 0;
 };
 

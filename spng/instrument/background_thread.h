@@ -1,6 +1,6 @@
 #pragma once
-// Threads that work beside the nodes, such as those that read and write files ahead and behind. Their
-// processor time is kept apart: it belongs to no node call, although it passes while nodes run.
+// Threads that work beside the nodes, such as those that read and write files. Their CPU time is counted
+// separately, since it belongs to no node call.
 
 #include <cstdint>
 #include <map>
@@ -8,11 +8,10 @@
 
 namespace spng::instrument {
 
-/// Marks the calling thread as such from its construction to its destruction, on the same thread. Also names
-/// the thread, for debuggers and profiles.
+/// Marks and names the calling thread as a background thread. Construct and destroy on the same thread.
 class BackgroundThread {
 public:
-    /// @param name  what the thread does, such as "read-ahead"; the system shows at most 15 characters.
+    /// @param name  purpose of the thread, such as "read-ahead"; the system shows at most 15 characters.
     ///              Threads of one name are counted together.
     explicit BackgroundThread(const std::string& name);
     ~BackgroundThread();
@@ -20,10 +19,10 @@ public:
     BackgroundThread& operator=(const BackgroundThread&) = delete;
 };
 
-/// Processor time of all marked threads, also of those that have ended, in nanoseconds.
+/// CPU time of all marked threads, ended ones included [ns].
 std::int64_t background_cpu_nanoseconds() noexcept;
 
-/// The same by name.
+/// CPU time of all marked threads by name [ns].
 std::map<std::string, std::int64_t> background_cpu_by_name();
 
 } // namespace spng::instrument

@@ -1,9 +1,9 @@
 #pragma once
-// A window for profilers that wait for one, as `nsys profile -c cudaProfilerApi` does.
+// Capture range for profilers that wait for one, such as `nsys profile -c cudaProfilerApi`.
 
 namespace spng::instrument {
 
-/// cudaProfilerStart() and cudaProfilerStop() of the CUDA runtime that is loaded; nothing where none is.
+/// Call cudaProfilerStart() and cudaProfilerStop() of the loaded CUDA runtime. Do nothing if none is loaded.
 void start_device_profiler();
 void stop_device_profiler();
 

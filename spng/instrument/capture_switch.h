@@ -1,23 +1,23 @@
 #pragma once
-// Recording, switched on and off from outside of a run.
+// Switch of the recording, for control from outside of a run.
 
 namespace spng::instrument::recording {
 
 enum class Switched {
     done,
-    already,          ///< it was on, or off, before
+    already,          ///< the recording was already on, or off
     nothing_recorded, ///< the run was started without --record
-    by_events         ///< the window was given to certain events, which open and close it
+    by_events         ///< selected events open and close the capture window
 };
 
-/// Open or close the window of the recording, and that of profilers that wait for cudaProfilerStart. From any
-/// thread; takes at most the time of CUPTI's switching.
+/// Open or close the capture window of the recording, and that of profilers that wait for cudaProfilerStart.
+/// Thread-safe; takes at most as long as CUPTI needs to switch.
 Switched switch_window(bool open);
 
-/// Close it if it is open, open it if it is closed.
+/// Close the capture window if it is open, else open it.
 Switched toggle_window();
 
-/// Whether something is recorded at this moment.
+/// Whether the capture window is open.
 bool window_is_open();
 
 } // namespace spng::instrument::recording

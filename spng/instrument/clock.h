@@ -1,31 +1,30 @@
 #pragma once
-// The project's clocks. Other folders use these instead of clock headers, so that what is measured, and with
-// which clock, is decided in one place.
+// The clocks of the project. Other folders use these instead of clock headers, so that one place chooses the
+// clocks.
 
 #include <cstdint>
 #include <string>
 
 namespace spng::instrument {
 
-/// Whose processor time is meant. Process: all threads of the process but those that work beside the nodes
-/// (BackgroundThread), right where one node runs at a time.
-/// Thread: the calling thread alone, right where several nodes run at the same time; the helper threads
-/// inside one operation are then not in it.
+/// Threads whose CPU time counts. Process: all threads of the process except background threads
+/// (BackgroundThread); correct if one node runs at a time. Thread: the calling thread; for several nodes at the
+/// same time, without the helper threads inside an operation.
 enum class CpuClock { Process, Thread };
 
-/// Monotonic time; only differences mean anything.
+/// Monotonic time; only differences are meaningful.
 std::int64_t wall_nanoseconds() noexcept;
 
 std::int64_t cpu_nanoseconds(CpuClock clock) noexcept;
 
-/// When this process was started, on the scale of wall_nanoseconds(), known to 10 ms. Where /proc does not
-/// tell, when this library was loaded.
+/// Start of this process on the scale of wall_nanoseconds(), to 10 ms; the load time of this library if /proc is
+/// not readable.
 std::int64_t process_start_nanoseconds() noexcept;
 
 /// The time of day in UTC, as 2026-01-31T12:00:00Z.
 std::string utc_time();
 
-/// Wall time since it was made.
+/// Wall time since construction.
 class Stopwatch {
 public:
     double seconds() const noexcept { return 1e-9 * static_cast<double>(wall_nanoseconds() - m_start); }

@@ -1,7 +1,6 @@
 #pragma once
-// The few functions of the CUDA runtime that c10 has no name for, found in the runtime that LibTorch has
-// loaded. Nothing is linked or loaded here, so that all of it works, and does nothing, where there is no
-// CUDA.
+// Functions of the CUDA runtime that c10 does not wrap, looked up in the runtime that LibTorch has loaded.
+// Nothing is linked or loaded here; without CUDA all of it does nothing.
 
 #include <c10/core/Device.h>
 
@@ -25,22 +24,21 @@ inline constexpr unsigned cuda_event_record_external = 1; ///< the event becomes
 inline constexpr int cuda_not_ready = 600;                ///< cudaErrorNotReady, of event_query
 inline constexpr int cuda_invalid_handle = 400;           ///< cudaErrorInvalidResourceHandle: no time yet
 
-/// Null as long as no CUDA runtime is loaded in this process.
+/// Null while no CUDA runtime is loaded in this process.
 const CudaRuntime* cuda_runtime();
 
-/// For tests: answer with this from now on; null goes back to the real one.
+/// For tests: replace the result of cuda_runtime(); null restores the real one.
 void replace_cuda_runtime(const CudaRuntime* runtime);
 
-/// The handle of the device's current stream and the runtime it belongs to; null where the device is no CUDA
-/// device or no runtime is loaded.
+/// Handle of the device's current stream and its runtime; null for other devices and without a runtime.
 struct CudaStream {
     const CudaRuntime* runtime = nullptr;
     void* handle = nullptr;
 };
 CudaStream current_cuda_stream(c10::Device device);
 
-/// Whether the device's current stream is being captured into a graph: then nothing may wait, and an event
-/// has a time only after the graph was launched. Never waits itself.
+/// Whether the device's current stream is being captured into a CUDA graph. During a capture nothing may wait, and
+/// events have no times. Does not wait.
 bool is_capturing(c10::Device device);
 
 } // namespace spng::instrument

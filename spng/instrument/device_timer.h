@@ -1,6 +1,6 @@
 #pragma once
-// Device time of a section by a pair of events on the current stream, without waiting for the device and
-// without linking a device library: c10 calls whatever device library is loaded.
+// Device time between two events on the current stream. Needs no wait for the device and no link to a device
+// library; c10 calls the loaded one.
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
@@ -12,27 +12,26 @@
 
 namespace spng::instrument {
 
-/// Wait until all work on the stream that is current now is done.
+/// Block until all work on the current stream is done.
 void wait_for_current_stream(c10::Device device);
 
-/// Two points in the work of one stream. Must not be used in a stream that is being captured into a CUDA
-/// graph.
+/// Two marks in the work of one stream. Do not use during a capture into a CUDA graph.
 class DeviceSpan {
 public:
     explicit DeviceSpan(c10::Device device);
 
     c10::Device device() const { return m_device; }
 
-    /// Mark the begin on the stream that is current now; end() marks the same stream. Both throw c10::Error
-    /// where the device has no events.
+    /// Mark the begin on the current stream; end() marks the same stream.
+    /// @throws c10::Error if the device has no events
     void begin();
     void end();
 
-    /// Whether the device has passed the end. Never waits.
+    /// Whether the device has passed the end. Does not wait.
     bool is_complete() const;
-    /// Wait until the device has passed the end.
+    /// Block until the device has passed the end.
     void wait() const;
-    /// Time between the marks, resolution about 0.5 us. Only when complete.
+    /// Time between the marks [ns], resolution about 0.5 us. Call only if is_complete().
     std::int64_t nanoseconds() const;
 
 private:
@@ -42,7 +41,7 @@ private:
     std::optional<c10::Stream> m_stream;
 };
 
-/// Keeps spans for use again, since making a device event costs microseconds. Not thread-safe.
+/// Pool of spans, since the construction of a device event costs microseconds. Not thread-safe.
 class DeviceSpanPool {
 public:
     std::unique_ptr<DeviceSpan> take(c10::Device device);

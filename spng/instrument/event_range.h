@@ -1,7 +1,7 @@
 #pragma once
 // The range of an event in flight, from the first call of a source to the end of its last node: `event` in
 // the domain spng.sched with the event index as payload. Events overlap and may end on another thread, so it
-// is a start/end range. An empty class where NVTX is off.
+// is a start/end range. The class is empty without NVTX.
 
 #include "WireCellSpng/TorchnvTools.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // The range of a whole node call: `Type:instance` with the node's kind as category and colour and the event
-// index as payload. Empty classes where NVTX is off.
+// index as payload. The classes are empty without NVTX.
 
 #include "WireCellSpng/TorchnvTools.h"
 
@@ -11,7 +11,7 @@ namespace spng::instrument {
 
 #if SPNG_NVTX_IS_ON
 
-/// Registers its string when the node is made, so that a call only passes a handle.
+/// Label of a node, registered at construction so that a call only passes a handle.
 class NodeLabel {
 public:
     NodeLabel(const std::string& name, const std::string& kind)

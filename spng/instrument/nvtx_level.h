@@ -1,5 +1,5 @@
 #pragma once
-// How much is annotated, as users say it: see TorchnvTools.h for the levels.
+// The level of NVTX annotation as users give it; TorchnvTools.h defines the levels.
 
 #include <string>
 
@@ -9,14 +9,14 @@ inline constexpr const char* nvtx_level_variable = "SPNG_NVTX_LEVEL";
 
 /// Set the level of the process, and follow the operators of ATen when it is 4 (torch_ranges.h).
 /// @param text   "0" to "4"
-/// @param where  what the user wrote it in, for errors: "--nvtx-level"
-/// Throws Error(Usage) for any other text; in a build without NVTX also for every level but 0, saying how to
-/// get one with it.
+/// @param where  the option, for errors: "--nvtx-level"
+/// @throws Error(Usage) for other texts; in a build without NVTX for every level but 0, with a hint how to build
+/// with it
 void set_nvtx_level(const std::string& text, const std::string& where);
 
-/// The same with what SPNG_NVTX_LEVEL says, where it is set. Ranges obey it from the start of the process;
-/// this finds mistakes in it. A build without NVTX ignores it, since a variable may be meant for another
-/// program.
+/// Set the level of the environment variable SPNG_NVTX_LEVEL if it is set. Ranges follow the variable from the
+/// start of the process; this call reports malformed values. A build without NVTX ignores the variable, which may
+/// be meant for another program.
 void apply_nvtx_level_of_environment();
 
 } // namespace spng::instrument

@@ -1,16 +1,16 @@
 #pragma once
-// Which ATen operators count as an operation: leaf operations that compute or move
-// data count once each; views, allocations, metadata queries and composite parents do not; an own operator
-// (namespace spng) counts once, and what it calls inside does not.
+// Count of ATen operations. Leaf operations that compute or move data count once each. Views, allocations,
+// metadata queries and composite parents do not count. An operator of SPNG (namespace spng) counts once; the
+// operators that it calls do not.
 //
-// What an operator is, is read from its schema, not from a list of views: one whose result aliases an input
-// without writing it (view, slice, split, also reshape, to and contiguous, which only sometimes copy) counts
-// through its children alone. A leaf is an operator under which nothing was counted. Copies and fills that an
-// operator with a kernel of its own makes for itself (x * 2 converts the 2, a sum first clears its result)
-// are not leaves of their own, so that x * 2 counts as one multiplication and not as one copy.
+// The schema of an operator gives its role, not a list of names. An operator whose result aliases an input without
+// writing it (view, slice, split; also reshape, to and contiguous, which copy only sometimes) counts through its
+// children. A leaf is an operator below which nothing was counted. Copies and fills that an operator with a kernel
+// makes for itself (x * 2 converts the 2, a sum first clears its result) are not leaves: x * 2 counts as one
+// multiplication.
 //
-// An operator that computes and also calls others that do (sort calls arange) counts as its children: the
-// price of a rule that needs no knowledge about single operators.
+// An operator that computes and calls others that compute (sort calls arange) counts as its children. This is the
+// cost of a rule without exceptions for single operators.
 
 #include <c10/util/ArrayRef.h>
 #include <c10/util/SmallVector.h>
@@ -27,21 +27,21 @@ namespace spng::instrument {
 enum class OperatorRole {
     Computes,    ///< counts, unless something below it counted
     Transparent, ///< view, allocation, metadata, label: never counts itself
-    Own          ///< of namespace spng: counts, and hides what is below it
+    Own          ///< of namespace spng: counts, and hides the operators below it
 };
 
 struct OperatorTraits {
     std::string name; ///< without overload: "aten::add"
     OperatorRole role = OperatorRole::Transparent;
-    bool has_kernel = false; ///< computes itself, rather than only calling others
-    bool prepares = false;   ///< copies or fills: often only a preparation of what another operator does
+    bool has_kernel = false; ///< computes itself, not only by calls of others
+    bool prepares = false;   ///< copies or fills: often a preparation of another operator
 };
 
-/// The traits of the operator that a callback of at::RecordFunction sees; the reference stays valid for ever.
-/// Thread-safe, a few nanoseconds after the first time.
+/// Return the traits of the operator of a callback of at::RecordFunction. The reference stays valid. Thread-safe;
+/// a few nanoseconds after the first call.
 const OperatorTraits& traits_of(const at::RecordFunction& function);
 
-/// Follows the nesting of operators on one thread and says which of them count.
+/// Follows the nesting of operators on one thread and reports those that count.
 class LeafCounter {
 public:
     struct Leaf {
@@ -49,7 +49,7 @@ public:
         std::size_t tag;
     };
 
-    /// @param tag  given back with the leaf, if it becomes one
+    /// @param tag  returned with the leaf if the operator becomes one
     void enter(const OperatorTraits& traits, std::size_t tag = 0);
 
     /// Leave the innermost operator.

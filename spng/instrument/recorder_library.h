@@ -7,18 +7,18 @@ struct SpngRecorder;
 
 namespace spng::instrument {
 
-/// libSpngRecorder.so beside the library that this is in.
+/// Return the path of libSpngRecorder.so, beside this library.
 std::filesystem::path recorder_path();
 
-/// Whether a path names that file, also by a link.
+/// Whether a path is that file or a link to it.
 bool is_recorder(const std::string& path);
 
 struct LoadedRecorder {
-    const SpngRecorder* functions = nullptr; ///< null when it does not load
-    std::string problem;                     ///< why
+    const SpngRecorder* functions = nullptr; ///< null if the library does not load
+    std::string problem;                     ///< reason if it does not load
 };
 
-/// Load it into the process; later calls return the same.
+/// Load the recorder into the process. Later calls return the same result.
 LoadedRecorder load_recorder();
 
 } // namespace spng::instrument

@@ -1,9 +1,9 @@
 #pragma once
-// The program's side of recording a profile (--record): loads the recorder (recorder/recorder_abi.h), tells
-// it what no NVTX tool can know (nodes, edges, calls, messages, the run's settings), and opens and closes its
-// window around the events that are wanted.
+// The program's side of a profile recording (--record). It loads the recorder (profiling/recorder/recorder_abi.h),
+// sends it nodes, edges, calls, messages and the settings of the run, which NVTX does not carry, and opens and
+// closes the capture window for the selected events.
 //
-// While nothing is recorded, each function is a load and a branch.
+// Without a recording each function costs a load and a branch.
 
 #include "spng/instrument/event_window.h"
 
@@ -24,29 +24,32 @@ struct RecordingRequest {
     std::string without;     ///< parts that are left out when `what` is empty
     std::optional<int> rank; ///< only in this process of a parallel job
     EventWindow window;
-    std::string where = "--record"; ///< what the user asked with, for errors
+    std::string where = "--record"; ///< the option, for errors
 };
 
 /// One recording, from before the first NVTX call to the end of the run.
 class Recording {
 public:
-    /// Begin, unless `request` asks for none. Sets NVTX_INJECTION64_PATH, so it must come before anything is
-    /// annotated. Where another tool is attached (nsys, ncu: the variable is set already), or for another
-    /// rank, it only says so on stderr and records nothing. Throws Error(Usage) in a build without NVTX or
-    /// without the recorder, for a name or part that cannot be, and for a file that cannot be made.
+    /// Begin a recording if `request` names a file. Sets NVTX_INJECTION64_PATH, so construct it before the first
+    /// annotation. If another tool is attached (nsys, ncu: the variable is already set), or for another rank, it
+    /// prints a message on stderr and records nothing.
+    /// @throws Error(Usage) in a build without NVTX or without the recorder, for invalid names and parts, and for
+    /// a file that cannot be created
     explicit Recording(const RecordingRequest& request);
-    /// Without finish(): nothing worth a file happened; it is removed.
+    /// Remove the file if neither run_begins() nor finish() was called.
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
     bool active() const { return m_active; }
-    /// A key of the manifest.
+    /// Write a key of the manifest.
     void note(const std::string& key, const std::string& value);
-    /// The run begins: from now on there is something to keep, however it ends. Says on stderr when the
-    /// annotations do not reach the recorder.
+    /// Begin the run: keep the file from now on, however the run ends. Print a message on stderr if annotations do
+    /// not reach the recorder.
     void run_begins();
-    /// Complete the file. Returns its name, "" when nothing was recorded. Throws Error(Output).
+    /// Finalize the file.
+    /// @return its name; "" without a recording
+    /// @throws Error(Output)
     std::string finish();
 
 private:
@@ -54,9 +57,10 @@ private:
     bool m_run_began = false;
 };
 
-/// Make a complete file of a .part file that a killed run left; returns its name.
-/// @param target  "" for the name it was meant to have
-/// Throws Error(Usage) without the recorder, Error(Input) for a file that is none.
+/// Finalize the .part file of a killed run.
+/// @param target  name of the final file; "": the intended one
+/// @return the name of the final file
+/// @throws Error(Usage) without the recorder, Error(Input) if the file is not a recording
 std::string recover_recording(const std::string& part, const std::string& target);
 
 namespace recording {

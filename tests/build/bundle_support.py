@@ -1,4 +1,4 @@
-"""Making a bundle of the present build, and reading one by other means than the product's."""
+"""Make a bundle of the present build, and read one by other means than the product's."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program() -> Path:
-    """The built program, whose outputs a bundle's must equal."""
+    """Return the built program; a bundle's outputs must equal its outputs."""
     folder = build_folder()
     if folder is None or not (folder / "lib" / "libWireCellSpng.so").exists():
         pytest.skip("wire-cell is not built")
     if '"release"' not in (folder / "include" / "spng" / "build_info.h").read_text():
-        pytest.skip("a bundle is made of a release build")
+        pytest.skip("a bundle needs a release build")
     return folder / "bin" / "wire-cell"
 
 
 def wcb_bundle(target: Path | str, *options: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
-    """./wcb bundle of what is built."""
+    """Run ./wcb bundle on the present build."""
     return subprocess.run(
         [sys.executable, str(ROOT / "wcb"), "bundle", str(target), "--no-build", *options],
         cwd=folder,
@@ -40,8 +40,8 @@ def wcb_bundle(target: Path | str, *options: str, folder: Path = ROOT) -> subpro
     )
 
 
-def made(target: Path) -> Path:
-    """A new bundle."""
+def make_bundle(target: Path) -> Path:
+    """Make a new bundle; return its folder."""
     program()
     done = wcb_bundle(target)
     assert done.returncode == 0, done.stderr
@@ -53,7 +53,7 @@ JOB = ("-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "threads=1")
 
 @cache
 def built_output(*words: str) -> bytes:
-    """The output file of JOB on the default event, by the built program."""
+    """Return the output file of JOB on the default event, by the built program."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [program(), *JOB, "-A", "output=signal.npz", *words],
@@ -67,7 +67,7 @@ def built_output(*words: str) -> bytes:
 
 
 def torch_folder() -> Path:
-    """LibTorch of the virtual environment."""
+    """Return LibTorch of the virtual environment."""
     folder = virtual_environment.torch_folder()
     if not (folder / "lib" / "libtorch_cpu.so").exists():
         pytest.skip("no LibTorch in .venv")
@@ -75,7 +75,7 @@ def torch_folder() -> Path:
 
 
 def fingerprint(folder: Path) -> dict[str, tuple]:
-    """Rights, time and checksum of all that is in a folder, by path."""
+    """Return permissions, time and checksum of everything in a folder, by path."""
     found = {}
     for path in sorted(folder.rglob("*")):
         state = path.lstat()
@@ -85,14 +85,14 @@ def fingerprint(folder: Path) -> dict[str, tuple]:
 
 
 def elf_files(folder: Path) -> list[Path]:
-    """Programs and libraries."""
+    """Return programs and libraries."""
     return [
         path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
     ]
 
 
 def dynamic_section(path: Path) -> dict[str, list[str]]:
-    """As objdump reads it, the product uses readelf: {'NEEDED': [...], 'RPATH': [...], ...}."""
+    """Return {'NEEDED': [...], 'RPATH': [...], ...} as objdump reads it; the product uses readelf."""
     text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
     for kind, value in re.findall(r"^  (NEEDED|SONAME|RPATH|RUNPATH) +(\S+)$", text, re.MULTILINE):
@@ -100,8 +100,8 @@ def dynamic_section(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def refusal(done: subprocess.CompletedProcess) -> dict[str, str]:
-    """The one readable block that a launcher ends with, by label; status 2 and nothing else."""
+def rejection(done: subprocess.CompletedProcess) -> dict[str, str]:
+    """Check that a launcher ended with status 2 and one error block; return the block by label."""
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     assert done.stdout == ""
     lines = done.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""Running ./wcb as a user does, and LibTorch folders made up from links."""
+"""Fixtures that run ./wcb as a user does, and make LibTorch folders from links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Run:
-    """What a run of ./wcb came to."""
+    """Result of a run of ./wcb."""
 
     status: int
     out: str
@@ -50,7 +50,7 @@ def run_wcb():
 
 @pytest.fixture
 def configure(run_wcb, tmp_path):
-    """A function that configures into a folder of its own and leaves the checkout's build alone."""
+    """A function that configures into a folder of its own and does not change the checkout's build."""
 
     def run(*arguments: str, **variables: str) -> Run:
         return run_wcb(
@@ -74,7 +74,7 @@ def torch_folder() -> Path:
 
 @pytest.fixture
 def made_up_torch(torch_folder, tmp_path):
-    """Makes a LibTorch folder with links to the real CPU parts; files given by path replace them."""
+    """A function that makes a LibTorch folder with links to the real CPU parts; files given by path replace them."""
 
     def make(replaced: dict[str, bytes] | None = None) -> Path:
         folder = tmp_path / "libtorch"
@@ -97,5 +97,5 @@ def made_up_torch(torch_folder, tmp_path):
 
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory) -> Path:
-    """A bundle of what is built, in a folder with a space. Tests leave it as it is."""
-    return bundle_support.made(tmp_path_factory.mktemp("bundle") / "the bundle")
+    """A bundle of the present build, in a folder with a space. Tests must not change it."""
+    return bundle_support.make_bundle(tmp_path_factory.mktemp("bundle") / "the bundle")

@@ -23,7 +23,7 @@ NODES = {
 
 
 def timing(events: int, factor: float = 1.0) -> dict:
-    """A report; the first event takes three times as long."""
+    """Return a report; the first event takes three times as long."""
     nodes = []
     for name, wall in NODES.items():
         calls = [
@@ -154,7 +154,7 @@ def test_points_are_jobs_that_differ(quick: bool) -> None:
 
 
 def figures_of(series: list[sweeps.Series]) -> list[points.SeriesFigures]:
-    """As if every point had run twice, but one that failed."""
+    """Return series whose points ran twice, except one that failed."""
     found = []
     for one in series:
         rows = [

@@ -1,4 +1,4 @@
-"""./wcb bench --check: finds work that was added and steps that are slower, and says nothing about equal runs."""
+"""./wcb bench --check: finds added work and slower steps, and accepts equal runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES = {"SPNGDecon:u": 100.0, "SPNGApplyROI:u": 20.0}  # ms
 def timing(
     generator: np.random.Generator, noise: float, factors: dict[str, float] | None = None, pace: float = 1.0
 ) -> dict:
-    """A report with noisy times; `pace` is that of the whole machine."""
+    """Return a report with noisy times. pace: of the whole machine."""
     nodes = []
     start = 0
     for name, wall in NODES.items():
@@ -76,7 +76,7 @@ def timing(
 def runs(
     seed: int, noise: float = 0.02, factors: dict[str, float] | None = None, change=lambda report: None
 ) -> list:
-    """Runs of a machine whose pace drifts by a third while it measures; the yardstick, 50 ms, drifts with it."""
+    """Return runs of a machine whose pace drifts by a third during the measurement; the yardstick, 50 ms, drifts too."""
     generator = np.random.default_rng(seed)
     reports, yardsticks = [], []
     for pace in np.linspace(1.0, 1.3, RUNS):
@@ -133,7 +133,7 @@ def test_bytes_that_grow_fail(key: str, what: str) -> None:
     assert line.startswith(f"{what} of SPNGDecon:u")
 
 
-def test_a_copy_in_place_of_another_operation_fails() -> None:
+def test_a_copy_instead_of_another_operation_fails() -> None:
     def swap(report: dict) -> None:
         report["nodes"][0]["operations"] = {"aten::mul": 2 * EVENTS, "aten::copy_": 2 * EVENTS}
 
@@ -168,7 +168,7 @@ def test_times_of_another_processor_are_reported_only() -> None:
     assert not verdict.failures and any("another processor" in line for line in verdict.notes)
 
 
-def test_another_job_is_refused() -> None:
+def test_another_job_is_rejected() -> None:
     def change(report: dict) -> None:
         report["settings"]["arguments"]["model"] = "default"
 

@@ -1,4 +1,4 @@
-"""./wcb bench --cold: caches are empty and apart, and the figures are those of the timing reports."""
+"""./wcb bench --cold: caches are empty and separate, and the figures are those of the timing reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CALLS = ("SPNGDecon:u", (900.0, 100.0, 102.0)), ("SPNGROI", (60.0, 50.0, 50.0)) 
 
 
 def timing() -> dict:
-    """A report of three events."""
+    """Return a report of three events."""
     nodes = []
     for name, walls in CALLS:
         calls = [
@@ -63,7 +63,7 @@ def test_figures() -> None:
 
 
 def test_caches_are_empty_in_each_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program finds no file in its caches, and what it leaves there is counted; the own environment stays."""
+    """The program finds no file in its caches, files that it writes there are counted, and our environment is unchanged."""
     monkeypatch.setenv("CUDA_CACHE_PATH", "mine")
     monkeypatch.delenv("TRITON_CACHE_DIR", raising=False)
     report = tmp_path / "timing.json"

@@ -1,4 +1,4 @@
-"""./wcb bundle: what is in it, what it needs, that nothing of this machine is left, and what it refuses to overwrite."""
+"""./wcb bundle: its contents and requirements, no path of this machine, and folders that it must not replace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.build.bundle_support import (
 
 LARGEST = 60e6  # bytes, without LibTorch
 
-# As on every Linux with glibc (LSB, and the processor's ABI).
+# Present on every Linux with glibc (LSB, and the processor's ABI).
 C_LIBRARY = {
     "libc.so.6",
     "libm.so.6",
@@ -67,7 +67,7 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
 
 
 def test_every_library_is_in_it_or_on_every_machine(bundle: Path) -> None:
-    """And nothing of LibTorch, CUDA or the C library is in it; every library's path is its own folder."""
+    """And no library of LibTorch, CUDA or the C library is in it; every library searches its own folder."""
     inside = {path.name for path in bundle.glob("lib/**/*") if path.is_file()}
     assert not inside & (C_LIBRARY | FROM_THE_WHEEL)
     assert not [name for name in inside if re.match(r"lib(torch|c10|cu|nv)", name)]
@@ -89,11 +89,11 @@ def test_every_library_is_in_it_or_on_every_machine(bundle: Path) -> None:
 
 
 def test_nothing_of_this_machine_is_left(bundle: Path) -> None:
-    places = {str(ROOT), str(torch_folder()), str(program().parents[1]), str(Path.home() / ".")}
+    folders = {str(ROOT), str(torch_folder()), str(program().parents[1]), str(Path.home() / ".")}
     for path in bundle.rglob("*"):
         if path.is_file():
             content = path.read_bytes()
-            assert not [place for place in places if f"{place}/".encode() in content], path
+            assert not [folder for folder in folders if f"{folder}/".encode() in content], path
     for path in elf_files(bundle):
         sections = subprocess.run(
             ["readelf", "-SW", str(path)], capture_output=True, text=True, check=True
@@ -117,8 +117,8 @@ def test_the_manifest_tells_the_truth(bundle: Path) -> None:
     for path in elf_files(bundle):
         text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
         references = text.partition("Version References:")[2]
-        for kind, number in re.findall(r" (GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)$", references, re.MULTILINE):
-            needed.setdefault(kind, set()).add(tuple(map(int, number.split("."))))
+        for kind, version in re.findall(r" (GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)$", references, re.MULTILINE):
+            needed.setdefault(kind, set()).add(tuple(map(int, version.split("."))))
     assert {kind: ".".join(map(str, max(numbers))) for kind, numbers in needed.items()}.items() <= manifest[
         "needs"
     ].items()
@@ -135,7 +135,7 @@ def test_the_manifest_tells_the_truth(bundle: Path) -> None:
 def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(
     bundle: Path, tmp_path: Path
 ) -> None:
-    """An untouched or damaged bundle and an empty folder are; what was added to one is not lost."""
+    """An untouched or damaged bundle and an empty folder are replaced; files added to a bundle are not lost."""
     target = tmp_path / "folder"
     target.mkdir()
     (target / "thesis.tex").write_text("kept")
@@ -169,10 +169,11 @@ def test_a_build_that_is_not_there(
     assert not (tmp_path / "made").exists()
 
 
-def test_a_debug_build_is_refused(
+def test_a_debug_build_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h"):
+    headers = ("include/spng/build_info.h", "include/spng/build_commit.h")
+    for name in ("bin/wire-cell", "lib/libWireCellSpng.so", *headers):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('inline constexpr const char* build_mode = "asan";\n')
     monkeypatch.setattr(build_facts, "build_folder", lambda: tmp_path)
@@ -184,7 +185,7 @@ def test_a_debug_build_is_refused(
 def test_a_failure_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A full disk in the middle: one line, status 1, and neither the bundle nor a part of it."""
+    """A disk full during the copy: one line, status 1, and no part of a bundle."""
     program()
 
     def full(*_: object) -> None:
@@ -209,7 +210,7 @@ def test_a_folder_of_this_machine_is_found(tmp_path: Path, capsys: pytest.Captur
 
 
 def linked(folder: Path, source: str, *options: str) -> Path:
-    """A small library made by the compiler."""
+    """Compile a small library."""
     path = folder / "libsmall.so"
     subprocess.run(
         ["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(path), *options],
@@ -221,7 +222,7 @@ def linked(folder: Path, source: str, *options: str) -> Path:
 
 
 def test_elf_files_are_read_as_objdump_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Our own library, and one that defines versions, which it does not need."""
+    """Our own library, and one that defines versions that it does not need."""
     library = program().parents[1] / "lib" / "libWireCellSpng.so"
     seen = dynamic_section(library)
     assert elf_file.needed_libraries(library) == seen["NEEDED"]
@@ -242,7 +243,7 @@ def test_elf_files_are_read_as_objdump_reads_them(tmp_path: Path, capsys: pytest
 
 
 def test_search_paths(tmp_path: Path) -> None:
-    """It becomes RPATH, also where the old text was shorter or shares its bytes with a symbol; a file without any stays so."""
+    """It becomes RPATH, also if the old text was shorter or shares its bytes with a symbol; a file without any gets none."""
     path = linked(tmp_path, "int one;", "-Wl,--enable-new-dtags,-rpath,/nowhere/lib")
     size = path.stat().st_size
     elf_file.set_search_path(path, "$ORIGIN")
@@ -300,7 +301,7 @@ def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_empty_tables_suffice_for_xml(bundle: Path) -> None:
-    """libxml2 of the bundle parses, in several encodings, with ICU's tables left out."""
+    """libxml2 of the bundle parses several encodings without ICU's tables."""
     if not (bundle / "lib" / "libxml2.so.2").exists():
         pytest.skip("libarchive of this system needs no libxml2")
     data = list((bundle / "lib").glob("libicudata.so.*"))

@@ -1,4 +1,4 @@
-"""The bundle where nothing else is: a Debian with python3 and a torch wheel, no compiler, no package of ours."""
+"""The bundle on a minimal Debian with python3 and a torch wheel, without compiler and without packages of ours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.build.bundle_support import JOB, built_output, refusal, torch_folder
+from tests.build.bundle_support import JOB, built_output, rejection, torch_folder
 from tests.support import clean_root
 from tests.support.clean_root import CleanRoot
 
@@ -19,7 +19,7 @@ SITE = "/usr/local/lib/python3.11/dist-packages"  # where python3 of Debian 12 f
 
 @pytest.fixture(scope="module")
 def root(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
-    """With a torch wheel and the bundle, which nobody may write to."""
+    """A root with a torch wheel and the bundle, both read-only."""
     problem = clean_root.obstacle()
     if problem:
         pytest.skip(problem)
@@ -35,25 +35,25 @@ def root(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cle
 
 @pytest.fixture
 def folder(root: CleanRoot) -> Iterator[str]:
-    """A new folder inside, which anybody may write to."""
+    """A new folder inside, writable for everyone."""
     inside = "/tmp/a job"
-    root.place(inside).mkdir()
-    root.place(inside).chmod(0o777)
+    root.path_of(inside).mkdir()
+    root.path_of(inside).chmod(0o777)
     yield inside
-    subprocess.run(["rm", "-rf", str(root.place(inside))], check=True)
+    subprocess.run(["rm", "-rf", str(root.path_of(inside))], check=True)
 
 
 def same_as_the_build(root: CleanRoot, folder: str, *words: str) -> subprocess.CompletedProcess:
-    """The same job here and inside; the outputs must be the same bytes."""
+    """Run the same job here and inside; the outputs must have the same bytes."""
     done = root.run(f"{HOME}/bin/wire-cell", *JOB, "-A", "output=signal.npz", *words, folder=folder)
     assert done.returncode == 0, done.stderr
     outputs = [word for word in words if word.startswith(("-A", "model="))]  # what the output depends on
-    assert root.place(f"{folder}/signal.npz").read_bytes() == built_output(*outputs)
+    assert root.path_of(f"{folder}/signal.npz").read_bytes() == built_output(*outputs)
     return done
 
 
 def test_nothing_of_ours_is_there(root: CleanRoot) -> None:
-    """What makes the other tests mean something."""
+    """The other tests depend on this."""
     for name in ("g++", "jsonnet", "pip", "pip3"):
         assert root.run("sh", "-c", f"command -v {name}").returncode != 0, name
     libraries = root.run("/sbin/ldconfig", "-p").stdout
@@ -78,11 +78,11 @@ def test_without_a_network(root: CleanRoot, folder: str) -> None:
 
 def test_with_the_network_and_a_recording(root: CleanRoot, folder: str) -> None:
     same_as_the_build(root, folder, "-A", "model=default", "--record", "run.sqlite")
-    with sqlite3.connect(f"file:{root.place(folder)}/run.sqlite?mode=ro", uri=True) as database:
-        texts = "select count(*) from NVTX_EVENTS join StringIds on textId = id where value = 'SPNGDecon:induction'"
-        assert database.execute(texts).fetchone() == (1,)
+    with sqlite3.connect(f"file:{root.path_of(folder)}/run.sqlite?mode=ro", uri=True) as database:
+        query = "select count(*) from NVTX_EVENTS join StringIds on textId = id where value = 'SPNGDecon:induction'"
+        assert database.execute(query).fetchone() == (1,)
 
-    without = refusal(root.run(f"{HOME}/bin/wirecell-profile", "summary", "run.sqlite", folder=folder))
+    without = rejection(root.run(f"{HOME}/bin/wirecell-profile", "summary", "run.sqlite", folder=folder))
     assert without["error"] == "wirecell-profile cannot run with this Python"
     assert without["seen"] == "no package numpy in /usr/bin/python3"
     assert "pip install numpy" in without["hint"]
@@ -99,7 +99,7 @@ def test_with_the_network_and_a_recording(root: CleanRoot, folder: str) -> None:
 
 
 def test_without_the_compilers_libraries(root: CleanRoot, tmp_path: Path) -> None:
-    """An image with Python only has no libstdc++; the bundle's own is taken then."""
+    """A container image with Python only has no libstdc++; the bundle's own is used then."""
     kept = tmp_path / "kept"
     kept.mkdir()
     libraries = [
@@ -118,11 +118,11 @@ def test_without_the_compilers_libraries(root: CleanRoot, tmp_path: Path) -> Non
 
 def test_without_torch(root: CleanRoot) -> None:
     bare = CleanRoot(root.folder, {HOME: root.mounts[HOME], "/opt/torch": root.mounts[f"{SITE}/torch"]})
-    block = refusal(bare.run(f"{HOME}/bin/wire-cell", "--version"))
+    block = rejection(bare.run(f"{HOME}/bin/wire-cell", "--version"))
     assert (
         block["error"] == "LibTorch is not found" and block["seen"] == "no package torch in /usr/bin/python3"
     )
-    given = refusal(bare.run(f"{HOME}/bin/wire-cell", "--torch", "/opt/torch", "--version"))
+    given = rejection(bare.run(f"{HOME}/bin/wire-cell", "--torch", "/opt/torch", "--version"))
     if (
         torch_folder().parent / "nvidia"
     ).exists():  # a wheel for CUDA, without the packages that it depends on
@@ -130,12 +130,12 @@ def test_without_torch(root: CleanRoot) -> None:
 
 
 def test_the_demo(root: CleanRoot, folder: str) -> None:
-    """Signals, timing and recording come without any package; the page and the pictures say what they need."""
+    """Signals, timing and recording need no package; page and pictures report the packages that they need."""
     done = root.run(
         f"{HOME}/bin/spng-demo", "shown here", "-A", "device=cpu", "-A", "model=none", folder=folder
     )
     assert done.returncode == 0, done.stderr
     assert "SPNGCoincidenceROIs:induction" in done.stdout
     assert done.stdout.count("  none: ") == 2 and "python3 has no NumPy" in done.stdout
-    seen = sorted(path.name for path in root.place(f"{folder}/shown here").iterdir())
+    seen = sorted(path.name for path in root.path_of(f"{folder}/shown here").iterdir())
     assert seen == ["run.sqlite", "timing.json", "tracks10-signal.npz"]

@@ -1,4 +1,4 @@
-"""bin/wire-cell and the other commands of a bundle: how LibTorch is found, what is refused, what is passed on."""
+"""bin/wire-cell and the other commands of a bundle: search of LibTorch, rejected machines and folders, passed arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scripts.wcb.bundle import contents
-from tests.build.bundle_support import JOB, built_output, fingerprint, refusal, torch_folder
+from tests.build.bundle_support import JOB, built_output, fingerprint, rejection, torch_folder
 
 OLD_ABI = b"_ZN3c105ErrorC1ENS_14SourceLocationESs"
 SHELL = {"PATH": "/usr/bin:/bin"}
@@ -21,7 +21,7 @@ SHELL = {"PATH": "/usr/bin:/bin"}
 
 @pytest.fixture(scope="module")
 def echo(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle whose program says what it was given: process, search path of libraries, arguments between brackets."""
+    """A bundle whose program prints its process, search path of libraries and arguments in brackets."""
     folder = tmp_path_factory.mktemp("echo") / "bundle"
     shutil.copytree(bundle, folder)
     (folder / "libexec" / "wire-cell").write_text(
@@ -31,7 +31,7 @@ def echo(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(bundle: Path, *words: str | Path, **variables: str) -> subprocess.CompletedProcess:
-    """bin/wire-cell with few variables."""
+    """Run bin/wire-cell with few variables."""
     return subprocess.run(
         [bundle / "bin" / "wire-cell", *words],
         env=SHELL | variables,
@@ -43,7 +43,7 @@ def run(bundle: Path, *words: str | Path, **variables: str) -> subprocess.Comple
 
 
 def made_up_torch(folder: Path, release: str = "2.11.0+cpu", **replaced: bytes) -> Path:
-    """The folder of a torch package with links to the real CPU libraries."""
+    """Make the folder of a torch package with links to the real CPU libraries."""
     (folder / "lib").mkdir(parents=True)
     for name in ("libtorch_cpu.so", "libc10.so", "libgomp.so.1"):
         stem = name.split(".")[0]
@@ -56,7 +56,7 @@ def made_up_torch(folder: Path, release: str = "2.11.0+cpu", **replaced: bytes) 
 
 
 def python_with(folder: Path, site: Path) -> str:
-    """A PATH on which python3 has the packages of `site` and no others."""
+    """Return a PATH on which python3 has only the packages of `site`."""
     folder.mkdir()
     python = folder / "python3"
     python.write_text(f"#!/bin/sh\nPYTHONPATH='{site}' exec {sys.executable} -S \"$@\"\n")
@@ -74,8 +74,8 @@ def test_arguments_status_and_process_are_passed_through(echo: Path) -> None:
     ) as process:
         out = process.stdout.read()
         assert process.wait() == 7
-    number, _, given = out.split("\n", 2)
-    assert int(number) == process.pid
+    ident, _, given = out.split("\n", 2)
+    assert int(ident) == process.pid
     assert given == "".join(f"[{word}]" for word in words) + "\n"
 
 
@@ -94,7 +94,7 @@ def test_signals_reach_the_program(echo: Path) -> None:
 
 
 def test_where_torch_is_found(echo: Path, tmp_path: Path) -> None:
-    """Option before variable before python3; the package's folder, the folder it is in, or that of an environment."""
+    """Option before variable before python3; the package's folder, its parent, or an environment's folder."""
     option = made_up_torch(tmp_path / "option" / "torch")
     variable = made_up_torch(tmp_path / "variable" / "lib" / "python3.12" / "site-packages" / "torch")
     package = made_up_torch(tmp_path / "site" / "torch")
@@ -121,7 +121,7 @@ def test_where_torch_is_found(echo: Path, tmp_path: Path) -> None:
 
 
 def tools_without_python(folder: Path) -> str:
-    """A PATH with the commands that every system has."""
+    """Return a PATH with the commands that every system has."""
     folder.mkdir()
     for name in ("sh", "cat", "readlink", "dirname", "uname", "getconf", "sed", "grep", "sort", "tr"):
         (folder / name).symlink_to(shutil.which(name))
@@ -129,7 +129,7 @@ def tools_without_python(folder: Path) -> str:
 
 
 def test_the_archive_of_libtorch_does_too(echo: Path, tmp_path: Path) -> None:
-    """It needs no Python, and has its release in another file."""
+    """It needs no Python and has its release in another file."""
     folder = made_up_torch(tmp_path / "libtorch")
     (folder / "version.py").unlink()
     (folder / "build-version").write_text("2.11.0+cpu\n")
@@ -138,7 +138,7 @@ def test_the_archive_of_libtorch_does_too(echo: Path, tmp_path: Path) -> None:
 
 
 def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> None:
-    """CUDA's folders of the wheel too; what the user has comes last, and our OpenMP runtime only where torch has none."""
+    """CUDA's folders of the wheel too; the user's folders come last, and our OpenMP runtime only if torch has none."""
     folder = made_up_torch(tmp_path / "site" / "torch")
     (tmp_path / "site" / "nvidia" / "cu13" / "lib").mkdir(parents=True)
     paths = run(echo, "--torch", folder, LD_LIBRARY_PATH="/mine").stdout.splitlines()[1].split(":")
@@ -153,7 +153,7 @@ def test_libraries_are_looked_for_beside_torch(echo: Path, tmp_path: Path) -> No
 
 
 def test_an_older_libstdcxx_is_not_taken(bundle: Path, echo: Path, tmp_path: Path) -> None:
-    """The bundle's own one comes first then; with a system's that is new enough it does not."""
+    """The bundle's own library comes first then, but not if the system's is new enough."""
     (tmp_path / "versions").write_text("GLIBCXX_3.4.20 { *; };\n")
     subprocess.run(
         [
@@ -180,7 +180,7 @@ def test_an_older_libstdcxx_is_not_taken(bundle: Path, echo: Path, tmp_path: Pat
 
 
 def test_no_torch(bundle: Path, tmp_path: Path) -> None:
-    block = refusal(run(bundle, PATH=tools_without_python(tmp_path / "tools")))
+    block = rejection(run(bundle, PATH=tools_without_python(tmp_path / "tools")))
     assert block["error"] == "LibTorch is not found" and block["seen"] == "no python3 on the path"
 
     python = python_with(tmp_path / "python", tmp_path / "site")
@@ -193,34 +193,34 @@ def test_no_torch(bundle: Path, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    block = refusal(done)
+    block = rejection(done)
     assert block["error"] == "LibTorch is not found"
     assert block["seen"] == f"no package torch in {tmp_path}/python/python3"
     assert block["hint"].startswith("python3 -m pip install torch==2.11.0, or give the folder")
 
     (tmp_path / "site" / "torch").mkdir(parents=True)
     (tmp_path / "site" / "torch" / "__init__.py").touch()
-    assert refusal(run(bundle, PATH=python))["error"] == "the torch package of python3 has no LibTorch"
+    assert rejection(run(bundle, PATH=python))["error"] == "the torch package of python3 has no LibTorch"
 
 
 def test_a_folder_that_is_no_torch(bundle: Path, tmp_path: Path) -> None:
-    """What was asked for is never replaced by something else."""
+    """A requested LibTorch is never replaced by another one."""
     for words, variables, source in (
         ((f"--torch={tmp_path}",), {}, "the option --torch"),
         ((), {"SPNG_TORCH": str(tmp_path)}, "the variable SPNG_TORCH"),
     ):
-        block = refusal(run(bundle, *words, **variables))
+        block = rejection(run(bundle, *words, **variables))
         assert (
             block["error"] == f"{source} names no LibTorch"
             and block["seen"] == f"no lib/libtorch_cpu.so in {tmp_path}"
         )
-    assert refusal(run(bundle, "-c", "x", "--torch"))["error"] == "the option --torch needs a folder"
+    assert rejection(run(bundle, "-c", "x", "--torch"))["error"] == "the option --torch needs a folder"
 
 
 @pytest.mark.parametrize("release", ["2.10.0", "2.11.1+cu130", "2.110.0", "2.11.0a0+git1", ""])
 def test_another_release(bundle: Path, tmp_path: Path, release: str) -> None:
     folder = made_up_torch(tmp_path / "torch", release)
-    block = refusal(run(bundle, "--torch", folder))
+    block = rejection(run(bundle, "--torch", folder))
     assert block["error"] == "LibTorch is of another release"
     assert block["seen"] == f"{release or 'no version.py'} in {folder}" and block["expected"].startswith(
         "torch 2.11.0"
@@ -228,7 +228,7 @@ def test_another_release(bundle: Path, tmp_path: Path, release: str) -> None:
 
 
 def test_another_abi(bundle: Path, tmp_path: Path) -> None:
-    block = refusal(
+    block = rejection(
         run(bundle, "--torch", made_up_torch(tmp_path / "torch", libc10=b"\x7fELF\0" + OLD_ABI + b"\0"))
     )
     assert (
@@ -240,12 +240,12 @@ def test_another_abi(bundle: Path, tmp_path: Path) -> None:
 def test_an_incomplete_torch(bundle: Path, tmp_path: Path) -> None:
     folder = made_up_torch(tmp_path / "torch")
     (folder / "lib" / "libc10.so").unlink()
-    block = refusal(run(bundle, "--torch", folder))
+    block = rejection(run(bundle, "--torch", folder))
     assert block["error"] == "libraries are missing or too old" and "libc10.so" in block["seen"].split()
 
 
 def test_a_broken_torch(bundle: Path, tmp_path: Path) -> None:
-    """A download that was cut off; the program itself says it then."""
+    """After an interrupted download the program reports it."""
     done = run(bundle, "--torch", made_up_torch(tmp_path / "torch", libtorch_cpu=b"\x7fELF"))
     assert done.returncode == 2 and done.stdout == ""
     assert (
@@ -262,10 +262,10 @@ def test_a_broken_torch(bundle: Path, tmp_path: Path) -> None:
     ],
 )
 def test_another_machine(bundle: Path, tmp_path: Path, name: str, answer: str, error: str, seen: str) -> None:
-    """As the system's own commands tell it."""
+    """As reported by the system's own commands."""
     (tmp_path / name).write_text(f"#!/bin/sh\necho {answer}\n")
     (tmp_path / name).chmod(0o755)
-    block = refusal(run(bundle, "--torch", torch_folder(), PATH=f"{tmp_path}:/usr/bin:/bin"))
+    block = rejection(run(bundle, "--torch", torch_folder(), PATH=f"{tmp_path}:/usr/bin:/bin"))
     assert block["error"] == error and block["seen"] == seen
 
 
@@ -277,12 +277,12 @@ def test_a_c_library_that_is_new_enough(echo: Path, tmp_path: Path, answer: str)
 
 
 def test_a_colon_in_a_folder(bundle: Path, tmp_path: Path) -> None:
-    block = refusal(run(bundle, "--torch", made_up_torch(tmp_path / "a:b" / "torch")))
+    block = rejection(run(bundle, "--torch", made_up_torch(tmp_path / "a:b" / "torch")))
     assert block["error"] == "a folder with a colon or a semicolon in its name"
 
 
 def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, tmp_path: Path) -> None:
-    """Moved, in another folder, read-only; LD_LIBRARY_PATH names files of the same names that are not even libraries."""
+    """Moved, in another folder, read-only; LD_LIBRARY_PATH has files of the same names that are no libraries."""
     moved = tmp_path / "moved here"
     shutil.copytree(bundle, moved)
     before = fingerprint(moved)
@@ -306,7 +306,7 @@ def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, t
 
 
 def test_python_tools(bundle: Path, tmp_path: Path) -> None:
-    """They run with an environment that has what they need, write nothing into the bundle, and else say what is missing."""
+    """They run with an environment that has their packages, write nothing into the bundle, and report missing packages."""
     before = fingerprint(bundle)
     tool = bundle / "bin" / "wirecell-profile"
     done = subprocess.run(
@@ -322,7 +322,7 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
 
     (tmp_path / "numpy").mkdir()  # an empty folder is not the package
     bare = python_with(tmp_path / "python", tmp_path / "site")
-    block = refusal(
+    block = rejection(
         subprocess.run(
             [tool, "--help"], env={"PATH": bare}, cwd=tmp_path, capture_output=True, text=True, check=False
         )
@@ -341,7 +341,7 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
         {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"},
     )
     (tmp_path / "bin" / "tool").chmod(0o755)
-    block = refusal(
+    block = rejection(
         subprocess.run(
             [tmp_path / "bin" / "tool"], env={"PATH": bare}, capture_output=True, text=True, check=False
         )
@@ -353,7 +353,7 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
 
 
 def test_the_demo_with_matplotlib(bundle: Path, tmp_path: Path) -> None:
-    """Pictures and page too, with an environment that can make them."""
+    """Also pictures and page, with an environment that can make them."""
     done = subprocess.run(
         [bundle / "bin" / "spng-demo", "shown", "-A", "model=none", "-A", "device=cpu", "-A", "threads=1"],
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
@@ -381,7 +381,7 @@ def test_the_demo_says_what_it_does(bundle: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0 and done.stdout.startswith("spng-demo [DIR]") and not list(tmp_path.iterdir())
-    refused = subprocess.run(
+    rejected = subprocess.run(
         [bundle / "bin" / "spng-demo", "out", "--torch", "/nowhere"],
         env=SHELL,
         cwd=tmp_path,
@@ -389,4 +389,4 @@ def test_the_demo_says_what_it_does(bundle: Path, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert refused.returncode == 2 and "error: the option --torch names no LibTorch" in refused.stderr
+    assert rejected.returncode == 2 and "error: the option --torch names no LibTorch" in rejected.stderr

@@ -1,4 +1,4 @@
-"""Signals to ./wcb and to our scripts reach the program that does the work; none is left behind."""
+"""Signals to ./wcb and to our scripts reach the program that they run, which does not outlive them."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from tests.support.wire_cell import default_signals
 
 ROOT = Path(__file__).resolve().parents[2]
 PARENT = "import sys; from scripts.wcb.child import wait_for; sys.exit(wait_for(sys.argv[1:]))"
-# Says what it received, as wire-cell does, and ends with 128 + signal.
+# Prints the signal it received, as wire-cell does, and ends with 128 + signal.
 CHILD = """
 import os, signal, sys
-def stop(number, frame):
-    print("received", number, flush=True)
-    sys.exit(128 + number)
-for number in map(int, sys.argv[1:]):
-    signal.signal(number, stop)
+def stop(code, frame):
+    print("received", code, flush=True)
+    sys.exit(128 + code)
+for code in map(int, sys.argv[1:]):
+    signal.signal(code, stop)
 print(os.getpid(), flush=True)
 signal.pause()
 """
 
 
 def start(*handled: int, prepare=default_signals) -> tuple[subprocess.Popen, int]:
-    """A process that waits for CHILD, and the number of CHILD's process."""
+    """Start a process that waits for CHILD; return it and the id of CHILD's process."""
     command = [sys.executable, "-c", PARENT, sys.executable, "-c", CHILD, *map(str, handled)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
     return process, int(process.stdout.readline())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU])
-def test_a_child_ends_in_order(number):
-    process, _ = start(number)
-    process.send_signal(number)
+@pytest.mark.parametrize("code", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU])
+def test_a_child_ends_in_order(code):
+    process, _ = start(code)
+    process.send_signal(code)
     out, _ = process.communicate(timeout=60)
-    assert (process.returncode, out) == (128 + number, f"received {int(number)}\n")
+    assert (process.returncode, out) == (128 + code, f"received {int(code)}\n")
 
 
 def test_a_child_that_a_signal_kills():
@@ -52,7 +52,7 @@ def test_a_child_that_a_signal_kills():
 
 
 def test_an_ignored_signal_is_not_forwarded():
-    """As nohup has it: the child would ignore it, had it not a handler of its own."""
+    """As with nohup: the child would ignore it if it had no handler of its own."""
 
     def ignore():
         default_signals()

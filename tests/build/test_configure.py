@@ -1,4 +1,4 @@
-"""./wcb configure: the field's options, LibTorch of all kinds, and what it refuses."""
+"""./wcb configure: options of the Wire-Cell Toolkit, kinds of LibTorch, and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION_HEADER = "include/torch/headeronly/version.h"
 
 
 def found(output: str, name: str) -> str:
-    """The text of one row of configure's summary."""
+    """Return the text of one row of configure's summary."""
     match = re.search(rf"^ *{re.escape(name)}  +(.+)$", output, re.MULTILINE)
     assert match, f"no row {name} in:\n{output}"
     return match[1]
@@ -57,7 +57,7 @@ def test_the_usual_case_needs_no_option(configure):
 
 
 def test_the_headers_of_another_fmt_are_not_seen(configure, torch_folder, tmp_path):
-    """The torch wheel ships fmt too: spdlog's own one must be the one that is found first."""
+    """The torch wheel has fmt too: spdlog's own fmt must be found first."""
     if not (torch_folder / "include" / "fmt").exists():
         pytest.skip("this LibTorch has no fmt")
     assert configure().status == 0
@@ -82,7 +82,7 @@ def test_libtorch_by_header_and_library_folders(configure, made_up_torch):
     assert str(folder) in found(done.out, "LibTorch")
 
 
-def test_an_old_libtorch_is_refused(configure, made_up_torch):
+def test_an_old_libtorch_is_rejected(configure, made_up_torch):
     header = b"".join(
         b"#define TORCH_VERSION_%s %d\n" % pair for pair in ((b"MAJOR", 2), (b"MINOR", 10), (b"PATCH", 1))
     )
@@ -91,7 +91,7 @@ def test_an_old_libtorch_is_refused(configure, made_up_torch):
     assert "LibTorch 2.10.1" in done.err and "too old: 2.11 or newer is needed" in done.err
 
 
-def test_the_old_abi_is_refused(configure, made_up_torch):
+def test_the_old_abi_is_rejected(configure, made_up_torch):
     done = configure(
         f"--with-libtorch={made_up_torch({'lib/libc10.so': b'_ZN3c105ErrorC1ENS_14SourceLocationESs'})}"
     )
@@ -115,7 +115,7 @@ def test_a_missing_part_is_named_with_its_packages(configure, tmp_path):
 
 @pytest.mark.usefixtures("torch_folder")
 def test_words_for_no_and_options_of_the_toolkit(configure):
-    """Another word than "no" used to compile the ranges in, and these options were unknown."""
+    """Words other than "no" mean no too, and these options are accepted."""
     toolkit = (
         "--with-spng=yes --build-debug=-O0 --install-config=all --with-bzip2 --with-python --boost-abi=x --boost-python=311 "
         "--docs-prefix=/d --testcmd=%s --clear-failed"
@@ -162,14 +162,14 @@ def test_an_option_without_a_value_leaves_the_command_alone(arguments, seen):
     ("--with-sqlite={}", "sqlite: no sqlite3.h or libsqlite3.so in {0}/include, {0}/lib"),
 ])  # fmt: skip
 @pytest.mark.usefixtures("torch_folder")
-def test_a_folder_without_the_part_is_refused(configure, tmp_path, option, message):
-    """It used to be passed over for another one, or left out, without a word."""
+def test_a_folder_without_the_part_is_rejected(configure, tmp_path, option, message):
+    """It must not be replaced by another folder, and the part must not be omitted, without an error."""
     done = configure(option.format(tmp_path))
     assert done.status != 0
     assert message.format(tmp_path) in done.err
 
 
-def test_nvtx_without_headers_is_refused(configure, made_up_torch):
+def test_nvtx_without_headers_is_rejected(configure, made_up_torch):
     done = configure(f"--with-libtorch={made_up_torch()}", "--with-nvtx", CUDA_HOME="/nonexistent")
     assert done.status != 0
     assert "--with-nvtx: no nvtx3/nvToolsExt.h in" in done.err

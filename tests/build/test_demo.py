@@ -1,4 +1,4 @@
-"""./wcb demo: its steps, with commands that are noted instead of run."""
+"""./wcb demo: its steps, with commands that are recorded instead of run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_build_without_nvtx_has_no_report(
 
 @pytest.mark.parametrize("failing", [2, 3, 4])
 def test_a_failed_step_ends_it(steps: list[list[str]], failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Job, pictures, report: each step's status is the demo's."""
+    """The demo ends with the status of a failed job, pictures or report."""
     monkeypatch.setattr(
         demo, "run", lambda command: steps.append(command) or (7 if len(steps) == failing + 1 else 0)
     )

@@ -1,4 +1,4 @@
-"""./wcb install: an installed program finds its library, configuration and data by its own place."""
+"""./wcb install: an installed program finds library, configuration and data relative to itself."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def test_layout_and_a_run_from_anywhere(installed, tmp_path):
 
 @pytest.fixture
 def built() -> None:
-    """A build of which the installation only copies."""
+    """A finished build, which the installation only copies."""
     if build_folder() is None or not (build_folder() / "bin" / "wire-cell").exists():
         pytest.skip("wire-cell is not built")
 
 
 def status_of_check(prefix: Path, folder: Path) -> int:
-    """Exit status of the installed program, which must find library and configuration by its own location."""
+    """Run the installed program, which must find library and configuration relative to itself; return its exit status."""
     command = [str(prefix / "bin" / "wire-cell"), "--check", "-c", "pipeline.jsonnet"]
     environment = {
         name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")
@@ -77,7 +77,7 @@ def status_of_check(prefix: Path, folder: Path) -> int:
 
 @pytest.mark.usefixtures("built")
 def test_a_prefix_at_install(run_wcb, tmp_path):
-    """It was ignored: the files went into /usr/local."""
+    """The files must not go into /usr/local."""
     prefix = tmp_path / "prefix"
     done = run_wcb("install", f"--prefix={prefix}", "--notests")
     assert done.status == 0, done.err
@@ -108,7 +108,7 @@ def test_folders_in_which_the_program_would_not_find_its_library(run_wcb, tmp_pa
 
 
 class Made(SimpleNamespace):
-    """An environment of waf, or its options, of which only folders matter."""
+    """An environment of waf, or its options, with folders only."""
 
     def __setitem__(self, name, value):
         setattr(self, name, value)

@@ -23,7 +23,7 @@ LIBRARY = 'extern "C" int spng_run_program(int, const char* const*) { return 42;
 
 
 class Environment(SimpleNamespace):
-    """What configure sets for a build mode."""
+    """Settings of configure for a build mode."""
 
     def __init__(self, mode: str) -> None:
         super().__init__(CXX_NAME="gcc", CC_VERSION=("12",), CXXFLAGS=[], LINKFLAGS=[], DEFINES=[])
@@ -32,7 +32,7 @@ class Environment(SimpleNamespace):
 
 @pytest.mark.parametrize("mode", spng_compiler.FLAGS)
 def test_the_launcher_starts(tmp_path: Path, mode: str) -> None:
-    """main.cxx with the flags of the mode, and a library that answers."""
+    """Build main.cxx with the flags of the mode, and a library that answers."""
     env = Environment(mode)
     source = tmp_path / "library.cxx"
     source.write_text(LIBRARY, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The rule for outputs of the scripts. Devices are made for the tests, never those of the machine."""
+"""The rule for output files of the scripts. The tests make their own devices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 }
 PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
 OWN_RULE = {"profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
-# Names that are replaced but that no user gives, each with its reason.
+# Files that replace names which no user gives, each with its reason.
 OTHERS = {
     "scripts/wcb/bundle/command.py": "a folder; what exists and is none is rejected before",
     "campaign/wirecell_campaign/resume.py": "moves damaged outputs aside; nothing is replaced",
@@ -30,14 +30,14 @@ OTHERS = {
 
 
 def identity(path: Path) -> tuple[int, int, int]:
-    """Of the object itself, also of a link."""
+    """Return the identity of the object itself, also of a link."""
     found = path.lstat()
     return found.st_ino, found.st_mode, found.st_rdev
 
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("kind", ["device", "link to a device", "link to a file", "folder"])
-def test_what_stands_there_stays(tmp_path: Path, name: str, kind: str) -> None:
+def test_existing_objects_stay(tmp_path: Path, name: str, kind: str) -> None:
     path, target = tmp_path / "out.json", tmp_path / "target"
     if kind == "folder":
         path.mkdir()
@@ -62,7 +62,7 @@ def test_what_stands_there_stays(tmp_path: Path, name: str, kind: str) -> None:
 
 
 def test_endings_are_kept(tmp_path: Path) -> None:
-    """NumPy, Matplotlib and LibTorch go by them."""
+    """NumPy, Matplotlib and LibTorch choose the format by the ending."""
     with output_file(tmp_path / "picture.tar.png") as partial:
         assert partial.suffix == ".png"
         partial.write_text("x")
@@ -70,7 +70,7 @@ def test_endings_are_kept(tmp_path: Path) -> None:
 
 
 def test_nothing_else_replaces_files() -> None:
-    """Renames in our Python go through the one place of each package."""
+    """Each Python package renames files in one function."""
     pattern = re.compile(r"\bos\.(replace|rename)\(|\.rename\(|\b(partial|temporary|stage|tmp)\.replace\(")
     found = {
         file.relative_to(ROOT).as_posix()

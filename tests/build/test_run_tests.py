@@ -1,4 +1,4 @@
-"""./wcb test's reading of the reports: a failure or a crash must never count as passed."""
+"""How ./wcb test reads the reports: a failure or a crash must never count as passed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_shards_are_joined(monkeypatch, tmp_path):
 
 
 def test_a_file_that_pytest_did_not_enter_is_named(monkeypatch, tmp_path):
-    """As with tests/build, which pytest's own setting leaves out."""
+    """As with tests/build, which pytest skips by default."""
     monkeypatch.setattr(run_tests, "ROOT", tmp_path)
     for name in ("tests/test_a.py", "tests/build/test_b.py", "tests/build/test_c.py", "tests/d/test_ab.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""./wcb setup and the command line, without downloads: what is missing, what is kept, what is refused."""
+"""./wcb setup and the command line, without downloads: missing parts, kept parts, errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_help_needs_no_virtual_environment(tmp_path):
 
 @pytest.mark.parametrize("command", ["bench", "physics"])
 def test_options_are_read_before_there_is_numpy(command, tmp_path):
-    """Help and refusals on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
+    """Help and usage errors on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
     for name in ("wcb", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
@@ -61,16 +61,16 @@ def test_options_are_read_before_there_is_numpy(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "was_ready", "is_replaced"),
+    ("folder", "was_ready", "is_replaced"),
     [("bin", True, False), ("bin", False, True), ("elsewhere", True, True)],
 )
-def test_a_script_goes_on_in_the_environment(place, was_ready, is_replaced, monkeypatch, tmp_path):
-    """By its Python, and by a new one where packages were linked into it only now; never twice."""
+def test_a_script_goes_on_in_the_environment(folder, was_ready, is_replaced, monkeypatch, tmp_path):
+    """With its Python, and with a new one if packages were linked into it only now; never twice."""
     python, ready, calls = str(tmp_path / "bin" / "python"), [was_ready], []
     monkeypatch.setattr(setup, "VENV", tmp_path)
     monkeypatch.setattr(virtual_environment, "is_ready", lambda *_: ready[0])
     monkeypatch.setattr(virtual_environment, "ensure", lambda *_: ready.__setitem__(0, True))
-    monkeypatch.setattr(sys, "executable", str(tmp_path / place / "python3"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / folder / "python3"))
     monkeypatch.setattr(sys, "orig_argv", ["python3", "-m", "scripts.bench", "--cores", "1"])
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")  # it changes sys.prefix
     monkeypatch.setattr(os, "execv", lambda *words: calls.append(words))
@@ -136,7 +136,7 @@ def test_without_root_nothing_is_installed(monkeypatch, capsys):
 
 
 def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
-    """A made-up apt-get brings the missing command; the lists are renewed only since it says they are old."""
+    """A fake apt-get installs the missing command; the lists are updated because it reports that they are old."""
     log = tmp_path / "log"
     apt = tmp_path / "apt-get"
     apt.write_text(
@@ -238,7 +238,7 @@ def test_the_default_set_is_said_in_one_line(for_tests, monkeypatch, capsys):
 
 
 def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path):
-    """By two small files: nothing is built or fetched."""
+    """By two small files, without build and download."""
     packages = tmp_path / "lib" / "python3.11" / "site-packages"
     (tmp_path / "bin").mkdir()
     packages.mkdir(parents=True)
@@ -254,7 +254,7 @@ def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path
 
 @pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign"])
 def test_the_commands_run_from_any_folder(command, tmp_path):
-    """Through a link too."""
+    """Also through a link."""
     (tmp_path / "linked").symlink_to(virtual_environment.launcher(command))
     shown = subprocess.run(
         [tmp_path / "linked", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -69,9 +69,9 @@ def chunk(tmp_path: Path) -> str:
     (tmp_path / "spng").mkdir()
     (tmp_path / "spng" / "beside.h").write_text("#pragma once\n#include <vector>\n")
     nodes = []
-    for number in ("1", "2"):
-        path = tmp_path / "spng" / f"room{number}.cxx"
-        path.write_text(SOURCE.replace("NUMBER", number))
+    for index in ("1", "2"):
+        path = tmp_path / "spng" / f"room{index}.cxx"
+        path.write_text(SOURCE.replace("NUMBER", index))
         nodes.append(Node(path))
     return spng_unity.joined(nodes, Node(tmp_path), Node(tmp_path))
 

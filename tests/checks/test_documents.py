@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from scripts.wcb import command_line, help_text, waf
+from tests.checks.test_tree import ORDER
 from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program, run
 
 sys.path.insert(0, str(ROOT / "waf"))
@@ -101,6 +102,22 @@ def test_links(path: Path) -> None:
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert not broken
+
+
+def test_index_of_decisions_is_complete() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert not [
+        page.name
+        for page in folder.glob("*.md")
+        if page.name != "README.md" and f"({page.name})" not in index
+    ]
+
+
+def test_chain_page_names_every_folder() -> None:
+    table = text_of(CHAIN).split("## Folders")[1].split("\n## ")[0]
+    folders = [entry.removeprefix("spng/") for line in ORDER for entry in line if entry.startswith("spng/")]
+    assert folders and not [folder for folder in folders if f"`{folder}/`" not in table]
 
 
 def test_commands_were_found() -> None:

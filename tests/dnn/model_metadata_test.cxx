@@ -55,7 +55,7 @@ TEST_P(BadMetadata, IsAModelErrorThatNamesTheFile) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, BadMetadata,
+INSTANTIATE_TEST_SUITE_P(Strings, BadMetadata,
                          testing::Values("no json", "[1]", R"({"inputs": "loose"})", R"({"inputs": [1]})",
                                          R"({"scale": "1"})", R"({"multiple": 0})", R"({"multiple": 1.5})",
                                          R"({"halo": -1})", R"({"transpose": 1})", R"({"stand_in": "yes"})",

@@ -61,7 +61,7 @@ def test_program_finds_the_same_regions(models: tuple[DNNROINet, Path, Path], tm
     assert same > 0.9999
 
 
-def test_damaged_packages_are_refused(models: tuple[DNNROINet, Path, Path], tmp_path: Path) -> None:
+def test_damaged_packages_are_rejected(models: tuple[DNNROINet, Path, Path], tmp_path: Path) -> None:
     _, script, package = models
     cut = tmp_path / "cut.pt2"
     cut.write_bytes(package.read_bytes()[:20_000])

@@ -81,7 +81,7 @@ def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
         NOISE_DOUBLE: noisier(empty, 2, extra),
         NOISE_HOT: with_hot_channels(empty, extra, rng),
     }
-    return run(tmp_path_factory.mktemp("noisy"), [frames[number] for number in sorted(frames)])
+    return run(tmp_path_factory.mktemp("noisy"), [frames[event] for event in sorted(frames)])
 
 
 def merit(result: Run, event: int, view: str, truth: np.ndarray) -> metrics.Merit:

@@ -164,9 +164,7 @@ class TestCrops:
 
     def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
         """So a training can resume as if it had not been stopped."""
-        for one, same, other in zip(
-            *(events.crops(*number, RULE.crops) for number in ((1, 5), (1, 5), (1, 6)))
-        ):
+        for one, same, other in zip(*(events.crops(*crop, RULE.crops) for crop in ((1, 5), (1, 5), (1, 6)))):
             assert torch.equal(one, same) and (not torch.equal(one, other) or one.min() == 1)
 
 
@@ -224,7 +222,7 @@ class TestTraining:
         for name, value in whole.network.state_dict().items():
             assert torch.equal(value, resumed.network.state_dict()[name]), name
 
-    def test_another_training_is_refused(self, tmp_path: Path) -> None:
+    def test_another_training_is_rejected(self, tmp_path: Path) -> None:
         """The error for a checkpoint with other rules names the difference."""
         Training(RULE, torch.device("cpu")).save(tmp_path / "checkpoint.pt")
         other = Training(dataclasses.replace(RULE, seed=2), torch.device("cpu"))

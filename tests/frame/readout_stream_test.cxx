@@ -126,7 +126,7 @@ TEST(ReadoutStream, DropsTicksThatNoWindowNeeds) {
         for (const auto& samples : given) {
             held += samples.use_count() > 1;
         }
-        EXPECT_LE(held, 5) << i; // a window of 24 ticks, 12 ticks to the next one, and one frame
+        EXPECT_LE(held, 5) << i; // a readout window of 24 ticks, 12 ticks to the next one, and one frame
     }
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr WindowGrid grid{.core = 12, .before = 4, .after = 8, .align = 4};
 
-/// Return all windows of a complete readout.
+/// Return all readout windows of a complete readout.
 std::vector<WindowPosition> windows_of(std::int64_t ticks) {
     std::vector<WindowPosition> windows;
     while (const auto window = window_at(grid, static_cast<std::int64_t>(windows.size()), ticks, true)) {
@@ -61,7 +61,7 @@ TEST(WindowGrid, EarlyWindowsStayValid) {
             if (early) {
                 EXPECT_EQ(*early, windows[index]) << known;
             }
-            // One tick beyond a window shows that it is not the last.
+            // One tick beyond a readout window shows that it is not the last.
             EXPECT_EQ(early.has_value(), index + 1 < windows.size() && windows[index].end < known) << known;
         }
     }

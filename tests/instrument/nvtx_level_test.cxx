@@ -90,11 +90,12 @@ protected:
     /// Between the lines "begin" and "end".
     std::string heard(const char* level, const std::string& test) const {
         const auto self = std::filesystem::read_symlink("/proc/self/exe");
-        const auto outcome = compiler::run("env NVTX_INJECTION64_PATH=" + m_listener +
-                                           " SPNG_NVTX_LEVEL=" + level + " " + compiler::quoted(self) +
-                                           " --gtest_also_run_disabled_tests"
-                                           " --gtest_filter=NvtxLevel.DISABLED_" +
-                                           test + "ForTheListener");
+        const auto outcome = compiler::run(
+            "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX NVTX_INJECTION64_PATH=" + m_listener +
+            " SPNG_NVTX_LEVEL=" + level + " " + compiler::quoted(self) +
+            " --gtest_also_run_disabled_tests"
+            " --gtest_filter=NvtxLevel.DISABLED_" +
+            test + "ForTheListener");
         EXPECT_EQ(outcome.status, 0) << outcome.output;
         const auto begin = outcome.output.find("begin\n") + 6;
         return outcome.output.substr(begin, outcome.output.find("end\n") - begin);

@@ -85,7 +85,7 @@ def test_noise_goes_and_charge_stays(
         assert np.abs(share.reshape(boards, channels).mean(axis=1)).max() < 0.10, view
 
 
-def test_unknown_filter_is_refused(tmp_path: Path) -> None:
+def test_unknown_filter_is_rejected(tmp_path: Path) -> None:
     block = wire_cell.refused(
         "-c", wire_cell.PIPELINE, "-A", "noise_filter=median", folder=tmp_path, status=2
     )

@@ -1,4 +1,4 @@
-"""./wcb physics --quick: one run of everything, its numbers against the bars that the product reaches, and its pages.
+"""./wcb physics --quick: one run of all samples, its figures compared with the bars, and its pages.
 
 One event of each kind has a statistical error of some per cent for a line; bounds of single lines leave room for it.
 """
@@ -27,7 +27,7 @@ pytestmark = needs_program
 
 
 def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
-    """The command with the program as it is built."""
+    """Run the command with the present build."""
     return subprocess.run(
         [sys.executable, "-m", "scripts.physics", "--build", PROGRAM.parents[1], *arguments],
         cwd=ROOT,
@@ -40,7 +40,7 @@ def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Output of one run; a frame of the chain serves as that of another program."""
+    """Output of one run; a frame of the chain is used as another program's."""
     folder = tmp_path_factory.mktemp("physics")
     other = folder / "other.npz"
     done = subprocess.run(
@@ -114,7 +114,7 @@ def test_coincidence_takes_noise_away(result: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_line_scan(result: dict[str, Any], view: str) -> None:
-    """The mean of all angles up to 80 degrees is better known than a line; OSP is far off on U and V."""
+    """The mean over the angles up to 80 degrees has a smaller error than a line; OSP has a large bias on U and V."""
     for name, views in result["lines"].items():
         bias = np.array([row["bias"]["value"] for row in views[view]])
         assert abs(bias[:LINES_TO_80].mean()) < bars.LINE_BIAS[view], name
@@ -163,7 +163,7 @@ def test_threshold_curves(result: dict[str, Any]) -> None:
 
 
 def test_comparison_on_the_same_truth(result: dict[str, Any]) -> None:
-    """The other program is our own chain: the same figures twice."""
+    """The other program is our own chain, so both have the same figures."""
     (comparison,) = result["comparisons"]
     assert comparison["other"] == comparison["ours"]["rule"]
     assert comparison["other"]["views"] == result["default_event"]["rule"]
@@ -204,11 +204,11 @@ def test_pages_are_complete(folder: Path) -> None:
         (["--first-seed", "899999"], "at least 900000"),
         (["--only", "mouns"], "no sample mouns"),
         (["--seeds", "0"], "at least 1"),
-        (["--model", "absent.ts"], "no model file absent.ts"),
+        (["--model", "absent.ts"], "--model: no file absent.ts"),
         (["--compare", "absent.npz"], "no file .*absent.npz"),
     ],
 )
-def test_wrong_use_is_refused(arguments: list[str], words: str, tmp_path: Path) -> None:
+def test_a_usage_error_is_rejected(arguments: list[str], words: str, tmp_path: Path) -> None:
     done = physics("--output", tmp_path, *arguments)
     assert done.returncode in (1, 2) and not list(tmp_path.iterdir())
     assert re.search(words, done.stderr), done.stderr

@@ -1,4 +1,4 @@
-"""Frame files of any program are read; frames of two programs lie side by side on one truth."""
+"""Read frame files of any program; compare frames of two programs with one truth."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_written_frames_are_read_again(tmp_path: Path) -> None:
 
 
 def test_dead_channels() -> None:
-    """3 % of the channels, the same ones whatever the order of the rows; constant, and named in the mask."""
+    """3 % of the channels, independent of the order of the rows; constant, and listed in the mask."""
     channels = np.random.default_rng(0).permutation(CHANNELS)
     frame = Frame(np.ones((len(channels), 8), dtype=np.int16), channels, 0.0, 500.0)
     dead = events.dead_channels(CHANNELS, 900_007)
@@ -76,7 +76,7 @@ def test_dead_channels() -> None:
 
 @pytest.mark.parametrize("tag", ["signal", "gauss0", "of_another_program"])
 def test_a_program_against_the_truth(tag: str, tmp_path: Path) -> None:
-    """Two events, of which the truth has one; rows in another order than the truth's."""
+    """Two events, one of them in the truth, with rows in another order than the truth's."""
     truth, signal = truth_and_signal()
     arrays = event(signal[::-1], CHANNELS[::-1], 1, tag) | event(0 * signal, CHANNELS, 2, tag)
     output = write_arrays(tmp_path / "output.npz", arrays)
@@ -118,7 +118,7 @@ def test_files_to_compare(tmp_path: Path) -> None:
 
 
 def test_osp_figures_of_the_default_event() -> None:
-    """data/osp-tracks10.json is what these functions make of the field's own frame, and says what the field published."""
+    """data/osp-tracks10.json has the figures of WCT's frame by these functions, and agrees with the published figures."""
     published = {"U": (0.942, 0.97, 0.59), "V": (0.824, 0.91, 0.59), "W": (1.015, 1.00, 0.67)}
     kept = compare.osp_figures(DATA)["default_event"]
     for view, (charge, efficiency, purity) in published.items():

@@ -1,4 +1,4 @@
-"""Which channels belong to a line, and the figures of a line made by hand."""
+"""Channels of a line, and figures of hand-made lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TICKS = 1000
 
 
 def line(channels: int, charge: float) -> np.ndarray:
-    """The same charge in each channel, over 10 ticks from 400 on: (channel, tick) float32."""
+    """Return the same charge in each channel, over 10 ticks from 400 on: (channel, tick) float32."""
     truth = np.zeros((channels, TICKS), dtype=np.float32)
     truth[:, 400:410] = charge / 10
     return truth
@@ -27,7 +27,7 @@ def test_perfect_output() -> None:
 
 
 def test_bias_is_the_mean_of_inner_channels() -> None:
-    """Six channels give 90 %, six 120 %; the two ends of the line, of half the charge, and what they give do not count."""
+    """Six channels have 90 %, six 120 %; the two ends of the line, with half the charge, do not count."""
     truth = line(14, 20_000)
     truth[[0, -1]] *= 0.5
     signal = truth.copy()
@@ -40,7 +40,7 @@ def test_bias_is_the_mean_of_inner_channels() -> None:
 
 
 def test_efficiency_and_purity_of_a_line() -> None:
-    """Truth in pixels 100 to 102; the output has 101 to 104, and noise far away that is not the line's."""
+    """Truth in pixels 100 to 102; the output has 101 to 104, and noise far from the line."""
     truth, signal = line(10, 60_000), np.zeros((10, TICKS), dtype=np.float32)
     signal[:, 404:420] = 1.0
     signal[:, 900:950] = 1.0
@@ -62,7 +62,7 @@ def test_nothing_there() -> None:
 
 
 def depositions(angles: dict[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Lines 10 mm long in z, from z = key on, at angles in degrees: number of the line, x, y, z [mm]."""
+    """Return lines 10 mm long in z, from z = key on, at angles in degrees: index of the line, x, y, z [mm]."""
     along = np.linspace(0, 1, 21)
     parts = [
         np.stack([10 * along * np.tan(np.radians(angle)), 0 * along, z + 10 * along])
@@ -72,13 +72,13 @@ def depositions(angles: dict[float, float]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def anode_of(wires: int, channels: int) -> Anode:
-    """One plane with wires 1 mm apart along z; the last ones are wrapped onto the channels of the first."""
+    """Return a plane with wires 1 mm apart along z; the last ones are wrapped onto the channels of the first."""
     plane = Plane(100 + np.arange(wires) % channels, np.array([1.0, 0.0]), 1.0, 0.0)
     return Anode((np.arange(100, 100 + channels),), {(linescan.FACE, 0): plane})
 
 
 def test_channels_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """4 wires on both sides belong to a line too, channels that two lines reach to none; the points say which is which."""
+    """4 wires on both sides belong to a line too, channels that two lines reach to none; the points identify the lines."""
     monkeypatch.setattr(linescan, "ANGLES", (0, 30, 60))
     found = linescan.line_channels(anode_of(100, 50), 0, *depositions({10: 60.0, 34: 0.0, 70: 30.0}))
     # Channels from wires: 60 degrees 6 to 24, 0 degrees 30 to 48, 30 degrees 66 to 84 which are 16 to 34 again.
@@ -97,7 +97,7 @@ def test_channels_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         ({10: 60.0, 34: 0.0, 60: 60.0}, "60.00"),
     ],
 )
-def test_a_scan_without_a_line_is_refused(
+def test_a_scan_without_a_line_is_rejected(
     monkeypatch: pytest.MonkeyPatch, angles: dict[float, float], words: str
 ) -> None:
     monkeypatch.setattr(linescan, "ANGLES", (0, 30, 60))

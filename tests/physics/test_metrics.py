@@ -1,4 +1,4 @@
-"""Figures of merit on images made by hand, with answers worked out by hand, and against the independent reference."""
+"""Figures of merit on hand-made charge, compared with hand-computed values and with the independent reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Counts = metrics.Counts
 
 
 def image(*rows: list[float]) -> np.ndarray:
-    """(channel, tick) float32."""
+    """Return (channel, tick) float32."""
     return np.array(rows, dtype=np.float32)
 
 
@@ -54,7 +54,7 @@ def test_resolution_is_half_the_central_68_percent() -> None:
 
 
 def test_pooled_ratio_and_its_jackknife_error() -> None:
-    """Charges 1/1, 2/2, 6/3: in all 9/6; without one of them 8/5, 7/4, 3/3, mean 1.45."""
+    """Charges 1/1, 2/2, 6/3: in total 9/6; without one of them 8/5, 7/4, 3/3, mean 1.45."""
     events = [Counts(1, 1), Counts(2, 2), Counts(6, 3)]
     found = metrics.pooled(events, metrics.RATIOS["charge"])
     assert found.value == 1.5
@@ -101,10 +101,9 @@ def test_roc_of_four_pixels() -> None:
     probability = np.array([[0.15, 0.3], [0.5, 0.97]], dtype=np.float32)
     true = np.array([[False, True], [False, True]])
     curve = roc.count(probability, true).json()
-    at = {threshold: place for place, threshold in enumerate(curve["threshold"])}
     rows = {
-        threshold: (curve["efficiency"][place], curve["purity"][place], curve["false_rate"][place])
-        for threshold, place in at.items()
+        threshold: (curve["efficiency"][index], curve["purity"][index], curve["false_rate"][index])
+        for index, threshold in enumerate(curve["threshold"])
     }
     assert rows[0.1] == (1.0, 0.5, 1.0)
     assert rows[0.2] == (1.0, pytest.approx(2 / 3), 0.5)
@@ -119,6 +118,6 @@ def test_roc_adds_up() -> None:
     whole = roc.count(probability, true)
     halves = roc.count(probability[:7], true[:7]) + roc.count(probability[7:], true[7:])
     assert halves.json() == whole.json()
-    place = roc.THRESHOLDS.tolist().index(0.5)
-    assert whole.passed[place] == (probability > 0.5).sum()
-    assert whole.passed_true[place] == ((probability > 0.5) & true).sum()
+    index = roc.THRESHOLDS.tolist().index(0.5)
+    assert whole.passed[index] == (probability > 0.5).sum()
+    assert whole.passed_true[index] == ((probability > 0.5) & true).sum()

@@ -1,4 +1,4 @@
-"""Bars, tables and the page, from measurements made by hand."""
+"""Bars, tables and the page, from hand-made measurements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OSP = compare.osp_figures(DATA)
 
 
 def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed: int) -> study.Measured:
-    """1000 true pixels, of which 960 are found among 1280 in regions."""
+    """Return counts with 1000 true pixels, 960 of them among 1280 pixels in ROIs."""
     truth = 0.0 if sample.kind == "noise" else 1e6
     counts = metrics.Counts(
         CHARGE[view] * truth, truth, 1000 if truth else 0, 1280, 960 if truth else 0, 100_000
@@ -62,7 +62,7 @@ def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed
 
 
 def result_of(model: str | None, only: str = "") -> dict[str, Any]:
-    """Two events of each sample."""
+    """Return two events of each sample."""
     plan = settings.plan(sizes.QUICK, 900_000, model)
     plan = settings.Plan(
         [sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants
@@ -103,7 +103,7 @@ def with_model() -> dict[str, Any]:
 
 
 def bar(result: dict[str, Any], *words: str) -> dict[str, Any]:
-    """The one bar whose text has all these words."""
+    """Return the only bar whose text has all these words."""
     (found,) = (one for one in result["bars"] if all(word in one["what"] for word in words))
     return found
 
@@ -128,7 +128,7 @@ def test_bars_say_by_how_much_they_are_missed(with_model: dict[str, Any]) -> Non
 
 
 def test_statistical_errors(with_model: dict[str, Any]) -> None:
-    """Two events with biases 0.002 apart."""
+    """Return two events with biases 0.002 apart."""
     row = with_model["lines"]["model"]["U"][0]
     assert row["bias"] == {"value": pytest.approx(0.011), "error": pytest.approx(0.001)}
     assert row["theta_xz_deg"] == 0
@@ -209,7 +209,7 @@ def test_per_cent(value: float | None, error: float | None, text: str) -> None:
 
 
 def test_seeds_are_those_of_physics() -> None:
-    """Training takes seeds below; no two samples share one."""
+    """Training uses lower seeds; no two samples share a seed."""
     plan = settings.plan(sizes.FULL, sizes.FIRST_SEED, "m.ts")
     seeds = [sample.seed + event for sample in plan.samples for event in range(sample.events)]
     assert min(seeds) >= 900_000 and len(seeds) == len(set(seeds))

@@ -1,4 +1,4 @@
-"""Regions from the truth and the charge in them, by hand."""
+"""ROIs from the truth and the charge in them, computed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_regions_are_true_pixels_and_two_ticks_more() -> None:
 
 @pytest.mark.parametrize("induction", [True, False])
 def test_charge(induction: bool) -> None:
-    """A pulse on a slope: on induction views the line through the ends of the region is taken off."""
+    """A pulse on a slope: on induction views the line through the ends of the ROI is subtracted."""
     truth = np.zeros((1, 40))
     truth[0, 16:20] = 1000
     waveform = truth + 5 * np.arange(40)

@@ -67,8 +67,8 @@ TEST(Depositions, EachFaultIsCountedOnceAndDropped) {
     EXPECT_EQ(checked.faults.wrong_sign, 1);
     EXPECT_EQ(checked.faults.negative_spread, 1);
     EXPECT_EQ(ids(checked.depositions), (std::vector<int>{0, 6, 8}));
-    EXPECT_EQ(checked.faults.text(), "3 that are not finite, 1 without charge, 1 with charge of the other "
-                                     "sign, 1 with a negative spread");
+    EXPECT_EQ(checked.faults.text(),
+              "3 not finite, 1 without charge, 1 with charge of the opposite sign, 1 with negative spread");
 }
 
 TEST(Depositions, PositiveChargesAreNumbersOfElectrons) {

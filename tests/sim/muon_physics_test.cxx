@@ -37,13 +37,12 @@ TEST(MuonLoss, BetheFormulaAsInTheTable) {
 
 TEST(MuonLoss, MostProbableLossOfACentimetre) {
     // xi [MeV] (ln(2 m beta^2 gamma^2 / I) + ln(xi / I) + j - beta^2 - delta)
-    EXPECT_NEAR(most_probable_loss(MuonMotion(minimum_ionising), 10),
+    EXPECT_NEAR(loss_mpv(MuonMotion(minimum_ionising), 10),
                 0.10506 * (11.0321 + 6.3259 + 0.2 - 0.9192 - 0.1714), 1e-3);
-    EXPECT_NEAR(most_probable_loss(MuonMotion(minimum_ionising), 10), 1.7, 0.05);
+    EXPECT_NEAR(loss_mpv(MuonMotion(minimum_ionising), 10), 1.7, 0.05);
     // It increases faster than the length: Delta_p / x increases by xi / x ln 10 per factor of ten.
     const MuonMotion muon(minimum_ionising);
-    EXPECT_NEAR(most_probable_loss(muon, 100) / 10 - most_probable_loss(muon, 10),
-                landau_width(muon, 10) * std::log(10.0), 1e-9);
+    EXPECT_NEAR(loss_mpv(muon, 100) / 10 - loss_mpv(muon, 10), landau_width(muon, 10) * std::log(10.0), 1e-9);
 }
 
 TEST(MuonLoss, LandausDistribution) {

@@ -214,16 +214,16 @@ def test_ideal_lines_equal_the_reference(tmp_path: Path, plane: int) -> None:
     expected = linescan.lines(np.random.default_rng(1), wires, angles)  # (line, end, x y z)
     data, info = seen["depo_data_0"].astype(float), seen["depo_info_0"]
     slots = []
-    for number in range(len(angles)):
-        points = data[info[:, 0] == number]
+    for line in range(len(angles)):
+        points = data[info[:, 0] == line]
         steps = len(points)
-        spans = expected[number, 1] - expected[number, 0]
+        spans = expected[line, 1] - expected[line, 0]
         np.testing.assert_allclose(points[-1, 2:5] - points[0, 2:5], spans * (steps - 1) / steps, atol=2e-3)
         np.testing.assert_allclose(-points[:, 1].sum(), 5000 * np.linalg.norm(spans), rtol=1e-6)
         middle = points[:, 2:5].mean(axis=0)
-        place = (middle[[2, 1]] - linescan.CENTRE_Z_Y) @ wires.pitch_direction / linescan.SPACING_MM + 6.5
-        assert abs(place - round(place)) < 1e-4
-        slots.append(round(place))
+        slot = (middle[[2, 1]] - linescan.CENTRE_Z_Y) @ wires.pitch_direction / linescan.SPACING_MM + 6.5
+        assert abs(slot - round(slot)) < 1e-4
+        slots.append(round(slot))
         drift = points[:, 2] - linescan.simulate.RESPONSE_PLANE_MM
         assert drift.min() > 700 and drift.max() < 2200
     assert sorted(slots) == list(range(14)) and slots != sorted(slots)

@@ -83,14 +83,14 @@ def test_a_few_depositions(tmp_path: Path) -> None:
     signal = simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
     field = description("dune-garfield-1d565", tmp_path)
     planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
-    for number, (view, rows) in enumerate(VIEWS.items()):
+    for index, (view, rows) in enumerate(VIEWS.items()):
         expected = np.zeros(signal.shape)
-        plane = planes[0, number]
+        plane = planes[0, index]
         # The program counts from the first wire; wires of a file are regular to some thousandths of a pitch.
         centre = 0.5 * (plane.tail[0] + plane.head[0]) @ plane.pitch_direction
         plane = dataclasses.replace(plane, first=float(centre))
         for wire, waveform in reference.waveforms(
-            depositions, plane, reference.impact_kernel(field, number)
+            depositions, plane, reference.impact_kernel(field, index)
         ).items():
             expected[plane.channel[wire]] += waveform
         assert np.abs(expected[rows]).max() > 100, view
@@ -162,8 +162,8 @@ def test_charge_adds_up(tmp_path: Path) -> None:
     depositions = some_depositions()[2:5]
     parts = [depositions[::2], depositions[1::2], depositions]
     signals = []
-    for number, part in enumerate(parts):
-        depos = write_depositions(tmp_path / f"depos{number}.npz", part)
+    for index, part in enumerate(parts):
+        depos = write_depositions(tmp_path / f"depos{index}.npz", part)
         signals.append(
             simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
         )

@@ -235,7 +235,7 @@ TEST(LineScan, LinesFollowTheirDefinition) {
         ASSERT_EQ(tracks.size(), 14u);
         const Point2 pitch = anode.face(0).plane(plane).pitch_direction;
         const Point2 along = anode.face(0).plane(plane).direction;
-        std::vector<double> places;
+        std::vector<double> offsets;
         for (const auto& [id, track] : tracks) {
             const double angle = config.line.angles[static_cast<std::size_t>(id)] * std::numbers::pi / 180;
             const Point3 whole = track.position.back() - track.position.front();
@@ -248,7 +248,7 @@ TEST(LineScan, LinesFollowTheirDefinition) {
             EXPECT_NEAR(whole.y * along.y + whole.z * along.z, 0, 1e-9);
             const Point3 middle = (track.position.front() + track.position.back()) * 0.5;
             EXPECT_NEAR((middle.y - 3000) * along.y + (middle.z - 1150) * along.z, 0, 1e-9);
-            places.push_back((middle.y - 3000) * pitch.y + (middle.z - 1150) * pitch.z);
+            offsets.push_back((middle.y - 3000) * pitch.y + (middle.z - 1150) * pitch.z);
             for (const Point3& end : {track.position.front(), track.position.back()}) {
                 EXPECT_GT(end.x + 3430.465, 700);
                 EXPECT_LT(end.x + 3430.465, 2200);
@@ -260,10 +260,10 @@ TEST(LineScan, LinesFollowTheirDefinition) {
             }
             EXPECT_NEAR(charge / length, -5000, 1e-6);
         }
-        EXPECT_FALSE(std::is_sorted(places.begin(), places.end())) << "in a random order";
-        std::sort(places.begin(), places.end());
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            EXPECT_NEAR(places[i], 155 * (static_cast<double>(i) - 6.5), 1e-6);
+        EXPECT_FALSE(std::is_sorted(offsets.begin(), offsets.end())) << "in a random order";
+        std::sort(offsets.begin(), offsets.end());
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+            EXPECT_NEAR(offsets[i], 155 * (static_cast<double>(i) - 6.5), 1e-6);
         }
     }
 }

@@ -111,7 +111,7 @@ def make_archive(suite: str = SUITE) -> str:
 
 @dataclass
 class CleanRoot:
-    """An unpacked root; the folders that `mounts` names are seen in it, read-only, {place inside: place outside}."""
+    """An unpacked root; the folders that `mounts` names are seen in it, read-only, {path inside: path outside}."""
 
     folder: Path
     mounts: dict[str, Path] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class CleanRoot:
         subprocess.run(["tar", "-C", str(folder), "-xpf", str(archive(suite))], check=True)
         return cls(folder)
 
-    def place(self, inside: str) -> Path:
+    def path_of(self, inside: str) -> Path:
         """A path of the root as it is outside."""
         return self.folder / inside.lstrip("/")
 
@@ -131,7 +131,7 @@ class CleanRoot:
         self, *command: str, folder: str = "/tmp", seconds: float = 300, **variables: str
     ) -> subprocess.CompletedProcess:
         """Run as a user without rights and without a home, in `folder`, with no variables but PATH and those given."""
-        points = [self.place(inside) for inside in self.mounts]
+        points = [self.path_of(inside) for inside in self.mounts]
         for point in points:
             point.mkdir(parents=True, exist_ok=True)
         words = [word for inside, outside in self.mounts.items() for word in (str(outside), inside)]

@@ -1,4 +1,5 @@
-"""Makes radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports: make_radar_cut.py FOLDER.
+"""Makes radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports:
+make_radar_cut.py FOLDER.
 
 Kept are the tables that the reports read, with the texts they refer to. FOLDER is shared/data/nsys.
 """

@@ -1,9 +1,11 @@
 """Compare sides of runs of one job. The first side, or the baseline, is A; the others are judged against it.
-A node is slower or faster only if the 95 % interval of the ratio of medians (bootstrap over runs, then events)
-excludes 1, the ratio differs from 1 by at least the threshold and twice the noise between runs of equal code, and
-the adjusted p of Mann and Whitney's test on the runs is below 5 %. Counts are compared exactly.
+A node is slower or faster only if the 95 % interval of the ratio of medians (bootstrap over runs, then
+events) excludes 1, the ratio differs from 1 by at least the threshold and twice the noise between runs of
+equal code, and the adjusted p of Mann and Whitney's test on the runs is below 5 %. Counts are compared
+exactly.
 
-Exit status: 0 no slowdown; 1 a node is slower or a count grew; 2 usage error, or runs that are not comparable.
+Exit status: 0 no slowdown; 1 a node is slower or a count grew; 2 usage error, or runs that are not
+comparable.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Build two commits with the same settings, run a job alternately on both, and compare the runs.
 
-Each commit is built in a git worktree under --folder, with this checkout's .venv. After one uncounted run of each side,
-the runs alternate in random blocks A B B A or B A A B, so that a slow drift of the machine affects both sides equally.
-Builds and finished runs are kept: after an interruption the same command continues.
+Each commit is built in a git worktree under --folder, with this checkout's .venv. After one uncounted run of
+each side, the runs alternate in random blocks A B B A or B A A B, so that a slow drift of the machine affects
+both sides equally. Builds and finished runs are kept: after an interruption the same command continues.
 
   wirecell-profile compare-branches main my-branch --runs 12
   wirecell-profile compare-branches v1 v2 --job '-c cfg/pipeline.jsonnet -A input=many.tar -A device=cuda'
@@ -151,10 +151,10 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
 def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
     """Return the job's words with absolute paths, because each run has its own working folder."""
     words = shlex.split(arguments.job)
-    for place, word in enumerate(words[:-1]):
-        name, equals, value = words[place + 1].partition("=")
+    for index, word in enumerate(words[:-1]):
+        name, equals, value = words[index + 1].partition("=")
         if word == "-A" and equals and value and Path(value).exists():
-            words[place + 1] = f"{name}={Path(value).resolve()}"
+            words[index + 1] = f"{name}={Path(value).resolve()}"
     has_input = any(word.startswith("input=") for word in words)
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:
@@ -197,7 +197,10 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
 
 
 def block_order(runs: int, generator: np.random.Generator) -> list[int]:
-    """Return `runs` of each side (0 and 1) in random blocks A B B A or B A A B. For odd `runs` the last block is half."""
+    """Return `runs` of each side (0 and 1) in random blocks A B B A or B A A B.
+
+    For odd `runs` the last block is half.
+    """
     order: list[int] = []
     for _ in range((runs + 1) // 2):
         first = int(generator.integers(2))
@@ -299,7 +302,8 @@ class Plan:
 
 
 def stamp_of(build: Build) -> str:
-    """Return a stamp of a given build folder that changes with its program or library, so that runs are not mixed."""
+    """Return a stamp of a given build folder that changes with its program or library, so that runs are not
+    mixed."""
     if build.commit:
         return ""
     files = [build.program, *sorted((build.program.parent.parent / "lib").glob("*.so"))]

@@ -1,7 +1,8 @@
 """Show memory of host and devices over time: peaks, leaks, values per node, all points, or a picture.
 
-Sources are allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident memory, memory of
-devices and of the caching allocator) and the high-water marks of node calls. Missing data are listed.
+Sources are allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident
+memory, memory of devices and of the caching allocator) and the high-water marks of node calls. Missing data
+are listed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
   wirecell-profile merge rank0.sqlite rank1.sqlite -o job.sqlite
   wirecell-profile summary job.sqlite
 
-Processes, threads and devices stay separate, texts are shared, and times count from the start of the earliest session.
+Processes, threads and devices stay separate, texts are shared, and times count from the start of the earliest
+session.
 """
 
 from __future__ import annotations

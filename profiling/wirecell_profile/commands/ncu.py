@@ -1,9 +1,11 @@
-"""Show verdicts per kernel from Nsight Compute's CSV, with advice and roofline, or an estimated roofline of a recording.
+"""Show verdicts per kernel from Nsight Compute's CSV, with advice and roofline, or an estimated roofline of a
+recording.
 
   ncu --set full -o kernels PROGRAM; ncu --import kernels.ncu-rep --csv --page raw > kernels.csv
   wirecell-profile ncu kernels.csv
 
-For a recording (SQLite) the roofline per node is estimated from the bytes of its tensors, a lower bound of the moved bytes.
+For a recording (SQLite) the roofline per node is estimated from the bytes of its tensors, a lower bound of
+the moved bytes.
 """
 
 from __future__ import annotations

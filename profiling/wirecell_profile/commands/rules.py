@@ -1,7 +1,7 @@
 """Apply expert rules: known causes of lost time, with location, advice and the next command to run.
 
-Each finding names its range and, in a checkout, the file that opens the range. Rules without data in the file are listed as
-not applicable. With --fail-on the exit status is 1 if a rule finds more than allowed.
+Each finding names its range and, in a checkout, the file that opens the range. Rules without data in the file
+are listed as not applicable. With --fail-on the exit status is 1 if a rule finds more than allowed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Print reports with nsys's names and definitions, from wire-cell's recordings and from nsys exports.
 
-Reports without data in the file are listed and left out, never shown as zero. Exit status 1 if no report could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
+Reports without data in the file are listed and left out, never shown as zero. Exit status 1 if no report
+could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Show the use of time: nodes, ranges, events, devices, idle time, copies, memory.
 
-Tables without data in the file (such as device operations in a recording without GPU) are listed as missing and left out,
-never shown as zero. Exit status 1 if no table could be made. Definitions: docs/profiling-reports.md.
+Tables without data in the file (such as device operations in a recording without GPU) are listed as missing
+and left out, never shown as zero. Exit status 1 if no table could be made. Definitions:
+docs/profiling-reports.md.
 """
 
 from __future__ import annotations

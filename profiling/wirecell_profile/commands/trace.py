@@ -1,6 +1,8 @@
-"""Write a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to kernel.
+"""Write a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to
+kernel.
 
-Both open the file locally. It has ranges, marks, API calls, device operations, queues of the graph, and samples.
+Both open the file locally. It has ranges, marks, API calls, device operations, queues of the graph, and
+samples.
 """
 
 from __future__ import annotations

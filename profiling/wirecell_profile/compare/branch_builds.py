@@ -1,7 +1,7 @@
 """Builds of commits, each in its own git worktree, for comparisons of branches.
 
-A worktree has a link `.venv` to the virtual environment of the checkout, where ./wcb looks for it. So both sides use the
-same LibTorch and waf, and nothing is downloaded.
+A worktree has a link `.venv` to the virtual environment of the checkout, where ./wcb looks for it. So both
+sides use the same LibTorch and waf, and nothing is downloaded.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Comparison of two sides of runs, node by node: times with statistics, counts exactly.
 
-A node is `slower` or `faster` only if the 95 % interval of the ratio excludes 1, the ratio differs from 1 by at least
-max(threshold, 2 x A/A noise), and the adjusted p of Mann and Whitney's test on the medians of the runs is below the level.
-All other nodes have `no evidence`, with the smallest detectable effect. The first events of a run include one-time
-preparations; they are excluded and shown separately.
+A node is `slower` or `faster` only if the 95 % interval of the ratio excludes 1, the ratio differs from 1 by
+at least max(threshold, 2 x A/A noise), and the adjusted p of Mann and Whitney's test on the medians of the
+runs is below the level. All other nodes have `no evidence`, with the smallest detectable effect. The first
+events of a run include one-time preparations; they are excluded and shown separately.
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     force: bool = False,
 ) -> Comparison:
-    """Compare runs of B with runs of A. Raise UsageError if a side is unusable, or conditions differ without `force`."""
+    """Compare runs of B with runs of A.
+
+    Raise UsageError if a side is unusable, or conditions differ without `force`.
+    """
     differences = different_conditions(a, b, names)
     if differences and not force:
         raise UsageError(
@@ -157,7 +160,10 @@ def compare(
 
 
 def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> list[str]:
-    """Return lines 'what: A value, B value' for conditions that differ between runs, and for mixed commits in a side."""
+    """Return lines 'what:
+
+    A value, B value' for conditions that differ between runs, and for mixed commits in a side.
+    """
     lines = []
     for condition in dict.fromkeys(name for run in [*a, *b] for name in run.conditions):
         values = [
@@ -343,8 +349,8 @@ def steady_counts(runs: list[Run], count: str, node: str, warm_up: int) -> list[
 def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -> CountRow:
     """Compare a count.
 
-    The verdict is `same` if all runs of both sides agree event by event, `grew` or `shrank` if the ranges of the means per
-    event do not overlap, else `varies`.
+    The verdict is `same` if all runs of both sides agree event by event, `grew` or `shrank` if the ranges of
+    the means per event do not overlap, else `varies`.
     """
     means_a, means_b = ([float(values.mean()) for values in side] for side in (a, b))
     if all(np.array_equal(values, a[0]) for values in [*a, *b]):
@@ -408,7 +414,10 @@ def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow
 
 
 def self_check(runs: list[Run], criteria: Criteria) -> list[TimeRow]:
-    """Compare every second run of a side with the others (A/A). Rows with a verdict mean that the machine was not steady."""
+    """Compare every second run of a side with the others (A/A).
+
+    Rows with a verdict mean that the machine was not steady.
+    """
     if len(runs) < 4:
         return []
     return [row for row in judged_times(runs[0::2], runs[1::2], criteria) if row.verdict in (SLOWER, FASTER)]
@@ -421,9 +430,11 @@ def equal_code_trials(
     criteria: Criteria,
     change: Callable[[list[Run]], list[Run]] = lambda side: side,
 ) -> list[list[TimeRow]]:
-    """Return for each trial the rows with a verdict when both sides of `per_side` runs are drawn from the same runs.
+    """Return for each trial the rows with a verdict when both sides of `per_side` runs are drawn from the
+    same runs.
 
-    Runs are drawn without replacement if there are enough. `change` is applied to B, for trials with a known difference.
+    Runs are drawn without replacement if there are enough. `change` is applied to B, for trials with a known
+    difference.
     """
     generator = np.random.default_rng(criteria.seed)
     found = []

@@ -1,7 +1,8 @@
 """Results over commits: an appended line of JSON per commit and series, and the steps in them.
 
-A line is {"schema": "spng-history-1", "commit", "commit_time", "time", "series", "conditions", "runs", "metric": {node: ns}}.
-Lines whose conditions differ (machine, settings, input) belong to different series and are never compared.
+A line is {"schema": "spng-history-1", "commit", "commit_time", "time", "series", "conditions", "runs",
+"metric": {node: ns}}. Lines whose conditions differ (machine, settings, input) belong to different series and
+are never compared.
 """
 
 from __future__ import annotations

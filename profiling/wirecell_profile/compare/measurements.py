@@ -1,7 +1,8 @@
 """Measurements of runs per node and event.
 
-They come from timing files of `wire-cell --timing` (schema spng-timing-1), from profiles (profile_measurements.py), and from
-files of measurements (schema spng-measurements-1), a compact form of many runs for baselines.
+They come from timing files of `wire-cell --timing` (schema spng-timing-1), from profiles
+(profile_measurements.py), and from files of measurements (schema spng-measurements-1), a compact form of many
+runs for baselines.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ Series = dict[str, dict[str, np.ndarray]]
 class Run:
     """One process run.
 
-    `times` maps a metric (wall, cpu, device; ns) and `counts` a count (operations, bytes in, ...) to nodes, and these to an
-    array with one value per entry of `events`, NaN if the node was not called. Wall time of a node excludes nested calls.
-    `conditions` (name -> text) must be equal for runs to be comparable.
+    `times` maps a metric (wall, cpu, device; ns) and `counts` a count (operations, bytes in, ...) to nodes,
+    and these to an array with one value per entry of `events`, NaN if the node was not called. Wall time of a
+    node excludes nested calls. `conditions` (name -> text) must be equal for runs to be comparable.
     """
 
     source: str
@@ -165,7 +166,7 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
         "events": events,
         "failed calls": sum(node["failed"] for node in data["nodes"]),
     }
-    return as_texts(values | setting_conditions(data.get("settings") or {}))
+    return to_strings(values | setting_conditions(data.get("settings") or {}))
 
 
 def setting_conditions(settings: dict) -> dict[str, object]:
@@ -181,7 +182,7 @@ def setting_conditions(settings: dict) -> dict[str, object]:
     return values
 
 
-def as_texts(values: dict[str, object]) -> dict[str, str]:
+def to_strings(values: dict[str, object]) -> dict[str, str]:
     """Convert conditions to the compared and shown texts."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 

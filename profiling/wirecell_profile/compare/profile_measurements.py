@@ -1,7 +1,7 @@
 """Measurements from profiles of wire-cell's recorder and from nsys exports.
 
-Rows are node calls. An export of another program has none; there every range name is a node and its instances, in the
-order of their starts on all threads, are its events.
+Rows are node calls. An export of another program has none; there every range name is a node and its
+instances, in the order of their starts on all threads, are its events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..model.nodes import NodeProjection, read_node_calls
 from ..model.profile import Profile
 from ..model.projection import Projection, union_length
 from ..model.table import NULL
-from .measurements import EventTable, Run, as_texts, setting_conditions
+from .measurements import EventTable, Run, setting_conditions, to_strings
 
 # Keys of the recorder's manifest that must be equal -> their names in messages.
 MANIFEST = {
@@ -43,7 +43,10 @@ LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHo
 
 
 def read_profile(path: Path) -> Run:
-    """Read the measurements of a recorded process. Raise MissingData if the file has neither node calls nor ranges."""
+    """Read the measurements of a recorded process.
+
+    Raise MissingData if the file has neither node calls nor ranges.
+    """
     with Profile.open(path) as profile:
         projection = Projection.of(profile)
         try:
@@ -56,18 +59,19 @@ def read_profile(path: Path) -> Run:
 
 
 def _node_rows(profile: Profile, projection: Projection):
-    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of node calls."""
+    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of
+    node calls."""
     calls = read_node_calls(profile)
     nodes = NodeProjection(profile, calls, projection)
     own = nest((calls.start, calls.end, calls.thread)).exclusive
-    names = calls.node.texts()
+    names = calls.node.to_list()
     return names, calls.event, calls.start, calls.end, own, nodes.call_of_operation, nodes.call_of_api_call
 
 
 def _range_rows(projection: Projection):
     """Return the same for all ranges, with the index of the instance as event."""
     ranges = projection.ranges
-    names = ranges.name.texts()
+    names = ranges.name.to_list()
     order = np.lexsort((ranges.row, ranges.start))
     instance, seen = np.empty(len(ranges), np.int64), {}
     for row in order.tolist():
@@ -152,7 +156,7 @@ def _add_device_work(
 def _time_of(profile: Profile) -> str:
     """Return the start of the session, UTC."""
     if profile.has("TARGET_INFO_SESSION_START_TIME"):
-        return profile.table("TARGET_INFO_SESSION_START_TIME").texts("utcTime").texts()[0] or ""
+        return profile.table("TARGET_INFO_SESSION_START_TIME").text_column("utcTime").to_list()[0] or ""
     return ""
 
 
@@ -174,4 +178,4 @@ def _conditions(profile: Profile, events: int) -> dict[str, str]:
         settings = json.loads(manifest.get("settings") or "{}")
     except ValueError:
         settings = {}
-    return as_texts(conditions | setting_conditions(settings))
+    return to_strings(conditions | setting_conditions(settings))

@@ -1,8 +1,9 @@
 """Statistics of repeated runs: ratio of B to A with interval, noise, test, and smallest detectable effect.
 
-The unit of replication is the process run; the events of a run are samples within it (Kalibera and Jones 2013,
-"Rigorous benchmarking in reasonable time", ISMM). Times of a side are a list with one array per run, one value per event;
-runs may differ in length. All randomness comes from the given generator, so results are reproducible.
+The unit of replication is the process run; the events of a run are samples within it (Kalibera and Jones
+2013, "Rigorous benchmarking in reasonable time", ISMM). Times of a side are a list with one array per run,
+one value per event; runs may differ in length. All randomness comes from the given generator, so results are
+reproducible.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class RatioInterval:
 
 
 def run_medians(side: Side) -> np.ndarray:
-    """Return (runs,) medians over the events of each run. Raise ValueError for a side or run without values."""
+    """Return (runs,) medians over the events of each run.
+
+    Raise ValueError for a side or run without values.
+    """
     if not side or any(len(run) == 0 for run in side):
         raise ValueError("a side needs runs, and a run events")
     return np.array([np.median(run) for run in side], dtype=np.float64)
@@ -56,9 +60,9 @@ def resampled_run_medians(
 class Bootstrap:
     """Two-level bootstrap of two sides: runs are drawn with replacement, then the events of each drawn run.
 
-    Medians over a run's resampled events are drawn from up to EVENT_RESAMPLES medians made once per run. Compared with
-    resampling the events of every drawn run, this affects only the Monte Carlo error and needs one draw instead of one per
-    event.
+    Medians over a run's resampled events are drawn from up to EVENT_RESAMPLES medians made once per run.
+    Compared with resampling the events of every drawn run, this affects only the Monte Carlo error and needs
+    one draw instead of one per event.
     """
 
     def __init__(self, a: Side, b: Side, generator: np.random.Generator, resamples: int = RESAMPLES) -> None:
@@ -84,10 +88,11 @@ class Bootstrap:
         return RatioInterval(self._centres[1] / self._centres[0], float(low), float(high))
 
     def noise(self) -> float:
-        """Return the A/A noise: the 95th percentile of |ratio - 1| for equal code with as many runs and events.
+        """Return the A/A noise: the 95th percentile of |ratio - 1| for equal code with as many runs and
+        events.
 
-        Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so that a true
-        difference between the sides does not count as noise.
+        Both sides are drawn from one population: the runs of A and B, each divided by its side's median, so
+        that a true difference between the sides does not count as noise.
         """
         inner = np.concatenate([inner / centre for inner, centre in zip(self._inner, self._centres)])
         medians = [self._medians(inner, len(side)) for side in self._sides]
@@ -95,11 +100,12 @@ class Bootstrap:
 
 
 def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Return (U of B, two-sided p) of Mann and Whitney's test; U counts the pairs with b > a, ties as one half.
+    """Return (U of B, two-sided p) of Mann and Whitney's test; U counts the pairs with b > a, ties as one
+    half.
 
-    Up to EXACT_LIMIT observations p is the share of all divisions of the pooled values into groups of these sizes whose U is
-    as far from its mean as the observed one, also with ties; above, the normal approximation with corrections for ties and
-    continuity. Raise ValueError if a side is empty.
+    Up to EXACT_LIMIT observations p is the share of all divisions of the pooled values into groups of these
+    sizes whose U is as far from its mean as the observed one, also with ties; above, the normal approximation
+    with corrections for ties and continuity. Raise ValueError if a side is empty.
     """
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(a) == 0 or len(b) == 0:
@@ -114,9 +120,9 @@ def mann_whitney(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 def _doubled_midranks(values: np.ndarray) -> np.ndarray:
     """Return twice the midrank of each value, which is an integer."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    _, position, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    return (2 * last - count + 1)[place].astype(np.int64)
+    return (2 * last - count + 1)[position].astype(np.int64)
 
 
 def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:
@@ -144,7 +150,8 @@ def _normal_p(doubled: np.ndarray, n_a: int, n_b: int, u: float) -> float:
 
 
 def smallest_p(n_a: int, n_b: int) -> float:
-    """Return the smallest p that Mann and Whitney's test can give for these counts: complete separation in either order."""
+    """Return the smallest p that Mann and Whitney's test can give for these counts: complete separation in
+    either order."""
     return min(1.0, 2 / math.comb(n_a + n_b, n_b))
 
 
@@ -164,7 +171,8 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
 
 
 def needed_runs(tests: int, level: float = 0.05) -> int:
-    """Return the runs per side needed for one difference among these tests to reach the level after adjustment."""
+    """Return the runs per side needed for one difference among these tests to reach the level after
+    adjustment."""
     runs = 2
     while smallest_p(runs, runs) * tests > level:
         runs += 1
@@ -174,11 +182,13 @@ def needed_runs(tests: int, level: float = 0.05) -> int:
 def smallest_detectable_effect(
     noise: float, least: float, tests: int, n_a: int, n_b: int, level: float = 0.05
 ) -> float:
-    """Return the relative difference that is found with probability POWER if it is the only one among `tests`.
+    """Return the relative difference that is found with probability POWER if it is the only one among
+    `tests`.
 
-    It exceeds both the smallest ratio of a verdict (`least`) and the need of Mann and Whitney's test at level / tests.
-    `noise` is the half width that contains 95 % of the ratios of equal code. Ratios are assumed normal, and the test's
-    efficiency 3 / pi (Lehmann, "Nonparametrics"). Infinite if the runs are too few to reach the level.
+    It exceeds both the smallest ratio of a verdict (`least`) and the need of Mann and Whitney's test at level
+    / tests. `noise` is the half width that contains 95 % of the ratios of equal code. Ratios are assumed
+    normal, and the test's efficiency 3 / pi (Lehmann, "Nonparametrics"). Infinite if the runs are too few to
+    reach the level.
     """
     if smallest_p(n_a, n_b) * tests > level:
         return math.inf

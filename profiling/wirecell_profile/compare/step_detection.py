@@ -1,8 +1,8 @@
 """Steps in a series, from the best piecewise constant fit in the L1 norm with a penalty per piece.
 
-The fit minimises the sum of |x - median of its piece| plus a penalty per piece over all divisions into pieces, exactly, by
-optimal partitioning (Jackson et al. 2005; as in airspeed velocity). Medians ignore single outliers; a change appears after
-MIN_POINTS points.
+The fit minimises the sum of |x - median of its piece| plus a penalty per piece over all divisions into
+pieces, exactly, by optimal partitioning (Jackson et al. 2005; as in airspeed velocity). Medians ignore single
+outliers; a change appears after MIN_POINTS points.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def pieces(values: np.ndarray, penalty: float | None = None) -> list[Piece]:
 
 
 def deviations(values: np.ndarray) -> list[float]:
-    """Return for each n >= 1 the sum of |x - median| over the first n values, with two heaps around the median."""
+    """Return for each n >= 1 the sum of |x - median| over the first n values, with two heaps around the
+    median."""
     low: list[float] = []  # lower half, negated
     high: list[float] = []
     sums, result = [0.0, 0.0], []

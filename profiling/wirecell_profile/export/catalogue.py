@@ -19,7 +19,8 @@ Maker = Callable[[Scope], Result]
 
 
 def all_tables() -> dict[str, Maker]:
-    """Return name -> maker of nsys's reports, the tables of `summary` and `memory`, the timeline, and hits of the rules."""
+    """Return name -> maker of nsys's reports, the tables of `summary` and `memory`, the timeline, and hits of
+    the rules."""
     tables: dict[str, Maker] = {name: partial(_report, report.run) for name, report in all_reports().items()}
     tables |= {f"summary_{name.replace('-', '_')}": section.run for name, section in SECTIONS.items()}
     tables |= {

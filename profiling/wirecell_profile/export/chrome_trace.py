@@ -1,8 +1,9 @@
 """Chrome trace events of a profile, for chrome://tracing and ui.perfetto.dev.
 
-Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's ranges, because
-they may cross edges of ranges. Devices are processes with a track per stream. Flows connect a launching call with its
-operations. Times are microseconds with three digits, converted from integers and thus exact to the nanosecond.
+Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's
+ranges, because they may cross edges of ranges. Devices are processes with a track per stream. Flows connect a
+launching call with its operations. Times are microseconds with three digits, converted from integers and thus
+exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def _names(scope: Scope) -> Iterator[str]:
 
 
 def _ranges(scope: Scope) -> Iterator[str]:
-    """Yield ranges: push/pop ranges as nested events of their thread, start/end ranges as asynchronous events."""
+    """Yield ranges: push/pop ranges as nested events of their thread, start/end ranges as asynchronous
+    events."""
     ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return
@@ -182,7 +184,9 @@ def _edges(scope: Scope) -> Iterator[str]:
     title = {
         number: f"{kind}:{name}" if name else kind
         for number, kind, name in zip(
-            nodes.integers("id").tolist(), nodes.texts("type").texts(), nodes.texts("name").texts()
+            nodes.integers("id").tolist(),
+            nodes.text_column("type").to_list(),
+            nodes.text_column("name").to_list(),
         )
     }
     ends = {
@@ -212,8 +216,8 @@ def _counters(scope: Scope) -> Iterator[str]:
         table = profile.table("SPNG_SAMPLE")
         rows = zip(
             table.integers("t").tolist(),
-            table.texts("source").texts(),
-            table.texts("metric").texts(),
+            table.text_column("source").to_list(),
+            table.text_column("metric").to_list(),
             table.reals("value").tolist(),
         )
         for time, source, metric, value in rows:
@@ -246,6 +250,6 @@ def _metric_names(scope: Scope) -> dict[tuple[int, int], str]:
     return dict(
         zip(
             zip(table.integers("typeId").tolist(), table.integers("metricId").tolist()),
-            table.texts("metricName").texts(),
+            table.text_column("metricName").to_list(),
         )
     )

@@ -63,7 +63,7 @@ ONCE = (
     "TARGET_INFO_GPU_METRICS",
 )
 VM_SHIFT = 48
-MOST_VMS = 255
+MAX_VMS = 255
 
 
 @dataclass
@@ -107,7 +107,8 @@ def merge(paths: list[Path], target: Path) -> list[str]:
 
 
 def require_file(target: Path) -> None:
-    """Raise ProfileError unless the output is a regular file or does not exist: the result is a database, read afterwards."""
+    """Raise ProfileError unless the output is a regular file or does not exist: the result is a database,
+    read afterwards."""
     try:
         in_place = target_of(target) is None
     except OSError as error:
@@ -148,7 +149,7 @@ def separate_processes(sources: list[Source]) -> list[str]:
         own = processes(source)
         while {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own} & taken:
             source.vm += 1
-            if source.vm > MOST_VMS:
+            if source.vm > MAX_VMS:
                 raise ProfileError("too many files have processes with equal ids", str(source.path))
         if source.vm:
             notes.append(
@@ -170,7 +171,10 @@ def processes(source: Source) -> set[int]:
 
 
 def separate_devices(sources: list[Source]) -> list[str]:
-    """Renumber the devices of all files. Devices are the same if they have equal uuid, or without uuid equal host and index."""
+    """Renumber the devices of all files.
+
+    Devices are the same if they have equal uuid, or without uuid equal host and index.
+    """
     known: dict[tuple, int] = {}
     notes = []
     for source in sources:
@@ -234,8 +238,8 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
                 {}
                 if once
                 else {
-                    place: change
-                    for place, column in enumerate(own)
+                    index: change
+                    for index, column in enumerate(own)
                     if (change := change_of(source, table, column, new_text))
                 }
             )
@@ -257,9 +261,9 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
 def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
     """Return the row with changed values; NULL stays."""
     values = list(row)
-    for place, change in changes.items():
-        if values[place] is not None:
-            values[place] = change(values[place])
+    for index, change in changes.items():
+        if values[index] is not None:
+            values[index] = change(values[index])
     return values
 
 
@@ -269,7 +273,8 @@ def quoted(column: str) -> str:
 
 
 def first_of_each(table: str, types: dict[str, str]) -> str:
-    """Return the query for tables of enumerations, metadata and devices, of which the first row of each id or name counts."""
+    """Return the query for tables of enumerations, metadata and devices, of which the first row of each id or
+    name counts."""
     key = DEVICE_TABLES.get(table) or next((column for column in ("id", "name") if column in types), None)
     return (
         f'SELECT * FROM stage WHERE rowid IN (SELECT MIN(rowid) FROM stage GROUP BY "{key}") ORDER BY rowid'
@@ -298,7 +303,8 @@ def change_of(
 
 
 def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
-    """Write SPNG_RUN: equal values stay, starts and ends become those of the whole, different values are listed with commas."""
+    """Write SPNG_RUN: equal values stay, starts and ends become those of the whole, different values are
+    listed with commas."""
     own = [source for source in sources if source.profile.is_own]
     if not own:
         return

@@ -1,7 +1,9 @@
-"""Writers of tables: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when complete.
+"""Writers of tables: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when
+complete.
 
-Integers stay 64-bit integers. Missing values are empty in CSV, and null in JSON, Parquet and Arrow. HDF5 has no null: missing
-integers have the value of the attribute `missing`, missing reals are NaN, missing texts are empty.
+Integers stay 64-bit integers. Missing values are empty in CSV, and null in JSON, Parquet and Arrow. HDF5 has
+no null: missing integers have the value of the attribute `missing`, missing reals are NaN, missing texts are
+empty.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
 
 
 def optional(name: str) -> ModuleType:
-    """Import a module of an optional dependency. Raise ProfileError with installation hint if it is missing."""
+    """Import a module of an optional dependency.
+
+    Raise ProfileError with installation hint if it is missing.
+    """
     try:
         return importlib.import_module(name)
     except ImportError as error:

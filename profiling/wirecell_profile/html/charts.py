@@ -89,7 +89,8 @@ def _legend_entry(svg: Element, x: float, y: float, words: str, colour: str) -> 
 
 
 def event_chart(events: list[tuple[str, float, bool]], median: float | None, title: str) -> Element:
-    """Draw a dot per event (label, latency [ns], whether it is the first), and the median of the others as a line."""
+    """Draw a dot per event (label, latency [ns], whether it is the first), and the median of the others as a
+    line."""
     height, left, right, bottom = 250, 64, WIDTH - 12, 214
     top = max(value for _, value, _ in events) * 1.08
     svg = drawing(WIDTH, height, title)

@@ -81,7 +81,8 @@ def _count_rows(changed: list) -> TableRows:
 
 
 def forest_plot(rows: list[TimeRow]) -> Element | None:
-    """Draw ratio and interval of each judged row on a logarithmic axis, with a grey band of twice the A/A noise."""
+    """Draw ratio and interval of each judged row on a logarithmic axis, with a grey band of twice the A/A
+    noise."""
     rows = [row for row in rows if row.verdict != TOO_SHORT]
     if not rows:
         return None

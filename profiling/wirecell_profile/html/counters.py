@@ -1,7 +1,7 @@
 """Counters of the profile page: quantities over time.
 
-They are memory and processor time of the process, samples of the devices, and the busy share of each device. Quantities
-that were not recorded have no counter.
+They are memory and processor time of the process, samples of the devices, and the busy share of each device.
+Quantities that were not recorded have no counter.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def _samples(profile: Profile) -> list[Counter]:
         return []
     table = profile.table("SPNG_SAMPLE")
     time, value = table.integers("t"), table.reals("value")
-    sources, metrics = table.texts("source"), table.texts("metric")
+    sources, metrics = table.text_column("source"), table.text_column("metric")
     found = []
-    for source, metric in sorted(set(zip(sources.texts(), metrics.texts()))):
+    for source, metric in sorted(set(zip(sources.to_list(), metrics.to_list()))):
         mine = sources.matching(source.__eq__) & metrics.matching(metric.__eq__)
         order = np.argsort(time[mine], kind="stable")
         at, what = time[mine][order], value[mine][order]
@@ -143,7 +143,7 @@ def _metrics(profile: Profile) -> list[Counter]:
     names: dict[int, str] = {}
     if profile.has("TARGET_INFO_GPU_METRICS"):
         named = profile.table("TARGET_INFO_GPU_METRICS")
-        names = dict(zip(named.integers("metricId").tolist(), named.texts("metricName").texts()))
+        names = dict(zip(named.integers("metricId").tolist(), named.text_column("metricName").to_list()))
     time, value = table.integers("timestamp"), table.reals("value")
     device, metric = table.integers("typeId") & 0xFF, table.integers("metricId")
     found = []

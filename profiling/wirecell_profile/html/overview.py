@@ -150,13 +150,13 @@ def _kinds(scope: Scope) -> dict[str, str]:
     profile = scope.profile
     found: dict[str, str] = {}
     ranges = profile.or_empty("ranges")
-    for name, kind in set(zip(ranges.name.texts(), ranges.category.texts())):
+    for name, kind in set(zip(ranges.name.to_list(), ranges.category.to_list())):
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
     if profile.has("SPNG_NODE"):
         nodes = profile.table("SPNG_NODE")
         for type_, instance, kind in zip(
-            *(nodes.texts(column).texts() for column in ("type", "name", "kind"))
+            *(nodes.text_column(column).to_list() for column in ("type", "name", "kind"))
         ):
             found[f"{type_}:{instance}" if instance else type_] = kind
     return found

@@ -2,9 +2,10 @@
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
-Columns of the N events: start, duration (float64, ns from the window's origin); name, note (uint32, index into strings);
-event (int32, NO_EVENT without one); link (int32, index of the API call that launched it, -1 without); colour (uint16, padded
-to 8 bytes). Then time (float64, ns) and value (float64) of all counters' points. Origin and lengths are in the JSON.
+Columns of the N events: start, duration (float64, ns from the window's origin); name, note (uint32, index
+into strings); event (int32, NO_EVENT without one); link (int32, index of the API call that launched it, -1
+without); colour (uint16, padded to 8 bytes). Then time (float64, ns) and value (float64) of all counters'
+points. Origin and lengths are in the JSON.
 """
 
 from __future__ import annotations

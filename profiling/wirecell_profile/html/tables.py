@@ -21,7 +21,8 @@ class PageTable:
 
 
 def page_table(result: Result, name: str) -> PageTable:
-    """Return the first MAX_ROWS rows of a result, with times and sizes in a unit that suits the largest of the column."""
+    """Return the first MAX_ROWS rows of a result, with times and sizes in a unit that suits the largest of
+    the column."""
     heads, columns = [], []
     for number, column in enumerate(result.columns):
         values = [row[number] for row in result.rows]

@@ -1,7 +1,7 @@
 """Rows of the timeline: events with colours and lanes. payload.py packs them.
 
-Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs, kernels, calls) have a
-colour of SPARE chosen by name, so that equal names have equal colours on all pages.
+Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs,
+kernels, calls) have a colour of SPARE chosen by name, so that equal names have equal colours on all pages.
 """
 
 from __future__ import annotations
@@ -139,7 +139,10 @@ class Timeline:
 
 
 def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return for each event the first free lane at its level or below. Properly nested events keep their level."""
+    """Return for each event the first free lane at its level or below.
+
+    Properly nested events keep their level.
+    """
     result = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []  # end of the last event in each lane
     order = np.lexsort((level, -end, start))
@@ -301,7 +304,7 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
         calls = scope.profile.node_calls.take(scope.node_call_rows)
     except MissingData:
         return
-    colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.texts()], dtype=np.int64)
+    colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.to_list()], dtype=np.int64)
     timeline.add(
         "node calls",
         "Nodes",
@@ -361,8 +364,8 @@ def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray
 
 def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -> np.ndarray:
     """Return notes: full names of kernels; bytes, memory and throughput of copies."""
-    kinds, names = scope.profile.memory_kinds, operations.name.texts()
-    short = operations.short_name.texts()
+    kinds, names = scope.profile.memory_kinds, operations.name.to_list()
+    short = operations.short_name.to_list()
     notes = []
     for i, (kind, size) in enumerate(zip(operations.kind.tolist(), operations.bytes.tolist())):
         text = names[i][:NOTE_LENGTH] if kind == KERNEL and names[i] != short[i] else ""

@@ -1,6 +1,8 @@
-"""Events as columns: NVTX ranges, API calls, device operations. Times are in ns from the start of the session.
+"""Events as columns: NVTX ranges, API calls, device operations. Times are in ns from the start of the
+session.
 
-Each set of events is a dataclass of arrays of equal length; `take(rows)` selects rows (indices or a mask) of all of them.
+Each set of events is a dataclass of arrays of equal length; `take(rows)` selects rows (indices or a mask) of
+all of them.
 """
 
 from __future__ import annotations
@@ -122,7 +124,10 @@ class Operations(Columns):
 
 
 def strip_version(name: str) -> str:
-    """Remove a four-digit version suffix: cudaLaunchKernel_v7000 -> cudaLaunchKernel. Like nsys, keep longer ones (_v10000)."""
+    """Remove a four-digit version suffix: cudaLaunchKernel_v7000 -> cudaLaunchKernel.
+
+    Like nsys, keep longer ones (_v10000).
+    """
     return re.sub(r"_v\d{4}$", "", name)
 
 
@@ -197,7 +202,7 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
 
 def _message(table: Table) -> Labels:
     """Return the messages: `text`, or StringIds[textId] for registered strings."""
-    plain, registered = table.texts("text"), table.strings("textId")
+    plain, registered = table.text_column("text"), table.strings("textId")
     codes = np.where(
         plain.codes >= 0,
         plain.codes,
@@ -238,7 +243,8 @@ def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """Return one integer per distinct tuple of columns, equal across all sets: keys for `lookup` and grouping."""
+    """Return one integer per distinct tuple of columns, equal across all sets: keys for `lookup` and
+    grouping."""
     lengths = np.cumsum([len(columns[0]) for columns in sets])[:-1]
     key = np.zeros(sum(len(columns[0]) for columns in sets), dtype=np.int64)
     for parts in zip(*sets):
@@ -270,7 +276,8 @@ def read_calls(profile: TableSource) -> Calls:
 
 
 def read_system_calls(profile: TableSource) -> Calls:
-    """Read the calls of the operating system's runtime, without rows of other event classes (start and stop of tracing)."""
+    """Read the calls of the operating system's runtime, without rows of other event classes (start and stop
+    of tracing)."""
     calls = _read_calls(profile, "OSRT_API")
     calls = calls.take(np.isin(calls.event_class, (27, NULL)))
     if not len(calls):

@@ -34,7 +34,10 @@ def group(*keys: np.ndarray) -> Groups:
 
 @dataclass
 class Summary:
-    """Statistics per group. Integers are exact. A group without values has count 0, deviation 0, and otherwise None in `cells`."""
+    """Statistics per group.
+
+    Integers are exact. A group without values has count 0, deviation 0, and otherwise None in `cells`.
+    """
 
     total: np.ndarray
     count: np.ndarray

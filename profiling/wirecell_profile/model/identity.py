@@ -24,7 +24,10 @@ def tid_of(global_id):
 
 
 def global_tid(pid: int, tid: int, vm: int = 0) -> int:
-    """Return the serialised id of a thread, or of a process for tid 0. Raise ValueError if a part is out of range."""
+    """Return the serialised id of a thread, or of a process for tid 0.
+
+    Raise ValueError if a part is out of range.
+    """
     if not (0 <= pid <= MASK and 0 <= tid <= MASK and 0 <= vm <= 0xFF):
         raise ValueError(f"pid {pid}, tid {tid} or vm {vm} does not fit its bits")
     return (vm << 48) | (pid << THREAD_BITS) | tid
@@ -35,6 +38,6 @@ def lookup(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     if len(keys) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = order[place]
+    position = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    found = order[position]
     return np.where(keys[found] == wanted, found, -1)

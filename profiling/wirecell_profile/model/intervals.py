@@ -10,7 +10,8 @@ import numpy as np
 def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
     """Return for each owner 0..owners-1 the length of the union of its intervals.
 
-    The intervals are shifted onto one axis on which owners do not touch, so that one running maximum serves all owners.
+    The intervals are shifted onto one axis on which owners do not touch, so that one running maximum serves
+    all owners.
     """
     result = np.zeros(owners, dtype=np.int64)
     if not len(start):
@@ -66,7 +67,10 @@ def gaps(start: np.ndarray, end: np.ndarray) -> Gaps:
 
 
 def time_at_once(start: np.ndarray, end: np.ndarray, depth: int) -> int:
-    """Return the time in which at least `depth` intervals run at once. An interval that ends as another starts does not meet it."""
+    """Return the time in which at least `depth` intervals run at once.
+
+    An interval that ends as another starts does not meet it.
+    """
     times = np.concatenate([start, end])
     change = np.concatenate([np.ones(len(start), np.int64), np.full(len(end), -1)])
     order = np.argsort(times, kind="stable")

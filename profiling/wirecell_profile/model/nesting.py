@@ -1,8 +1,8 @@
 """Nesting of ranges per thread, found by one sweep over sorted starts instead of quadratic joins.
 
-A range lies in another if both are on one thread and its start and end are within the other's, ends included. Push/pop
-ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a list of open ranges
-instead of a stack.
+A range lies in another if both are on one thread and its start and end are within the other's, ends included.
+Push/pop ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a
+list of open ranges instead of a stack.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Nesting:
 
 
 def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
-    """Nest `ranges` (arrays start, end, thread), and find the ranges around each of `intervals` (the same arrays).
+    """Nest `ranges` (arrays start, end, thread), and find the ranges around each of `intervals` (the same
+    arrays).
 
     If two ranges have equal start and end, the earlier row is the outer one.
     """
@@ -58,7 +59,10 @@ def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
 def _sweep(
     events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]
 ):
-    """Run the loop of `nest` over lists, which Python reads faster than arrays. Return the columns of Nesting in order."""
+    """Run the loop of `nest` over lists, which Python reads faster than arrays.
+
+    Return the columns of Nesting in order.
+    """
     asked_start, asked_end, asked_thread = asked
     parent, level, covered = [-1] * count, [0] * count, [0] * count
     covered_until = list(start)

@@ -111,7 +111,7 @@ def _recorded(profile: TableSource) -> NodeCalls:
     """Read SPNG_CALL and SPNG_NODE."""
     table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
     found = lookup(nodes.integers("id"), table.integers("node"))
-    types, instances = nodes.texts("type").texts(), nodes.texts("name").texts()
+    types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
     names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
     node = Labels(found, names).map(str)
     return NodeCalls(
@@ -156,7 +156,8 @@ class NodeProjection:
 
     @cached_property
     def own_range(self) -> np.ndarray:
-        """The NVTX range of each node call, -1 for none. wire-cell opens the range just before it starts the call's clock."""
+        """The NVTX range of each node call, -1 for none. wire-cell opens the range just before it starts the
+        call's clock."""
         calls, ranges = self.calls, self.projection.ranges
         rows = np.flatnonzero(ranges.on_one_thread & ranges.text.matching(set(calls.node.names).__contains__))
         around = ranges.take(rows)
@@ -185,7 +186,8 @@ class NodeProjection:
     def call_of_operation(self) -> np.ndarray:
         """The node call of each device operation, -1 for none.
 
-        It is found by external correlation if recorded, else as the innermost node call around the launching API call.
+        It is found by external correlation if recorded, else as the innermost node call around the launching
+        API call.
         """
         launching = self.projection.call_of_operation
         by_time = np.where(
@@ -195,7 +197,8 @@ class NodeProjection:
         return np.where(noted >= 0, noted, by_time)
 
     def _noted(self, operations: Operations) -> np.ndarray:
-        """Find node calls by SPNG_CALL_CORRELATION, and for nodes of CUDA graphs by the call that captured them."""
+        """Find node calls by SPNG_CALL_CORRELATION, and for nodes of CUDA graphs by the call that captured
+        them."""
         result = np.full(len(operations), -1, dtype=np.int64)
         if self._profile.has("SPNG_CALL_CORRELATION"):
             table = self._profile.table("SPNG_CALL_CORRELATION")
@@ -235,7 +238,10 @@ class NodeProjection:
 
     @cached_property
     def call_of_range(self) -> np.ndarray:
-        """The innermost node call around each range on its thread, -1 for none. A call's own range belongs to the call."""
+        """The innermost node call around each range on its thread, -1 for none.
+
+        A call's own range belongs to the call.
+        """
         inside = self._innermost(self.projection.ranges)
         return np.where(self.projection.ranges.on_one_thread, inside, -1)
 

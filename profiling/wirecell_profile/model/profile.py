@@ -1,7 +1,7 @@
 """A profile file of wire-cell's recorder, or exported by Nsight Systems (`nsys export --type sqlite`).
 
-nsys writes only tables that have rows, and renames tables and moves columns between versions (schemas 3.0 to 3.28 are
-supported). All readers check the content of the file, and report missing data as missing.
+nsys writes only tables that have rows, and renames tables and moves columns between versions (schemas 3.0 to
+3.28 are supported). All readers check the content of the file, and report missing data as missing.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class Profile:
         return self._read[name]
 
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
-        """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the columns."""
+        """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the
+        columns."""
         rows = self._database.read(f'SELECT * FROM "{name}"')
         spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
         return spelled, self.table(name).columns
@@ -176,7 +177,10 @@ class Profile:
         return self._database.read("SELECT id, value FROM StringIds", dict)
 
     def pairs(self, name: str, key: str = "name", value: str = "value") -> dict[str, str]:
-        """Return a table of names and values as a dictionary, empty without the table. The last of equal names wins."""
+        """Return a table of names and values as a dictionary, empty without the table.
+
+        The last of equal names wins.
+        """
         if name not in self.tables:
             return {}
         return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
@@ -237,7 +241,7 @@ class Profile:
         for name, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
             if self.has(name):
                 table = self.table(name)
-                return dict(zip(table.integers(key).tolist(), table.texts("name").texts()))
+                return dict(zip(table.integers(key).tolist(), table.text_column("name").to_list()))
         return {}
 
     @cached_property
@@ -246,7 +250,7 @@ class Profile:
         if not self.has("ThreadNames"):
             return {}
         table = self.table("ThreadNames")
-        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").texts()))
+        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").to_list()))
 
     @cached_property
     def thread_priorities(self) -> dict[int, int]:
@@ -262,7 +266,7 @@ class Profile:
         if not self.has("PROCESSES"):
             return {}
         table = self.table("PROCESSES")
-        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.texts("name").texts()))
+        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.text_column("name").to_list()))
 
     # ---- events (columns: events.py); each raises MissingData if the file has none
 
@@ -297,7 +301,8 @@ class Profile:
         return nodes.read_node_calls(self)
 
     def or_empty(self, what: str):
-        """Return the events of this name (ranges, marks, calls, operations, system_calls), empty if the file has none.
+        """Return the events of this name (ranges, marks, calls, operations, system_calls), empty if the file
+        has none.
 
         Reports use the attribute instead, which raises MissingData.
         """
@@ -307,7 +312,10 @@ class Profile:
             return events.EMPTY[what]()
 
     def extent(self) -> tuple[int, int]:
-        """Return first start and last end of all events except node calls [ns]. Raise MissingData if there are none."""
+        """Return first start and last end of all events except node calls [ns].
+
+        Raise MissingData if there are none.
+        """
         sets = [self.or_empty(what) for what in events.EMPTY]
         if not any(len(events_) for events_ in sets):
             raise self.missing(

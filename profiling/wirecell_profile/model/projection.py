@@ -1,11 +1,12 @@
 """Host ranges joined with device operations, as nsys projects them.
 
-A device operation belongs to every range that completely contains its launching API call, on the same thread; a call
-across an edge of the range does not count. Correlation id and process connect an operation with its call.
-Start/end ranges that end on another thread enclose nothing. A graph launch is one call with many operations.
+A device operation belongs to every range that completely contains its launching API call, on the same thread;
+a call across an edge of the range does not count. Correlation id and process connect an operation with its
+call. Start/end ranges that end on another thread enclose nothing. A graph launch is one call with many
+operations.
 
-If wire-cell's recorder wrote external correlation, it gives the node call of an operation even if a helper thread
-launched it (nodes.py).
+If wire-cell's recorder wrote external correlation, it gives the node call of an operation even if a helper
+thread launched it (nodes.py).
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ class Projection:
 
     @cached_property
     def call_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """All pairs (range, call) where the call lies in the range, ordered by call's thread and start, outer range first."""
+        """All pairs (range, call) where the call lies in the range, ordered by call's thread and start, outer
+        range first."""
         return self._rows(self._nesting.pair_range), self._nesting.pair_interval
 
     @cached_property
@@ -159,7 +161,8 @@ class Projection:
     def project(self, operations: np.ndarray | None = None) -> Projected:
         """Return each range with operations as seen on the device.
 
-        `operations`: mask of those to count; default as in nsys: kernels, copies and sets, but no whole graphs.
+        `operations`: mask of those to count; default as in nsys: kernels, copies and sets, but no whole
+        graphs.
         """
         counted = operations if operations is not None else self.is_counted
         keep = counted[self.pairs.operation]
@@ -178,7 +181,8 @@ class Projection:
 
     @property
     def is_counted(self) -> np.ndarray:
-        """Mask of the operations that nsys projects: kernels, copies and sets, but no graphs recorded as a whole."""
+        """Mask of the operations that nsys projects: kernels, copies and sets, but no graphs recorded as a
+        whole."""
         return self.operations.kind != GRAPH
 
     @property

@@ -1,8 +1,8 @@
 """Parts of a profile: --range, --node, --event and --time.
 
---time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The other filters
-keep ranges and calls that lie completely within a selected range or node call on the same thread, and the device
-operations launched there. Events must pass all given filters.
+--time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The
+other filters keep ranges and calls that lie completely within a selected range or node call on the same
+thread, and the device operations launched there. Events must pass all given filters.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def matches_node(pattern: str, node: str) -> bool:
 class Scope:
     """The selected part of a profile.
 
-    Row indices refer to the events of the whole profile, and so does the assignment of operations to ranges and nodes. A
-    property raises MissingData if the file has no events of its kind.
+    Row indices refer to the events of the whole profile, and so does the assignment of operations to ranges
+    and nodes. A property raises MissingData if the file has no events of its kind.
     """
 
     def __init__(self, profile: Profile, selection: Selection = Selection()) -> None:
@@ -230,7 +230,7 @@ class Scope:
             test = partial(matches, pattern)
             found = ranges.name.matching(test) | ranges.text.matching(test)
             if not found.any():
-                raise unknown("range", pattern, set(ranges.name.texts()))
+                raise unknown("range", pattern, set(ranges.name.to_list()))
             mask |= found
         return ranges.take(mask & ranges.on_one_thread)
 
@@ -244,7 +244,7 @@ class Scope:
             for pattern in self.selection.nodes:
                 found = calls.node.matching(partial(matches_node, pattern))
                 if not found.any():
-                    raise unknown("node", pattern, set(calls.node.texts()))
+                    raise unknown("node", pattern, set(calls.node.to_list()))
                 mask |= found
         if self.selection.events is not None:
             first, last = self.selection.events

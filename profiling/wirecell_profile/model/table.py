@@ -1,7 +1,7 @@
 """A table of a profile as numpy columns, read on first use.
 
-Integers stay integers, because times in ns and ids do not fit a double. SQL's NULL becomes the constant NULL, which is no
-valid time, id or size. A column that this version of the schema lacks is NULL in all rows.
+Integers stay integers, because times in ns and ids do not fit a double. SQL's NULL becomes the constant NULL,
+which is no valid time, id or size. A column that this version of the schema lacks is NULL in all rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ NULL = int(np.iinfo(np.int64).min)
 
 @dataclass
 class Labels:
-    """A column of texts, each distinct text stored once: row i has names[codes[i]], or no text if codes[i] is -1."""
+    """A column of texts, each distinct text stored once: row i has names[codes[i]], or no text if codes[i] is
+    -1."""
 
     codes: np.ndarray
     names: list[str]
@@ -33,7 +34,7 @@ class Labels:
         code = self.codes[row]
         return self.names[code] if code >= 0 else ""
 
-    def texts(self) -> list[str]:
+    def to_list(self) -> list[str]:
         """Return the texts of all rows."""
         return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
 
@@ -86,13 +87,19 @@ class Table:
             raise MissingData(f"the file's table {self.name} has no column {', '.join(absent)}")
 
     def integers(self, column: str, null: int = NULL) -> np.ndarray:
-        """Return an integer column (int64); `null` replaces NULL. SQLite stores unsigned 64-bit values as signed."""
+        """Return an integer column (int64);
+
+        `null` replaces NULL. SQLite stores unsigned 64-bit values as signed.
+        """
         self.load(column)
         values = self._read[column]
         return values if null == NULL else np.where(values == NULL, null, values)
 
     def load(self, *columns: str) -> None:
-        """Read integer columns together, which is faster than one by one. Columns without values are not read."""
+        """Read integer columns together, which is faster than one by one.
+
+        Columns without values are not read.
+        """
         wanted = [column for column in dict.fromkeys(columns) if column not in self._read]
         filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
         self._read |= {
@@ -121,7 +128,7 @@ class Table:
         values = [np.nan if value is None else value for value in self._values(column)]
         return np.array(values, dtype=np.float64)
 
-    def texts(self, column: str) -> Labels:
+    def text_column(self, column: str) -> Labels:
         """Return a text column."""
         return label(self._values(column))
 

@@ -1,8 +1,8 @@
 """The window W: the time that utilisations refer to.
 
-W is the first of these that exists: the selected part of the profile; the range `run` that wire-cell opens around its
-events, without start-up and the writing of the profile; in files of other programs the time from the first to the last
-device operation; the extent of the recording.
+W is the first of these that exists: the selected part of the profile; the range `run` that wire-cell opens
+around its events, without start-up and the writing of the profile; in files of other programs the time from
+the first to the last device operation; the extent of the recording.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class Window:
 
 
 def find_window(scope: Scope) -> Window:
-    """Return the window of a selection. Raise MissingData if the file has no events, UsageError if the window is empty."""
+    """Return the window of a selection.
+
+    Raise MissingData if the file has no events, UsageError if the window is empty.
+    """
     first, last = scope.selection.time
     start, end, what = _extent(scope)
     if (first, last) != (None, None):

@@ -1,7 +1,7 @@
 """Reports of `wirecell-profile stats`, with nsys's names and definitions, one family per module.
 
-Modules of this folder list their reports in REPORTS and are discovered automatically. A report raises MissingData if the
-file lacks its data; it never shows a zero instead. Definitions: docs/profiling-reports.md.
+Modules of this folder list their reports in REPORTS and are discovered automatically. A report raises
+MissingData if the file lacks its data; it never shows a zero instead. Definitions: docs/profiling-reports.md.
 """
 
 from __future__ import annotations

@@ -17,14 +17,18 @@ BYTES_PER_MB = 1_000_000
 
 
 def chosen(scope: Scope, *kinds: int) -> tuple[Operations, np.ndarray]:
-    """Return the selected operations of these kinds and their rows. Raise MissingData if the file has none of the kinds."""
+    """Return the selected operations of these kinds and their rows.
+
+    Raise MissingData if the file has none of the kinds.
+    """
     operations = scope.profile.operations
     rows = scope.operation_rows[np.isin(operations.kind[scope.operation_rows], kinds)]
     return operations.take(rows), rows
 
 
 def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> Labels:
-    """Return names of operations: demangled, base (without template arguments) or mangled; nvtx-name prefixes 'range: '."""
+    """Return names of operations: demangled, base (without template arguments) or mangled; nvtx-name prefixes
+    'range: '."""
     operations = scope.profile.operations.take(rows)
     names = operations.short_name if "base" in options else operations.name
     if "mangled" in options:
@@ -35,7 +39,7 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
     ranges = scope.projection.ranges.name
     return label(
         f"{ranges.text(around)}: {name}" if around >= 0 else name
-        for around, name in zip(inner.tolist(), names.texts())
+        for around, name in zip(inner.tolist(), names.to_list())
     )
 
 

@@ -17,8 +17,8 @@ NANOSECONDS = 1_000_000_000
 def throughput(size: int, duration: int) -> float | None:
     """Return MB/s as in nsys, None without duration.
 
-    nsys multiplies the size by the integer count of such operations per second, which for long operations is lower than
-    size / duration (by 1 % at 28 ms).
+    nsys multiplies the size by the integer count of such operations per second, which for long operations is
+    lower than size / duration (by 1 % at 28 ms).
     """
     return size * (NANOSECONDS // duration) / BYTES_PER_MB if duration else None
 

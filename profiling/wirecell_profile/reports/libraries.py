@@ -22,7 +22,8 @@ LIBRARIES = {
 
 
 def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, table: str | None) -> Result:
-    """Summarise ranges of the library's domains by name and style, or without any, rows of its table by function."""
+    """Summarise ranges of the library's domains by name and style, or without any, rows of its table by
+    function."""
     ranges = scope.profile.or_empty("ranges")
     of_library = ranges.domain.matching(lambda name: name.lower().startswith(domain))
     if of_library.any():

@@ -1,7 +1,7 @@
 """Reports of NVTX ranges as seen on the device (definition in model/projection.py).
 
-A range includes the operations of its children. Projected times may overlap, exceed the range's own time, and include idle
-time of the device. Operations launched outside of ranges form one row without a name.
+A range includes the operations of its children. Projected times may overlap, exceed the range's own time, and
+include idle time of the device. Operations launched outside of ranges form one row without a name.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def unattributed(scope: Scope) -> np.ndarray:
 def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     """Return one row per range with device operations, by projected start.
 
-    NumGPUOps counts launching calls (a graph launch once). Lvl and the stack include ranges of both styles on the same
-    thread; only children with device operations count.
+    NumGPUOps counts launching calls (a graph launch once). Lvl and the stack include ranges of both styles on
+    the same thread; only children with device operations count.
     """
     require(scope)
     projection, projected = scope.projection, scope.projected
@@ -136,7 +136,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         operations = sum(row[8] for row in members[i])
         count = len(members[i])
         host = (sum(row[4] for row in members[i]),) if style else (None,)
-        place = (
+        position = (
             (sum(row[9] for row in members[i]) / count, sum(row[10] for row in members[i]) / count)
             if style
             else (None, None)
@@ -151,7 +151,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
                 *summary.cells(i),
                 operations,
                 operations / count,
-                *place,
+                *position,
             )
         )
     return Result(
@@ -178,7 +178,8 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
 def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by range name, style, process, thread and kernel name, in order of range names.
 
-    A kernel counts in every range of its stack. In nested ranges of one name it is one kernel, but its time counts twice.
+    A kernel counts in every range of its stack. In nested ranges of one name it is one kernel, but its time
+    counts twice.
     """
     require(scope)
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")

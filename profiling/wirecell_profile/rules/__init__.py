@@ -1,8 +1,8 @@
 """Expert rules: known causes of lost time, with location, advice and the command to run next.
 
-Modules of this folder list their rules in RULES and are discovered automatically. A rule raises MissingData if the file
-lacks its data; that is neither a finding nor a pass. Rules that nsys has too use its names and, if its behaviour is known,
-its definitions.
+Modules of this folder list their rules in RULES and are discovered automatically. A rule raises MissingData
+if the file lacks its data; that is neither a finding nor a pass. Rules that nsys has too use its names and,
+if its behaviour is known, its definitions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `run(scope, limits)` finds the hits; `next_tool` selects the next commands (next_commands.py)."""
+    """A rule.
+
+    `run(scope, limits)` finds the hits; `next_tool` selects the next commands (next_commands.py).
+    """
 
     name: str
     about: str

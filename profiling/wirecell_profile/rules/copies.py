@@ -19,7 +19,7 @@ def _named(scope: Scope, kind: int) -> tuple[np.ndarray, list[str]]:
     operations, rows = scope.profile.operations, scope.operation_rows
     launch = scope.projection.call_of_operation
     rows = rows[(operations.kind[rows] == kind) & (launch[rows] >= 0)]
-    return rows, scope.projection.calls.name.take(launch[rows]).texts()
+    return rows, scope.projection.calls.name.take(launch[rows]).to_list()
 
 
 def _hits(scope: Scope, rows: list[int]) -> Found:
@@ -81,7 +81,10 @@ def memcpy_sync(scope: Scope, _: Limits) -> Found:
 
 
 def memset_sync(scope: Scope, _: Limits) -> Found:
-    """Find sets of pinned or managed memory by calls without Async. Sets of device memory do not block the host."""
+    """Find sets of pinned or managed memory by calls without Async.
+
+    Sets of device memory do not block the host.
+    """
     rows, names = _named(scope, MEMSET)
     return _hits(
         scope,

@@ -20,7 +20,8 @@ def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
 
 
 def gpu_gaps(scope: Scope, limits: Limits) -> Found:
-    """Find idle times between the first and last operation of a device, except while the profiler itself worked.
+    """Find idle times between the first and last operation of a device, except while the profiler itself
+    worked.
 
     The range of a hit is that of the operation after the gap, which was launched late.
     """
@@ -51,8 +52,8 @@ def _overhead(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
 def gpu_time_util(scope: Scope, limits: Limits) -> Found:
     """Find chunks of the time from the first to the last operation whose sum of durations is under the limit.
 
-    Neighbouring chunks are joined. The sum may exceed 100 % for simultaneous operations, as in nsys. The range of a hit is
-    the one that launched most of its operations.
+    Neighbouring chunks are joined. The sum may exceed 100 % for simultaneous operations, as in nsys. The
+    range of a hit is the one that launched most of its operations.
     """
     operations, hits = scope.profile.operations, []
     for device, rows in _by_device(scope):
@@ -123,7 +124,8 @@ def _longest_kernel(operations: Operations, rows: np.ndarray) -> int:
 def launch_storm(scope: Scope, limits: Limits) -> Found:
     """Find instances of ranges, without inner ranges, that launched many short kernels.
 
-    The cost is the time from the first launch to the end of the last kernel. Kernels outside of all ranges are one hit.
+    The cost is the time from the first launch to the end of the last kernel. Kernels outside of all ranges
+    are one hit.
     """
     operations, projection = scope.profile.operations, scope.projection
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")

@@ -22,7 +22,10 @@ class Finding:
 
 
 def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None, rows: int) -> Finding:
-    """Summarise the hits of a rule in at most `rows` ranges and hits. `sources`: files to search for the ranges."""
+    """Summarise the hits of a rule in at most `rows` ranges and hits.
+
+    `sources`: files to search for the ranges.
+    """
     ranges = scope.projection.ranges
 
     def name(hit: Hit) -> str:

@@ -38,7 +38,8 @@ def nvtx_filter(scope: Scope, range_row: int) -> list[str]:
 
 
 def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
-    """Return the options of ncu that select one launch: skip the earlier kernels of its name within ranges of that name."""
+    """Return the options of ncu that select one launch: skip the earlier kernels of its name within ranges of
+    that name."""
     if kernel_row < 0:
         return ["-c", "10"]
     operations, projection = scope.profile.operations, scope.projection

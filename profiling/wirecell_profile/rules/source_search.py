@@ -14,7 +14,10 @@ SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
 
 
 def find_checkout(start: Path) -> Path | None:
-    """Return the nearest folder, from `start` upwards, with the sources of wire-cell; None if there is none."""
+    """Return the nearest folder, from `start` upwards, with the sources of wire-cell;
+
+    None if there is none.
+    """
     return next(
         (
             folder
@@ -47,7 +50,8 @@ class Sources:
     def location(self, name: str) -> str:
         """Return file:line of a string with the range's text, empty for none.
 
-        The executor opens the ranges Type:instance of nodes; for these return the line that registers the type.
+        The executor opens the ranges Type:instance of nodes; for these return the line that registers the
+        type.
         """
         if name not in self._locations:
             texts = [name] if "::" in name else [name, type_of(name)]

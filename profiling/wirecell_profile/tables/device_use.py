@@ -92,9 +92,10 @@ class DeviceUse:
         """Return idle time by cause [ns]; with gpu_busy the causes add up to the window.
 
         host wait: the operation after the gap was launched after the gap began, so the device had no work.
-        kernel wait: it was launched before the gap, and the gap is at most `kernel_wait`.
-        other wait: it was launched before the gap but waited longer (for an event or stream), or its launch is unknown.
-        Times before the first and after the last operation are separate, because they often are input and output of files.
+        kernel wait: it was launched before the gap, and the gap is at most `kernel_wait`. other wait: it was
+        launched before the gap but waited longer (for an event or stream), or its launch is unknown. Times
+        before the first and after the last operation are separate, because they often are input and output of
+        files.
         """
         found = self.gaps
         launch = self.launch[found.after]
@@ -111,7 +112,10 @@ class DeviceUse:
 
 
 def device_uses(scope: Scope, window: Window | None = None) -> list[DeviceUse]:
-    """Return one object per device with operations in the window. Raise MissingData if the file has no device operations."""
+    """Return one object per device with operations in the window.
+
+    Raise MissingData if the file has no device operations.
+    """
     window = window or find_window(scope)
     operations = scope.profile.operations.take(scope.operation_rows)
     call = scope.projection.call_of_operation[scope.operation_rows]
@@ -127,7 +131,8 @@ def device_uses(scope: Scope, window: Window | None = None) -> list[DeviceUse]:
 
 
 def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
-    """Return one row per device and quantity: busy times, idle times by cause, concurrency, and ratios of notebooks."""
+    """Return one row per device and quantity: busy times, idle times by cause, concurrency, and ratios of
+    notebooks."""
     rows = []
 
     def add(use: DeviceUse, name: str, time: int | None, about: str, ratio: float | None = None) -> None:
@@ -159,7 +164,8 @@ IDLE = {
 
 
 def notebook_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]]:
-    """Return the ratios that notebooks of LArTPC experiments plot (sums, not unions), without those that the file lacks."""
+    """Return the ratios that notebooks of LArTPC experiments plot (sums, not unions), without those that the
+    file lacks."""
     kernels, copies = use.kernel_sum, use.copy_sum
     both = kernels + copies
     found = []
@@ -210,7 +216,10 @@ def streams(scope: Scope) -> Result:
 
 
 def bus(scope: Scope) -> Result:
-    """Return the bytes of copies by direction and kinds of memory. Throughput is bytes over the union of their times."""
+    """Return the bytes of copies by direction and kinds of memory.
+
+    Throughput is bytes over the union of their times.
+    """
     profile, rows = scope.profile, []
     for use in device_uses(scope):
         copies = use.operations.take(use.operations.kind == MEMCPY)

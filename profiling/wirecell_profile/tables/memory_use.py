@@ -72,7 +72,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
             "globalPid",
         )
     )
-    names = table.texts("name")  # texts in our recorder, ids of StringIds in nsys
+    names = table.text_column("name")  # texts in our recorder, ids of StringIds in nsys
     first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
@@ -118,12 +118,13 @@ def node_at(scope: Scope, time: int) -> str:
 def sampled(scope: Scope) -> list[Series]:
     """Read the recorder's samples in bytes. Raise MissingData if there are none.
 
-    Quantities: resident memory of the process, memory of devices, allocated and reserved bytes of the caching allocator.
+    Quantities: resident memory of the process, memory of devices, allocated and reserved bytes of the caching
+    allocator.
     """
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
     table = profile.table("SPNG_SAMPLE")
-    sources, metrics = table.texts("source").texts(), table.texts("metric").texts()
+    sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
     first, last = scope.selection.time
@@ -188,7 +189,8 @@ def timeline(scope: Scope) -> Result:
 def leaks(scope: Scope) -> Result:
     """Return device memory allocated but not freed during the recording, the largest first.
 
-    The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many blocks of one size.
+    The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many
+    blocks of one size.
     """
     found = device_memory(scope)
     rows = [

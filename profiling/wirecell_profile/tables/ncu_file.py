@@ -1,8 +1,9 @@
 """CSV of Nsight Compute: `ncu --csv --page raw`, `--page details`, or `--csv --metrics ...`.
 
-The raw page has a column per metric and a second line of units; the other pages have a line per metric. Lines of the
-program and of ncu (==PROF==) may come before. Values have thousands separators and scaled units; they are converted to
-nanoseconds, bytes, rates per second and percent. Values that ncu could not measure (n/a) are left out.
+The raw page has a column per metric and a second line of units; the other pages have a line per metric. Lines
+of the program and of ncu (==PROF==) may come before. Values have thousands separators and scaled units; they
+are converted to nanoseconds, bytes, rates per second and percent. Values that ncu could not measure (n/a) are
+left out.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ class Launch:
 
 
 def read_ncu(path: Path) -> list[Launch]:
-    """Read all launches in the file's order. Raise ProfileError for other files, MissingData if there is no launch."""
+    """Read all launches in the file's order.
+
+    Raise ProfileError for other files, MissingData if there is no launch.
+    """
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError as error:
@@ -131,7 +135,10 @@ def _add(launch: Launch, name: str, unit: str, text: str) -> None:
 
 
 def base_unit(unit: str) -> tuple[float, str]:
-    """Return (factor to the base unit, kind). Base units are ns, bytes, and rates per second; other units are their own kind."""
+    """Return (factor to the base unit, kind).
+
+    Base units are ns, bytes, and rates per second; other units are their own kind.
+    """
     unit = unit.strip()
     if unit in SECONDS:
         return SECONDS[unit] * 1e9, "time"

@@ -1,9 +1,8 @@
 """Limits of kernels from the metrics of Nsight Compute, with advice.
 
-The threshold is that of ncu's own rules: a unit is well used from 60 % of its peak, and a kernel that uses neither compute
-nor memory to 60 % waits. Metric names: Nsight Compute,
-Profiling Guide (https://docs.nvidia.com/nsight-compute/ProfilingGuide), sections SpeedOfLight, Occupancy and
-WarpStateStats.
+The threshold is that of ncu's own rules: a unit is well used from 60 % of its peak, and a kernel that uses
+neither compute nor memory to 60 % waits. Metric names: Nsight Compute, Profiling Guide
+(https://docs.nvidia.com/nsight-compute/ProfilingGuide), sections SpeedOfLight, Occupancy and WarpStateStats.
 """
 
 from __future__ import annotations
@@ -75,7 +74,8 @@ STALL_FIXES = {
 
 @dataclass
 class Kernel:
-    """All launches of one kernel: summed durations, and metrics averaged with the durations as weights (None: not measured)."""
+    """All launches of one kernel: summed durations, and metrics averaged with the durations as weights (None:
+    not measured)."""
 
     name: str
     launches: list[Launch]

@@ -114,7 +114,10 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Return host time per node. First: exclusive time in the first event; steady: median over the other events."""
+    """Return host time per node.
+
+    First: exclusive time in the first event; steady: median over the other events.
+    """
     use = NodeUse.of(scope)
     whole = find_window(scope).length
     rows = []
@@ -161,9 +164,9 @@ def times(scope: Scope) -> Result:
 def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
     """Return the exclusive time in the first event, and the median of its sums per later event."""
     known = calls.event != NULL
-    events, place = np.unique(calls.event[known], return_inverse=True)
+    events, position = np.unique(calls.event[known], return_inverse=True)
     sums = np.zeros(len(events), dtype=np.int64)
-    np.add.at(sums, place, own[known])
+    np.add.at(sums, position, own[known])
     is_first = events == use.first_event if use.first_event is not None else np.zeros(len(events), bool)
     first = int(sums[is_first][0]) if is_first.any() else None
     return first, float(np.median(sums[~is_first])) if (~is_first).any() else None
@@ -258,8 +261,8 @@ def memory(scope: Scope) -> Result:
 def events(scope: Scope) -> Result:
     """Return the end-to-end latency per event.
 
-    It is the time from the first call's start to the last call's end, or to the end of the event's last device operation if
-    that is later. The median row covers all events except the first.
+    It is the time from the first call's start to the last call's end, or to the end of the event's last
+    device operation if that is later. The median row covers all events except the first.
     """
     use = NodeUse.of(scope)
     calls = use.calls

@@ -1,7 +1,7 @@
 """Work of ranges or node calls on host and device, one row each: the basis of all tables per range or node.
 
-An owner is a range or a node call. A range owns everything launched within it, including in its children. A node call owns
-everything launched within it, except in calls nested in it.
+An owner is a range or a node call. A range owns everything launched within it, including in its children. A
+node call owns everything launched within it, except in calls nested in it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class DeviceWork:
 def device_work(
     operations: Operations, launch: np.ndarray, owner: np.ndarray, operation: np.ndarray, owners: int
 ) -> DeviceWork:
-    """Return the device work of pairs (owner, operation). `launch`: index of each operation's API call, -1 for none."""
+    """Return the device work of pairs (owner, operation).
+
+    `launch`: index of each operation's API call, -1 for none.
+    """
     mine = operations.take(operation)
     is_copy = np.isin(mine.kind, (MEMCPY, MEMSET))
     duration = mine.duration
@@ -84,7 +87,8 @@ class ApiWork:
 
 
 def is_waiting(calls: Calls) -> np.ndarray:
-    """Return the mask of API calls that wait for the device: synchronisation, and copies and sets without Async."""
+    """Return the mask of API calls that wait for the device: synchronisation, and copies and sets without
+    Async."""
     return calls.name.matching(
         lambda name: (
             any(part in name for part in BLOCKING)
@@ -94,7 +98,10 @@ def is_waiting(calls: Calls) -> np.ndarray:
 
 
 def api_work(calls: Calls, owner: np.ndarray, call: np.ndarray, owners: int) -> ApiWork:
-    """Return the API time of pairs (owner, API call). Times are unions, because driver calls lie in runtime calls."""
+    """Return the API time of pairs (owner, API call).
+
+    Times are unions, because driver calls lie in runtime calls.
+    """
     mine = calls.take(call)
     waiting = is_waiting(mine)
     return ApiWork(
@@ -104,7 +111,10 @@ def api_work(calls: Calls, owner: np.ndarray, call: np.ndarray, owners: int) -> 
 
 
 def queue_times(scope: Scope) -> np.ndarray:
-    """Return for each operation its wait after the end of the launching call, at least 0; NULL without a call."""
+    """Return for each operation its wait after the end of the launching call, at least 0;
+
+    NULL without a call.
+    """
     projection = scope.projection
     launch = projection.call_of_operation
     if not len(projection.calls):

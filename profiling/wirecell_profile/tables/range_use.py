@@ -30,7 +30,8 @@ def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the others."""
+    """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the
+    others."""
     ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
     whole = find_window(scope).length
     rows = []
@@ -157,8 +158,8 @@ def _exclusive_busy(scope: Scope) -> np.ndarray:
 def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     """Return gaps between the first and last range of each thread in the window, of at least `shortest`.
 
-    The range `run` and ranges of events in flight do not cover gaps. Rows: the sum of all gaps per thread, then the widest
-    gaps.
+    The range `run` and ranges of events in flight do not cover gaps. Rows: the sum of all gaps per thread,
+    then the widest gaps.
     """
     window = find_window(scope)
     chosen = scope.profile.ranges.take(scope.range_rows)

@@ -1,11 +1,13 @@
 """Rooflines: attainable performance at an arithmetic intensity, min(peak FLOP/s, intensity * peak byte/s).
 
-Measured: from ncu's section SpeedOfLight_RooflineChart or from --metrics. Floating point operations are add + mul + 2 fma of
-the executed thread instructions (smsp__sass_thread_inst_executed_op_*_pred_on), without tensor cores. Roofs are 2 * sm__sass_thread_inst_executed_op_?fma_pred_on.sum.peak_sustained * sm__cycles_elapsed.avg.per_second and
-dram__bytes.sum.peak_sustained * dram__cycles_elapsed.avg.per_second, as ncu draws them (section files of Nsight Compute).
+Measured: from ncu's section SpeedOfLight_RooflineChart or from --metrics. Floating point operations are add +
+mul + 2 fma of the executed thread instructions (smsp__sass_thread_inst_executed_op_*_pred_on), without tensor
+cores. Roofs are 2 * sm__sass_thread_inst_executed_op_?fma_pred_on.sum.peak_sustained *
+sm__cycles_elapsed.avg.per_second and dram__bytes.sum.peak_sustained * dram__cycles_elapsed.avg.per_second, as
+ncu draws them (section files of Nsight Compute).
 
-Estimated: from a recording, which has no counts of operations. Bytes are those of the tensors into and out of a node, each
-counted once, which is a lower bound of the moved bytes. The user gives the operations (--flops).
+Estimated: from a recording, which has no counts of operations. Bytes are those of the tensors into and out of
+a node, each counted once, which is a lower bound of the moved bytes. The user gives the operations (--flops).
 """
 
 from __future__ import annotations
@@ -61,7 +63,10 @@ class Point:
 
 
 def measured(kernel: Kernel) -> Point | None:
-    """Return the point of a kernel in its most-used precision. None if ncu did not count operations or bytes."""
+    """Return the point of a kernel in its most-used precision.
+
+    None if ncu did not count operations or bytes.
+    """
     time = kernel.duration
     traffic = _traffic(kernel)
     rates = {precision: rate for precision in PRECISIONS if (rate := _flops(kernel, precision)) is not None}
@@ -126,8 +131,8 @@ def estimated(
 ) -> Result:
     """Estimate rooflines per node. Raise MissingData without node calls or without their bytes.
 
-    Time is that of the device operations, or the exclusive host time in a recording without a device. `flops`: operations per
-    call of a node, given by the user.
+    Time is that of the device operations, or the exclusive host time in a recording without a device.
+    `flops`: operations per call of a node, given by the user.
     """
     use = NodeUse.of(scope)
     calls = use.calls

@@ -17,7 +17,8 @@ INDENT = "  "
 def timeline(scope: Scope, operations: bool = False) -> Result:
     """Return the timeline; times count from the start of the window.
 
-    `operations`: include device operations. Raise MissingData if the file has neither ranges nor requested operations.
+    `operations`: include device operations. Raise MissingData if the file has neither ranges nor requested
+    operations.
     """
     zero = find_window(scope).start
     rows = _ranges(scope) + _marks(scope)
@@ -73,7 +74,7 @@ def _marks(scope: Scope) -> list[tuple]:
         marks = scope.profile.marks.take(scope.mark_rows)
     except MissingData:
         return []
-    return [(start, name, None, "mark") for start, name in zip(marks.start.tolist(), marks.name.texts())]
+    return [(start, name, None, "mark") for start, name in zip(marks.start.tolist(), marks.name.to_list())]
 
 
 def _operations(scope: Scope) -> list[tuple]:
@@ -87,6 +88,6 @@ def _operations(scope: Scope) -> list[tuple]:
     return [
         (start, f"GPU {name}", duration, note)
         for start, name, duration, note in zip(
-            mine.start.tolist(), mine.short_name.texts(), mine.duration.tolist(), notes
+            mine.start.tolist(), mine.short_name.to_list(), mine.duration.tolist(), notes
         )
     ]

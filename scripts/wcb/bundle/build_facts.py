@@ -32,11 +32,12 @@ class BuildFacts:
 def read() -> BuildFacts:
     """Read the build folder that the last configure chose. End with a message if it has no release build."""
     folder = build_folder()
-    wanted = ("bin/wire-cell", "lib/libWireCellSpng.so", "include/spng/build_info.h")
+    headers = ("include/spng/build_info.h", "include/spng/build_commit.h")
+    wanted = ("bin/wire-cell", "lib/libWireCellSpng.so", *headers)
     if folder is None or not all((folder / name).exists() for name in wanted):
         fail("nothing is built, or the last build failed. To fix: ./wcb configure --with-nvtx && ./wcb")
-    header = (folder / "include" / "spng" / "build_info.h").read_text(encoding="utf-8")
-    info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', header))
+    text = "".join((folder / header).read_text(encoding="utf-8") for header in headers)
+    info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', text))
     if info["build_mode"] != "release":
         fail(
             f"{folder} is a build of mode {info['build_mode']}; a bundle needs a release build. To fix: ./wcb configure"

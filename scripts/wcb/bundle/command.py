@@ -112,7 +112,7 @@ def replace(target: Path, stage: Path) -> None:
 
 def report(target: Path) -> None:
     """Print size and requirements of the bundle."""
-    content = manifest.read(target)
+    content = manifest.read(target) or {}
     size = sum((target / name).stat().st_size for name in manifest.files(target))
     needs = content["needs"]
     say(f"Bundle  {target}: {size / 1e6:.1f} MB, {len(content['files'])} files, commit {content['commit']}")

@@ -30,7 +30,7 @@ def empty_tables() -> bytes:
 
 def make(compiler: str, original: Path, target: Path) -> None:
     """Compile an empty library with the name and the symbol of `original`."""
-    symbol = re.search(r"\bicudt\w+_dat\b", readelf(original, "--dyn-syms"))[0]
+    symbol = re.findall(r"\bicudt\w+_dat\b", readelf(original, "--dyn-syms"))[0]
     (name,) = dynamic_entries(original, "SONAME")
     numbers = ",".join(map(str, empty_tables()))
     source = f"__attribute__((aligned(16))) const unsigned char {symbol}[] = {{{numbers}}};\n"

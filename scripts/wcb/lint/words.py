@@ -82,7 +82,7 @@ RULES = (
         # A number as a value, the type of JSON and Jsonnet, signals of POSIX, and usual compounds.
         allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one) "
         r"number\b|\ba number\b|\| number \||'number'|\"number\"|`number`|\b[a-z]+_number_of_\w+"
-        r"|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b",
+        r"|array of number|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b",
     ),
     rule(
         rf"{START}[Pp]laces?{END}",
@@ -174,9 +174,9 @@ def check_text(path: str, text: str) -> Iterator[Finding]:
             if has_interest:
                 yield Finding(path, index, "regions of interest", "ROIs, after the first use in a file")
             has_interest = True
-        found = HEADLESS.search(line)
-        if found and not QUESTION.search(line):
-            yield Finding(path, index, found.group().strip(), "a sentence that names its subject")
+        headless = HEADLESS.search(line)
+        if headless and not QUESTION.search(line):
+            yield Finding(path, index, headless.group().strip(), "a sentence that names its subject")
 
 
 def check_files(root: Path, paths: list[str]) -> list[Finding]:

@@ -1,7 +1,7 @@
 #pragma once
-// A running job's recording, controlled from outside: SIGUSR2 switches it on and off, and a small HTTP server
-// answers POST /start_profile, POST /stop_profile, GET /timings (Prometheus) and GET /health. One thread of
-// its own does all of it; the job never waits for it.
+// Control of the recording of a running job: SIGUSR2 switches it on and off, and a small HTTP server answers
+// POST /start_profile, POST /stop_profile, GET /timings (Prometheus) and GET /health. One thread does all of it; the
+// job never waits for it.
 
 #include "spng/instrument/control/control_address.h"
 
@@ -13,10 +13,11 @@ namespace spng::instrument {
 
 class CaptureControl {
 public:
-    /// Listen to the signal and, with an address, serve. A Unix socket has mode 0600; one that is left of a
-    /// job that was killed is replaced. Throws Error(Usage) for an address that is in use or cannot be made.
+    /// Handle the signal and, with an address, serve. A Unix socket has mode 0600 and replaces the socket of a
+    /// killed job.
+    /// @throws Error(Usage) for an address that is in use or cannot be created
     CaptureControl(const std::optional<ControlAddress>& address, const std::string& where);
-    /// Ends the thread, and removes the socket.
+    /// End the thread and remove the socket.
     ~CaptureControl();
     CaptureControl(const CaptureControl&) = delete;
     CaptureControl& operator=(const CaptureControl&) = delete;

@@ -1,11 +1,10 @@
 #pragma once
-// The part of a run that an external profiler is to see: `nsys profile -c cudaProfilerApi`, `ncu
-// --profile-from-start off`.
+// Capture window for external profilers: `nsys profile -c cudaProfilerApi`, `ncu --profile-from-start off`.
 
 namespace spng {
 
-/// From its construction to its destruction a profiler that waits for cudaProfilerStart records. Does nothing
-/// where no CUDA runtime is loaded. Windows do not nest: cudaProfilerStop ends all of them.
+/// Lets a profiler that waits for cudaProfilerStart record from construction to destruction. Does nothing without a
+/// loaded CUDA runtime. Capture windows do not nest: cudaProfilerStop ends all of them.
 class CaptureWindow {
 public:
     CaptureWindow();

@@ -5,16 +5,17 @@
 
 namespace spng::instrument {
 
-/// Where a running job can be controlled.
+/// Address for the control of a running job.
 struct ControlAddress {
     std::string path;       ///< of a Unix socket; empty: TCP on 127.0.0.1
-    std::uint16_t port = 0; ///< 0: any free one
-    std::string token;      ///< that a request over TCP must show
+    std::uint16_t port = 0; ///< 0: any free port
+    std::string token;      ///< required in requests over TCP
 };
 
-/// "unix:PATH" or "tcp:PORT". TCP takes the token of the environment variable SPNG_PROFILE_TOKEN: any user of
-/// the machine can connect. Throws Error(Usage), also for TCP without a token of at least 16 characters.
-/// @param where  what the user wrote it in, for errors
+/// Parse "unix:PATH" or "tcp:PORT". TCP requires the token of the environment variable SPNG_PROFILE_TOKEN, since any
+/// user of the machine can connect.
+/// @param where  the option, for errors
+/// @throws Error(Usage), also for TCP with a token of fewer than 16 characters
 ControlAddress parse_control_address(const std::string& text, const std::string& where);
 
 } // namespace spng::instrument

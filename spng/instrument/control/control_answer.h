@@ -10,11 +10,11 @@ namespace spng::instrument {
 using ControlRequest = boost::beast::http::request<boost::beast::http::string_body>;
 using ControlResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// What a request does and is told.
+/// Execute a request and make its response.
 /// @param token  what "Authorization: Bearer ..." must show; "" for none. Otherwise 401.
 ControlResponse answer(const ControlRequest& request, const std::string& token);
 
-/// Of a request that cannot be read.
+/// Make the response to a request that cannot be read.
 ControlResponse error_response(boost::beast::http::status status, const std::string& text);
 
 } // namespace spng::instrument

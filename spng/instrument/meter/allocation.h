@@ -1,40 +1,39 @@
 #pragma once
-// How many bytes of tensor memory a piece of code on one thread allocates, and by how much its live bytes
-// grow.
+// Tensor memory that code on one thread allocates, and the growth of its live bytes.
 //
-// On the CPU every block is counted by an allocator that stands before LibTorch's. (LibTorch's own reports to
-// profilers know only blocks allocated while one listened, and print a warning about each other block that is
-// freed.) On devices LibTorch's reports are complete and are used; they are not available while a profiler of
-// LibTorch's is on in the same thread, since both need the same slot.
+// On the CPU an allocator in front of LibTorch's counts every block. (LibTorch's reports to profilers cover only
+// blocks allocated while a profiler listens, and warn about every other block that is freed.) On devices the reports
+// of LibTorch are complete and used. They are not available while a profiler of LibTorch is on in the same thread,
+// since both need the same slot.
 
 #include <cstdint>
 #include <memory>
 
 namespace spng::instrument {
 
-/// Bytes of one kind of memory since some moment.
+/// Bytes of one kind of memory since the start of a count.
 struct AllocationTally {
     std::int64_t allocated = 0; ///< sum of all allocations
     std::int64_t live = 0;      ///< allocations minus releases; negative when older blocks were released
     std::int64_t peak = 0;      ///< highest value of live, at least 0
 
-    /// An allocation (positive) or a release (negative).
+    /// Add an allocation (positive) or a release (negative).
     void add(std::int64_t bytes) noexcept;
-    /// What a nested piece of code did, as if it had been counted here too.
+    /// Add the counts of nested code.
     void absorb(const AllocationTally& nested) noexcept;
 };
 
-/// Put the counting allocator before the CPU allocator in use. Once per process; later calls do nothing.
-/// An allocator that is set later replaces it, and then CPU tallies stay at 0.
+/// Put the counting allocator in front of the CPU allocator, once per process; later calls do nothing. An allocator
+/// that is set later replaces it, and CPU tallies then stay at 0.
 void count_cpu_allocations();
 
-/// Bytes that CPU tensors of all threads hold that were allocated since count_cpu_allocations().
+/// Bytes of live CPU tensors of all threads that were allocated since count_cpu_allocations().
 std::int64_t live_cpu_bytes() noexcept;
 /// The highest value of live_cpu_bytes() so far.
 std::int64_t peak_cpu_bytes() noexcept;
 
-/// Counts what the current thread does from its construction to its destruction. Scopes nest: an outer one
-/// sees what the inner ones counted when they end.
+/// Counts the allocations of the current thread from construction to destruction. Scopes nest: an inner scope adds
+/// its counts to the outer one at its end.
 class AllocationScope {
 public:
     /// @param with_device  also count device memory, at the cost of a few allocations
@@ -45,7 +44,7 @@ public:
 
     const AllocationTally& cpu() const { return m_cpu; }
     const AllocationTally& device() const { return m_device; }
-    /// Whether device() means anything.
+    /// Whether device() is valid.
     bool counts_device() const { return m_counts_device; }
 
 private:

@@ -1,6 +1,5 @@
 #pragma once
-// Services that nodes call: their work is measured and annotated like that of nodes, as rows of their own
-// below the node that calls them.
+// Calls of services by nodes, measured and annotated like node calls, in rows of their own below the node.
 
 #include "spng/instrument/meter/node_meter.h"
 
@@ -9,15 +8,15 @@
 
 namespace spng::instrument {
 
-/// What has measurements of its own without being a node of the graph. Reports show it when it was called.
+/// Mix-in for services with measurements of their own. Reports show a service that was called.
 class Metered {
 public:
     virtual ~Metered() = default;
     virtual NodeMeter& meter() = 0;
 };
 
-/// A call from inside of a node call on the same thread, whose event, device and way of measuring it takes
-/// over. Outside of node calls, as while things are prepared, it measures nothing.
+/// A call inside a node call on the same thread, with its event, device and options. Outside of node calls, such
+/// as during prepare(), it measures nothing.
 class NestedCall {
 public:
     explicit NestedCall(NodeMeter& meter);

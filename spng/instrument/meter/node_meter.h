@@ -1,9 +1,8 @@
 #pragma once
-// What every call of a node costs, always measured: wall, processor and device time, bytes in and out, ATen
-// leaf operations (operator_traits.h) and memory (allocation.h). A call also is an NVTX range (node_range.h).
+// Cost of every node call, always measured: wall, CPU and device time, bytes in and out, ATen leaf operations
+// (operator_traits.h) and memory (allocation.h). A call is also an NVTX range (node_range.h).
 //
-// Times of a nested call (a node that calls another one's service) are in both; leaf operations are credited
-// to the innermost call only.
+// The time of a nested call (of a service) counts for both calls; leaf operations count for the innermost call only.
 
 #include "spng/instrument/clock.h"
 #include "spng/instrument/not_measured.h"
@@ -22,17 +21,17 @@ namespace spng::instrument {
 struct NodeIdentity {
     std::string type;     ///< registered type, "SPNGDecon"
     std::string instance; ///< may be empty
-    std::string kind;     ///< what a node is about: "decon", "filter", ...; category and colour of its ranges
+    std::string kind;     ///< category and colour of its ranges: "decon", "filter", ...
 
     /// "type:instance", or "type" for a node without instance name.
     std::string text() const { return instance.empty() ? type : type + ":" + instance; }
 };
 
-/// How a run measures; the same for all its calls.
+/// Measurement options, equal for all calls of a run.
 struct MeterMode {
     CpuClock cpu_clock = CpuClock::Process;
-    /// Wait for the device at the begin and end of each call, so that wall time is device time. Changes what
-    /// the device does; reports say so.
+    /// Wait for the device at the begin and end of each call, so that wall time is device time. This changes the
+    /// work of the device; reports say so.
     bool synchronise = false;
     /// False while a stream is captured into a CUDA graph, where timing events must not be recorded.
     bool device_events = true;

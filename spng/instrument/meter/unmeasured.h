@@ -2,8 +2,8 @@
 
 namespace spng::instrument {
 
-/// While one lives, calls of nodes on this thread leave no record: what is done to prepare for events is none
-/// of their work.
+/// While an object of this class lives, node calls on this thread leave no record. For preparations such as the
+/// warm-up.
 class Unmeasured {
 public:
     Unmeasured();
@@ -11,7 +11,7 @@ public:
     Unmeasured(const Unmeasured&) = delete;
     Unmeasured& operator=(const Unmeasured&) = delete;
 
-    /// Whether one lives on this thread.
+    /// Whether an object lives on this thread.
     static bool is_on();
 };
 

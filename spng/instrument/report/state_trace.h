@@ -1,6 +1,5 @@
 #pragma once
-// What every node call was given and gave, how long it took and how full memory was after it, as data for
-// programs (--trace-states FILE.json).
+// Trace of all node calls for programs: inputs, outputs, times and memory (--trace-states FILE.json).
 
 #include "spng/core/tensor_set.h"
 #include "spng/instrument/meter/node_meter.h"
@@ -51,10 +50,10 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-/// Whether a trace is there to be told of calls. A load and a branch.
+/// Whether a trace is active. A load and a branch.
 bool tracing_states() noexcept;
 
-/// A call is about to end: its tensors, and the memory of the device now. Does nothing without a trace.
+/// Add the tensors of a call that is about to end, and the memory of the device. Does nothing without a trace.
 void trace_state(const NodeIdentity& node, std::uint64_t event, c10::Device device,
                  const std::vector<TensorSetPtr>& inputs, const std::vector<TensorSetPtr>& outputs);
 

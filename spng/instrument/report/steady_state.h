@@ -1,6 +1,5 @@
 #pragma once
-// What an event takes after the first one, which also pays for what is prepared at first use; with its files
-// and without.
+// Time per event after the first one, which includes preparations at first use; with files and without.
 
 #include "spng/instrument/report/run_report.h"
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Make the rows contiguous. A transform along channels leaves channels contiguous in memory, and every
 /// filter along ticks would transpose the result again. ATen has a fast blocked transposition for matrices of
-/// real numbers only, so each complex64 is copied as one 8-byte number.
+/// real numbers only, so each complex64 is copied as one 8-byte value.
 at::Tensor with_contiguous_rows(const at::Tensor& spectrum) {
     if (spectrum.is_contiguous()) {
         return spectrum;

@@ -35,16 +35,15 @@ void throw_forward_failure(const std::exception& failure, const std::string& fil
                  .expected = "a network that accepts " + describe_tensor(input),
                  .hint = needs_cuda ? "this model was traced for CUDA: save it again from the CPU, or run "
                                       "it with -A device=cuda"
-                                    : "check the number and order of features, transpose, and the shape"});
+                                    : "check the features and their order, transpose, and the shape"});
 }
 
 void throw_wrong_output(const std::string& seen, const std::string& file) {
-    throw Error(ErrorKind::Model,
-                {.what = "the network does not return one tensor",
-                 .where = file,
-                 .seen = "an output of " + seen,
-                 .expected = "one tensor",
-                 .hint = "check the number and order of features, transpose, and the shape"});
+    throw Error(ErrorKind::Model, {.what = "the network does not return one tensor",
+                                   .where = file,
+                                   .seen = "an output of " + seen,
+                                   .expected = "one tensor",
+                                   .hint = "check the features and their order, transpose, and the shape"});
 }
 
 std::uintmax_t model_file_size(const std::filesystem::path& file, const std::string& expected) {

@@ -204,8 +204,8 @@ std::optional<ReadoutEvent> ReadoutStream::next_window(Readout& readout) {
     if (window->core_end == readout.ticks) {
         m_readouts.pop_front();
     } else {
-        // Keep the ticks of this window: the next one may be the last, which is moved back, at most to its
-        // begin.
+        // Keep the ticks of this readout window: the next one may be the last, which is moved back, at most
+        // to this begin.
         readout.drop_before(window->begin);
     }
     return event;

@@ -20,14 +20,14 @@ struct ReadoutEvent {
     std::optional<ReadoutWindow> window; ///< empty: a whole readout
 };
 
-/// Join frames into readouts and cut long readouts into readout windows. Hold at most one window and one
-/// frame.
+/// Join frames into readouts and cut long readouts into readout windows. Hold at most one readout
+/// window and one frame.
 ///
-/// A readout of one frame with at most grid.length() ticks is not changed. A longer readout becomes windows
-/// (window_at) with its tags and channels, the times and channel masks of their own ticks, and no summaries.
-/// The ident of the first window is that of the readout; each further window has the next ident. If a window
-/// has already used an ident, the next higher one is taken, also for a whole readout, so that every ident is
-/// unique.
+/// A readout of one frame with at most grid.length() ticks is not changed. A longer readout becomes readout
+/// windows (window_at) with its tags and channels, the times and channel masks of their own ticks, and no
+/// summaries. The first one has the ident of the readout, each further one the next ident. An ident that a
+/// readout window has already used is replaced by the next higher one, also for a whole readout, so that
+/// every ident is unique.
 class ReadoutStream {
 public:
     /// @param name    name of the owner, for the log

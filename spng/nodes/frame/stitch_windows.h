@@ -37,10 +37,10 @@ at::Tensor ticks_beyond(const at::Tensor& mask, std::int64_t tick);
 
 /// In: events with (channel, tick) tensors on the host. Out: the core of each readout window, with the times
 /// and channel masks of the core. Whole readouts pass unchanged. In the tensors of `region_tags`, an ROI of
-/// the previous window that crosses into this core replaces the ticks of this window, as far as the previous
-/// window saw it. So every tick comes from one window, and every ROI too (docs/decisions/long-readouts.md).
-/// If the previous window failed, a warning names the missing ticks, and ROIs that began in it are taken from
-/// this window.
+/// the previous readout window that crosses into this core replaces the ticks of this core, as far as the
+/// previous one contains it. So every tick and every ROI comes from one readout window
+/// (docs/decisions/long-readouts.md). If the previous one failed, a warning names the missing ticks, and ROIs
+/// that began in it are taken from this one.
 class StitchWindows : public NodeWith<StitchWindowsConfig> {
 protected:
     void configured() override;

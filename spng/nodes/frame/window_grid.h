@@ -10,7 +10,7 @@
 namespace spng {
 
 /// Lengths of a readout window. `before` and `core` are multiples of `align`. `after` is at most `core`, so
-/// the ticks after the core of one window end within the core of the next.
+/// the ticks after a core end within the next core.
 struct WindowGrid {
     std::int64_t core = 0;
     std::int64_t before = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr double max_by_inversion = 30;
 constexpr std::int64_t grain = 4096;
 
-/// Sum the probabilities of 0, 1, 2, ... successes until the sum exceeds a uniform number.
+/// Sum the probabilities of 0, 1, 2, ... successes until the sum exceeds a uniform random value.
 std::int64_t by_inversion(RandomStream& random, std::int64_t trials, double probability) {
     const double ratio = probability / (1 - probability);
     double chance = std::exp(static_cast<double>(trials) * std::log1p(-probability));

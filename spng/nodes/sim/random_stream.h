@@ -1,6 +1,6 @@
 #pragma once
-// Counter-based random numbers: number n of a stream is a hash of the seed and n. Streams of different seeds,
-// such as one per track or deposition, can be used in any order and by any thread.
+// Counter-based random numbers: element n of a stream is a hash of the seed and n. Streams of different
+// seeds, such as one per track or deposition, can be used in any order and by any thread.
 
 #include <cmath>
 #include <cstdint>

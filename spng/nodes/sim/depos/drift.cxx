@@ -77,7 +77,7 @@ DriftedDepositions drift(const Depositions& depositions, const std::vector<Drift
          spread(data[depo_row::sigma_long], time, settings.longitudinal_diffusion),
          spread(data[depo_row::sigma_tran], time, settings.transverse_diffusion)});
     // Sort the outside ones to the end and cut them off. The host waits once for the device, for their
-    // number.
+    // count.
     const at::Tensor key = at::where(to.inside, arrival, std::numeric_limits<double>::infinity());
     const at::Tensor order = at::argsort(key, /*stable=*/true, 0, false);
     const at::Tensor inside = to.inside.sum().cpu();

@@ -39,7 +39,7 @@ struct DrifterConfig {
 };
 
 /// In: depositions (depositions.h). Out: depositions of this anode at its response planes (drift.h).
-/// Depositions outside of its volumes are dropped, with one warning that gives their number. Random numbers
+/// Depositions outside of its volumes are dropped, with one warning that gives their count. Random numbers
 /// depend on the seed and the event's index in the job.
 class Drifter : public NodeWith<DrifterConfig> {
 protected:

@@ -72,7 +72,7 @@ double landau_width(const MuonMotion& muon, double length) {
     return rutherford * length / muon.beta_squared;
 }
 
-double most_probable_loss(const MuonMotion& muon, double length) {
+double loss_mpv(const MuonMotion& muon, double length) {
     const double width = landau_width(muon, length);
     return width *
            (std::log(2 * electron_mass * muon.beta_gamma_squared() / excitation_energy) +
@@ -94,7 +94,7 @@ double random_loss(RandomStream& random, const MuonMotion& muon, double length, 
         const double variance = width * limit * (1 - 0.5 * muon.beta_squared * limit / largest);
         return mean > 0 ? gamma_number(random, mean * mean / variance) * variance / mean : 0;
     }
-    const double probable = most_probable_loss(muon, length), above = limit / width;
+    const double probable = loss_mpv(muon, length), above = limit / width;
     for (;;) {
         const double shift = landau(random) - landau_mode, loss = probable + width * shift;
         // A loss far above the most probable one comes from a single collision. These are rarer than in

@@ -29,8 +29,8 @@ double mean_loss(const MuonMotion& muon, double cut);
 /// Width parameter xi of the loss over a length (PDG 34.13).
 double landau_width(const MuonMotion& muon, double length);
 
-/// Most probable loss over a length (PDG 34.12: Landau, Vavilov, Bichsel).
-double most_probable_loss(const MuonMotion& muon, double length);
+/// Most probable value (MPV) of the loss over a length (PDG 34.12: Landau, Vavilov, Bichsel).
+double loss_mpv(const MuonMotion& muon, double length);
 
 /// Draw a number from Landau's distribution, with the most probable value -0.2228. It is the stable
 /// distribution of index 1 and skewness 1, drawn with the formula of Chambers, Mallows and Stuck (J. Am.

@@ -51,7 +51,7 @@ struct ChargeImage {
 /// not change, as for a response that is linear between impact positions. A row holds the charge of its
 /// region only, so the edge at +1/2 of a region and the edge at -1/2 of the next region are different rows.
 /// The result does not depend on the number of threads.
-/// @param exists  by slot: nonzero if there is a wire
+/// @param exists  by slot: 1 if there is a wire, otherwise 0
 ChargeImage bin_charge(const ChargeSpots& spots, const std::vector<char>& exists,
                        const ChargeBinningConfig& config);
 

@@ -48,7 +48,7 @@ template <class Real>
 template <class Real>
 struct PaddedResponse {
     std::vector<Real> samples;
-    std::int64_t begin = 0; ///< first nonzero tick
+    std::int64_t begin = 0; ///< first tick that is not 0
     std::int64_t length = 0;
 
     const Real* data() const { return samples.data() + charges_at_once - 1; }

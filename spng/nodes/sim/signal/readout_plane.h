@@ -26,7 +26,7 @@ struct ReadoutPlane {
     std::vector<double> length;      ///< total wire length, by row [mm]
 
     std::int64_t slots() const { return static_cast<std::int64_t>(row.size()); }
-    /// By slot: nonzero if there is a wire.
+    /// By slot: 1 if there is a wire, otherwise 0.
     std::vector<char> exists() const;
 };
 
