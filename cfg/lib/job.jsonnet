@@ -50,7 +50,7 @@ function(chain, given)
                                               check=options.checks_input,
                                               max_bad_share=options.max_bad_share);
 
-    // What a chain gets of the job. Fields refer to locals, since Jsonnet computes a local once but a field at each access.
+    // The part of the job that chains see. Fields refer to locals: Jsonnet computes a local once but a field at each access.
     local filters_noise = options.filters_noise, dead_is_hit = options.dead_is_hit;
     local job = {
         groups: groups,

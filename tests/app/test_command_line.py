@@ -41,7 +41,7 @@ def run(*arguments: str | Path, folder: Path | None = None, **options) -> subpro
     return done
 
 
-def refused(*arguments: str | Path, folder: Path | None = None, status: int = 2) -> dict[str, str]:
+def rejected(*arguments: str | Path, folder: Path | None = None, status: int = 2) -> dict[str, str]:
     """Run what must fail; the lines of the error block by their labels."""
     done = run(*arguments, folder=folder)
     assert done.returncode == status, done.stderr
@@ -134,7 +134,7 @@ class TestInformation:
         assert schema["additionalProperties"] is False
 
     def test_unknown_type(self) -> None:
-        assert refused("--describe", "FrameFileSorce")["hint"] == "did you mean 'FrameFileSource'?"
+        assert rejected("--describe", "FrameFileSorce")["hint"] == "did you mean 'FrameFileSource'?"
 
     def test_closed_pipe_is_no_crash(self) -> None:
         reader, writer = os.pipe()
@@ -166,7 +166,7 @@ class TestMisuse:
         ],
     )
     def test_nearest_name(self, arguments: list[str], hint: str) -> None:
-        assert refused(*arguments)["hint"] == hint
+        assert rejected(*arguments)["hint"] == hint
 
     @pytest.mark.parametrize(
         "arguments",
@@ -180,14 +180,14 @@ class TestMisuse:
             ["-p", "./no-such-plugin.so", COPY, "-A", "input=x.npz"],
         ],
     )
-    def test_refused(self, arguments: list[str]) -> None:
-        assert refused(*arguments)["what"] != "error: "
+    def test_rejected(self, arguments: list[str]) -> None:
+        assert rejected(*arguments)["what"] != "error: "
 
     def test_missing_argument(self) -> None:
-        assert refused(COPY)["hint"] == "-A input=VALUE"
+        assert rejected(COPY)["hint"] == "-A input=VALUE"
 
     def test_missing_configuration_names_the_nearest(self) -> None:
-        assert refused("cfg/pipelin.jsonnet")["hint"] == "did you mean 'cfg/pipeline.jsonnet'?"
+        assert rejected("cfg/pipelin.jsonnet")["hint"] == "did you mean 'cfg/pipeline.jsonnet'?"
 
 
 class TestConfigurationErrors:
@@ -204,7 +204,7 @@ class TestConfigurationErrors:
     )
     def test_wrong_key_or_value(self, changes: str, words: list[str]) -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        block = refused(COPY, "-A", "input=x.npz", "--tla-code", f"changes={changes}")
+        block = rejected(COPY, "-A", "input=x.npz", "--tla-code", f"changes={changes}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         # Processor time: other work on the machine must not fail the test.
         assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1.0
@@ -214,14 +214,14 @@ class TestConfigurationErrors:
 
     def test_jsonnet_error_has_file_and_line(self, tmp_path: Path) -> None:
         (tmp_path / "broken.jsonnet").write_text("local a = 1;\n{ b: a.c }\n")
-        assert "broken.jsonnet:2:6" in refused("broken.jsonnet", folder=tmp_path)["where"]
+        assert "broken.jsonnet:2:6" in rejected("broken.jsonnet", folder=tmp_path)["where"]
         (tmp_path / "broken.jsonnet").write_text("local a = 1;\n{ b: c }\n")
-        assert "broken.jsonnet:2:6" in refused("broken.jsonnet", folder=tmp_path)["where"]
+        assert "broken.jsonnet:2:6" in rejected("broken.jsonnet", folder=tmp_path)["where"]
 
     @pytest.mark.parametrize("text", ["{}", "[1]", '[{"type": "NoSuchType"}]', "[]", "[", '[{"tpye": "x"}]'])
     def test_wrong_json(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "job.json").write_text(text)
-        assert "job.json" in refused("job.json", folder=tmp_path)["all"]
+        assert "job.json" in rejected("job.json", folder=tmp_path)["all"]
 
 
 class TestPlaces:
@@ -263,7 +263,7 @@ class TestPlaces:
             done = run(name, folder=tmp_path)
             assert done.returncode == 0, done.stderr
             assert (tmp_path / "out.npz").exists()
-        assert "takes no arguments" in refused("job.json", "-A", "input=x", folder=tmp_path)["what"]
+        assert "takes no arguments" in rejected("job.json", "-A", "input=x", folder=tmp_path)["what"]
 
     def test_copied_checkout_is_found_by_the_programs_place(self, tmp_path: Path) -> None:
         """An installation: bin, lib and share/wirecell under any prefix."""
@@ -343,12 +343,12 @@ class TestRuns:
         assert len(done.stderr.splitlines()) >= len(lines)
 
     def test_missing_input(self, tmp_path: Path) -> None:
-        block = refused(COPY, "-A", "input=absent.npz", folder=tmp_path)
+        block = rejected(COPY, "-A", "input=absent.npz", folder=tmp_path)
         assert "absent.npz" in block["what"] and "FrameFileSource:in" in block["where"]
         assert list(tmp_path.iterdir()) == []
 
     def test_output_folder_that_is_not_there(self, tmp_path: Path, adc: Path) -> None:
-        block = refused(COPY, "-A", f"input={adc}", "-A", "output=none/out.npz", folder=tmp_path, status=1)
+        block = rejected(COPY, "-A", f"input={adc}", "-A", "output=none/out.npz", folder=tmp_path, status=1)
         assert "none" in block["all"]
 
     def test_full_disk(self, tmp_path: Path) -> None:

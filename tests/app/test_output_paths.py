@@ -252,7 +252,7 @@ class TestFilesOfTheJob:
         names = self.other_names(folder, victim)
         for name in names if flag == "-l" else names[2:3]:
             there = sorted(folder.iterdir())
-            block = wire_cell.refused(
+            block = wire_cell.rejected(
                 "job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2
             )
             assert flag in block and name in block
@@ -266,7 +266,7 @@ class TestFilesOfTheJob:
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())
         before = copied.read_bytes()
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
             "-A",
@@ -285,7 +285,7 @@ class TestFilesOfTheJob:
     @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag != "--dot"])
     def test_other_output(self, folder: Path, flag: str) -> None:
         there = sorted(folder.iterdir())
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",
@@ -302,7 +302,7 @@ class TestFilesOfTheJob:
     def test_two_links_to_what_is_not_there_yet(self, folder: Path) -> None:
         (folder / "one.npz").symlink_to("new")
         (folder / "two").symlink_to("new")
-        wire_cell.refused(
+        wire_cell.rejected(
             COPY, "-A", "input=adc.npz", "-A", "output=one.npz", "--timing", "two", folder=folder, status=2
         )
         assert not (folder / "new").exists()
@@ -312,7 +312,7 @@ class TestLogOfAJobThatCannotBeMade:
     """The files of the job are not known then."""
 
     def test_new_file_gets_its_lines(self, folder: Path) -> None:
-        wire_cell.refused(
+        wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",

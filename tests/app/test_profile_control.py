@@ -320,7 +320,7 @@ class TestRefused:
     ) -> None:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             COPY,
             "-A",
@@ -337,7 +337,7 @@ class TestRefused:
     def test_a_file_is_not_replaced_but_a_dead_socket_is(self, source: Path, tmp_path: Path) -> None:
         path = tmp_path / "job.sock"
         path.write_text("mine", encoding="utf-8")
-        wire_cell.refused(
+        wire_cell.rejected(
             "-c",
             COPY,
             "-A",

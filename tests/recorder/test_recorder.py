@@ -205,9 +205,9 @@ class TestHowProgramsEnd:
 
     def test_recovering_what_is_no_recording(self, tmp_path: Path) -> None:
         (tmp_path / "x.part").write_bytes(b"SQLite format 3\0 and no more")
-        block = wire_cell.refused("--recover-record", tmp_path / "x.part", folder=tmp_path, status=1)
+        block = wire_cell.rejected("--recover-record", tmp_path / "x.part", folder=tmp_path, status=1)
         assert "x.part" in block
-        assert "unable to open" in wire_cell.refused(
+        assert "unable to open" in wire_cell.rejected(
             "--recover-record", "absent.part", folder=tmp_path, status=1
         )
 
