@@ -71,7 +71,7 @@ RULES = (
     rule(
         rf"{START}[Rr]efus(e|es|ed|al|als|ing){END}",
         "reject, rejected, rejection",
-        allowed=r"[Cc]onnection ?[Rr]efused|ConnectionRefusedError|ECONNREFUSED",
+        allowed=r"[Cc]onnection[ _]?[Rr]efused|ConnectionRefusedError|ECONNREFUSED",
     ),
     rule(rf"{START}[Mm]isuse{END}", "usage error"),
     rule(rf"{START}[Cc]omplain(t|ts|s|ed|ing)?{END}", "error, error response, report"),
@@ -87,7 +87,7 @@ RULES = (
     rule(
         rf"{START}[Pp]laces?{END}",
         "position, location, path or slot",
-        allowed=r"(?i)\bin[- ]place\b(?: of)?|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement"
+        allowed=r"(?i)(?<![a-z])in[-_ ]place(?![a-z])(?: of)?|\bin the last place\b|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement"
         r"|\bplaces? (its|the|a|each|them|it)\b|\bat one place\b",
     ),
     rule(
@@ -101,7 +101,7 @@ RULES = (
         allowed=r"\[\"traditional\"\]|`traditional`",
         exempt=r"cfg/.*\.jsonnet",
     ),
-    rule(r"\w*text_of\b", "to_string or summary"),
+    rule(r"\w*text_of\b", "to_string or summary", allowed=r"\bcontext_of\b"),
     rule(rf"{START}[Tt]exts\b", "strings", allowed=r"\.texts\(\)"),
     rule(r"(?<![A-Za-z_.])made\(", "make_X"),
     rule(r"\bthe_one\b", "find_unique"),
