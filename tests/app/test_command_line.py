@@ -42,7 +42,7 @@ def run(*arguments: str | Path, folder: Path | None = None, **options) -> subpro
 
 
 def rejected(*arguments: str | Path, folder: Path | None = None, status: int = 2) -> dict[str, str]:
-    """Run what must fail; the lines of the error block by their labels."""
+    """Run a command that must fail; return the lines of the error block by label."""
     done = run(*arguments, folder=folder)
     assert done.returncode == status, done.stderr
     assert done.stderr.startswith("error: "), done.stderr
@@ -191,7 +191,7 @@ class TestMisuse:
 
 
 class TestConfigurationErrors:
-    """Exit status 2 in under a second, with node, key and place."""
+    """Exit status 2 in under a second, with node, key and position."""
 
     @pytest.mark.parametrize(
         "changes, words",
@@ -265,7 +265,7 @@ class TestPlaces:
             assert (tmp_path / "out.npz").exists()
         assert "takes no arguments" in rejected("job.json", "-A", "input=x", folder=tmp_path)["what"]
 
-    def test_copied_checkout_is_found_by_the_programs_place(self, tmp_path: Path) -> None:
+    def test_copied_checkout_is_found_by_the_programs_path(self, tmp_path: Path) -> None:
         """An installation: bin, lib and share/wirecell under any prefix."""
         library = PROGRAM.parent.parent / "lib" / "libWireCellSpng.so"
         if not library.exists():
@@ -392,24 +392,24 @@ class TestSignals:
         return process
 
     @staticmethod
-    def stopped_while_it_writes(folder: Path, *numbers: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
+    def stopped_while_it_writes(folder: Path, *signals: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
         """Send signals to the copying job: the completed events that the message names, and the arrays that are kept."""
         process = TestSignals.start_and_wait_for_output(folder, default_signals)
-        for number in numbers:
-            process.send_signal(number)
+        for each in signals:
+            process.send_signal(each)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == 128 + numbers[0], errors
+        assert process.returncode == 128 + signals[0], errors
         assert not leftovers(folder)
         again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=folder)
         assert again.returncode == 0, again.stderr
         with np.load(folder / "again.npz") as kept:
             return int(
-                re.search(rf"stopped by {numbers[0].name} after (\d+) completed events", errors)[1]
+                re.search(rf"stopped by {signals[0].name} after (\d+) completed events", errors)[1]
             ), dict(kept)
 
     @pytest.mark.parametrize(
-        "numbers",
-        [(number,) for number in STOP_SIGNALS]
+        "signals",
+        [(each,) for each in STOP_SIGNALS]
         + [
             # A closed terminal and an exhausted CPU limit repeat their signals; the job still ends in order.
             (signal.SIGHUP, signal.SIGHUP),
@@ -417,9 +417,9 @@ class TestSignals:
             (signal.SIGTERM, signal.SIGHUP),
         ],
     )
-    def test_completed_events_are_kept(self, tmp_path: Path, numbers: tuple[signal.Signals, ...]) -> None:
+    def test_completed_events_are_kept(self, tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
         arrays = write_events(tmp_path / "adc.npz", 600)
-        completed, kept = self.stopped_while_it_writes(tmp_path, *numbers)
+        completed, kept = self.stopped_while_it_writes(tmp_path, *signals)
         assert 0 < completed < 600
         assert sum(name.startswith("frame_") for name in kept) == completed
         for name, array in kept.items():
@@ -437,12 +437,12 @@ class TestSignals:
         write_events(tmp_path / "adc.npz", 100)
 
         def ignore() -> None:
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+            for each in STOP_SIGNALS:
+                signal.signal(each, signal.SIG_IGN)
 
         process = self.start_and_wait_for_output(tmp_path, ignore)
-        for number in STOP_SIGNALS:
-            process.send_signal(number)
+        for each in STOP_SIGNALS:
+            process.send_signal(each)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
         assert (tmp_path / "out.tar.bz2").exists() and not leftovers(tmp_path)

@@ -1,4 +1,4 @@
-"""--profile-control and SIGUSR2: the window of a running job's recording, opened and closed from outside."""
+"""--profile-control and SIGUSR2: the capture window of a running job, opened and closed from outside."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class TestWindow:
         assert events[0] == 0 and events[-1] < EVENTS - 1
 
     def test_events_and_control(self, source: Path, tmp_path: Path) -> None:
-        """The window has one master."""
+        """Either the events or the control open the capture window, not both."""
         path = tmp_path / "job.sock"
         with running(
             tmp_path,
