@@ -2,8 +2,8 @@
 //
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
-// The chain comes first, the arguments follow. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/job.jsonnet does the rest of the job.
-local make_job = import 'job.jsonnet';
+// The chain comes first, the arguments follow. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet does the rest of the job.
+local make_job = import 'spng_job.jsonnet';
 local pg = import 'pgraph.jsonnet';
 
 /// The chain of one group of views. Induction groups find their ROIs with the coincidence of all groups of their batch of anodes.

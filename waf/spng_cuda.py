@@ -58,7 +58,7 @@ def configure(cfg):
 
 
 def choose(cfg, wanted):
-    """(nvcc, nvrtc or "", its path, what to say of it)."""
+    """(nvcc, nvrtc or "", its path, a description)."""
     if wanted == "none":
         return "", "", "left out (--cuda-compiler=none)"
     if cfg.env.TORCH_CUDA != "yes":
@@ -84,10 +84,10 @@ def runtime_release(include_folder):
     """(13, 0), or None without headers."""
     try:
         with open(os.path.join(include_folder, "cuda_runtime_api.h"), encoding="utf-8") as stream:
-            number = int(re.search(r"#define CUDART_VERSION +(\d+)", stream.read())[1])
+            version = int(re.search(r"#define CUDART_VERSION +(\d+)", stream.read())[1])
     except (OSError, TypeError):
         return None
-    return number // 1000, number % 1000 // 10
+    return version // 1000, version % 1000 // 10
 
 
 def find_nvcc(cfg, release):
@@ -108,7 +108,7 @@ def find_nvcc(cfg, release):
         return "", f"{path} does not tell its release"
     text = f"nvcc {seen[0]}.{seen[1]}"
     if seen[0] != release[0] or seen > release:
-        # A driver that is new enough for LibTorch refuses PTX of a newer release, the minor one too.
+        # A driver that is new enough for LibTorch rejects PTX of a newer release, the minor one too.
         return "", f"{text} is not of LibTorch's release {release[0]}.{release[1]}, nor an older {release[0]}"
     if seen < OLDEST:
         return "", f"{text} does not know all of {', '.join(ARCHITECTURES)}"
@@ -133,28 +133,28 @@ def find_library(cfg, name):
 
 
 def build(bld):
-    """The images, the source that embeds them, and the library."""
+    """Build the fatbins, the source that embeds them, and the library."""
     env = bld.env
     if not env.CUDA_COMPILER:
         return
     sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [
         bld.path.find_node("scripts/wcb/compile_kernels.py")
     ]
-    images = []
+    fatbins = []
     for architecture in ARCHITECTURES:
-        image = bld.path.find_or_declare(
+        fatbin = bld.path.find_or_declare(
             f"kernels/{architecture}{'.ptx' if is_ptx(architecture) else '.cubin'}"
         )
         bld(
             rule=compile_rule(architecture),
             source=sources,
-            target=image,
+            target=fatbin,
             vars=["CUDA_COMPILER", "CUDA_COMPILER_PATH", "CUDA_LINE_INFORMATION"],
             cls_keyword=lambda task: "Compiling",
         )
-        images.append(image)
+        fatbins.append(fatbin)
     embedded = bld.path.find_or_declare("kernels/embedded_images.cxx")
-    bld(rule=embed, source=images, target=embedded)
+    bld(rule=embed, source=fatbins, target=embedded)
     bld.shlib(
         target="lib/WireCellSpngCuda",
         source=bld.path.ant_glob("spng/kernels/plugin/*.cxx") + [embedded],
@@ -193,8 +193,8 @@ def compile_rule(architecture):
 def embed(task):
     """Embed the modules with the assembler: as C++ arrays they would take the compiler seconds."""
     data, symbols, rows, digest = [], [], [], hashlib.sha256()
-    for number, node in enumerate(task.inputs):
-        name = f"spng_kernel_image_{number}"
+    for index, node in enumerate(task.inputs):
+        name = f"spng_kernel_image_{index}"
         architecture = os.path.splitext(node.name)[0]
         digest.update(node.read("rb"))
         # PTX is text and ends with a zero.

@@ -56,7 +56,7 @@ PARTS = (
 
 SYSTEM_INCLUDES = ("/usr/local/include", "/usr/include")
 
-# Libraries with the same interface: where the left one is absent, the right one does, and configure says so.
+# Libraries with the same interface: where the left one is absent, the right one does, and configure reports it.
 SAME_INTERFACE = {"gojsonnet": "jsonnet"}
 
 
@@ -65,14 +65,14 @@ def configure(cfg):
     include_link_folder = os.path.join(cfg.bldnode.abspath(), "parts", "include")
     missing = []
     for part in PARTS:
-        place = locate(cfg, part)
-        if isinstance(place, str):
+        location = locate(cfg, part)
+        if isinstance(location, str):
             if part.optional and not folder_is_given(cfg, part):
                 cfg.env.PARTS_FOUND.append(f"{part.name}: absent, what needs it is left out")
             else:
-                missing.append((part, place))
+                missing.append((part, location))
             continue
-        include_folder, library_folder, libraries = place
+        include_folder, library_folder, libraries = location
         link_headers(include_link_folder, include_folder, part)
         cfg.env[f"LIB_{part.uselib}"] = list(libraries)
         if library_folder:
@@ -155,14 +155,14 @@ def find_libraries(cfg, libraries, library_folders):
     """The folder that has them all; '' if the compiler finds them by itself; None if they are absent."""
     multiarch = f"{os.uname().machine}-linux-gnu"
     for folder in library_folders:
-        for place in (folder, os.path.join(folder, multiarch)):
-            if all(has_library(place, name) for name in libraries):
-                return place
+        for location in (folder, os.path.join(folder, multiarch)):
+            if all(has_library(location, name) for name in libraries):
+                return location
     return "" if not library_folders and all(compiler_finds(cfg, name) for name in libraries) else None
 
 
-def first_with(places, entry):
-    return next((place for place in places if os.path.exists(os.path.join(place, entry))), "")
+def first_with(locations, entry):
+    return next((location for location in locations if os.path.exists(os.path.join(location, entry))), "")
 
 
 def pkg_config(part, variable):
@@ -218,8 +218,8 @@ def describe(part, include_folder, library_folder, libraries):
             if version.isdigit():  # fmt: 90100 is 9.1.0
                 version = f"{int(version) // 10000}.{int(version) // 100 % 100}.{int(version) % 100}"
     files = ", ".join(f"lib{name}" for name in libraries) or "headers only"
-    place = f" in {library_folder}" if library_folder else ""
-    return f"{part.name}: {version or 'found'} ({include_folder}; {files}{place})"
+    location = f" in {library_folder}" if library_folder else ""
+    return f"{part.name}: {version or 'found'} ({include_folder}; {files}{location})"
 
 
 def report_missing(cfg, missing):

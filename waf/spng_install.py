@@ -1,4 +1,4 @@
-"""Where files are installed: into the folders of configure, or into those that install or uninstall is given."""
+"""Installation folders: files are installed into the folders of configure, or into those that install or uninstall is given."""
 
 import os
 
@@ -15,7 +15,7 @@ def options(opt):
 
 
 def configure(cfg):
-    """Set PREFIX, BINDIR, LIBDIR, and the places where the program looks for its library."""
+    """Set PREFIX, BINDIR, LIBDIR, and the locations where the program looks for its library."""
     env, given = cfg.env, folders_given(cfg.options)
     env.PREFIX_GIVEN = "yes" if "prefix" in given else ""
     if "libdir" not in given:

@@ -20,7 +20,7 @@ def configure(cfg):
     include_folders, library_folders = locate(cfg)
     version = read_version(cfg, include_folders)
     library_folder = next(folder for folder in library_folders if has_libtorch(folder))
-    refuse_old_abi(cfg, library_folder)
+    reject_old_abi(cfg, library_folder)
 
     env = cfg.env
     env.TORCH_VERSION = version
@@ -47,7 +47,7 @@ def has_libtorch(folder):
 
 
 def locate(cfg):
-    """(include folders, library folders) of LibTorch, from the options or its usual places."""
+    """(include folders, library folders) of LibTorch, from the options or its usual locations."""
     options = cfg.options
     include_folders = folders(options.with_libtorch_include)
     library_folders = folders(options.with_libtorch_lib)
@@ -62,7 +62,9 @@ def locate(cfg):
     if not any(map(has_libtorch, library_folders)):
         looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
         cfg.fatal(
-            "LibTorch not found: no libtorch_cpu.so with libc10.so in " + (looked or "any usual place") + "\n"
+            "LibTorch not found: no libtorch_cpu.so with libc10.so in "
+            + (looked or "any usual location")
+            + "\n"
             "  To fix: ./wcb setup puts it into .venv; or give --with-libtorch=DIR (the folder that has\n"
             "  include/ and lib/, for example the folder of Python's torch package)"
         )
@@ -97,7 +99,7 @@ def usual_places(cfg):
 
 
 def read_version(cfg, include_folders):
-    """'2.11.0' from the headers; refuses versions that are too old."""
+    """'2.11.0' from the headers; rejects versions that are too old."""
     for folder in include_folders:
         for name in ("torch/headeronly/version.h", API_INCLUDE + "/torch/version.h"):
             path = os.path.join(folder, name)
@@ -113,7 +115,7 @@ def read_version(cfg, include_folders):
     cfg.fatal("LibTorch's version not found: no torch/version.h in " + ", ".join(include_folders))
 
 
-def refuse_old_abi(cfg, library_folder):
+def reject_old_abi(cfg, library_folder):
     """libc10 shows which std::string it was built with; the old one does not link with code of g++ 12."""
     with open(os.path.join(library_folder, "libc10.so"), "rb") as stream:
         if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
@@ -126,18 +128,20 @@ def refuse_old_abi(cfg, library_folder):
 def cuda_libraries(cfg):
     """Folders where the CUDA plugin finds CUPTI and NVRTC when it opens them; nothing of them is linked."""
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
-    places = folders(cfg.options.with_cuda_lib) + sorted(glob.glob(os.path.join(site, "nvidia", "*", "lib")))
+    locations = folders(cfg.options.with_cuda_lib) + sorted(
+        glob.glob(os.path.join(site, "nvidia", "*", "lib"))
+    )
     if cfg.options.with_cuda not in (None, "yes", "no"):
-        places.insert(0, os.path.join(cfg.options.with_cuda, "lib"))
+        locations.insert(0, os.path.join(cfg.options.with_cuda, "lib"))
     return [
-        place
-        for place in places
-        if any(glob.glob(os.path.join(place, f"lib{name}.so*")) for name in ("cudart", "cupti", "nvrtc"))
+        location
+        for location in locations
+        if any(glob.glob(os.path.join(location, f"lib{name}.so*")) for name in ("cudart", "cupti", "nvrtc"))
     ]
 
 
 def note_absent_folders(cfg):
-    """A folder that was given and does not exist is most often a slip, and rarely fatal: say so."""
+    """A folder that was given and does not exist is usually a typing error and rarely fatal: print a warning."""
     for option in ("with_libtorch_include", "with_libtorch_lib", "with_cuda_include", "with_cuda_lib"):
         for folder in folders(getattr(cfg.options, option)):
             if not os.path.isdir(folder):
@@ -150,9 +154,9 @@ def cuda_headers(cfg, torch_includes):
     without_cuda = options.with_cuda == "no"
     if options.with_cuda not in (None, "yes", "no") and not os.path.isdir(options.with_cuda):
         cfg.fatal(f"--with-cuda={options.with_cuda}: no such folder")
-    places = folders(options.with_cuda_include)
+    locations = folders(options.with_cuda_include)
     if options.with_cuda not in (None, "yes", "no"):
-        places += [os.path.join(options.with_cuda, "include")]
+        locations += [os.path.join(options.with_cuda, "include")]
     if options.with_nvtx not in ("yes", "no"):
         nvtx_folder = os.path.join(options.with_nvtx, "include")
         if not os.path.exists(os.path.join(nvtx_folder, NVTX_HEADER)):
@@ -160,14 +164,19 @@ def cuda_headers(cfg, torch_includes):
                 f"--with-nvtx={options.with_nvtx}: no {NVTX_HEADER} in {nvtx_folder}\n"
                 "  hint: give the folder that holds include/nvtx3, or --with-nvtx alone for the headers beside LibTorch"
             )
-        places.insert(0, nvtx_folder)
+        locations.insert(0, nvtx_folder)
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
-    places += torch_includes + sorted(glob.glob(os.path.join(site, "nvidia", "*", "include")))
-    places.append(os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"))
+    locations += torch_includes + sorted(glob.glob(os.path.join(site, "nvidia", "*", "include")))
+    locations.append(os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"))
 
     def first_with(name):
         return next(
-            (os.path.abspath(place) for place in places if os.path.exists(os.path.join(place, name))), ""
+            (
+                os.path.abspath(location)
+                for location in locations
+                if os.path.exists(os.path.join(location, name))
+            ),
+            "",
         )
 
     cfg.env.CUDA_INCLUDE = "" if without_cuda else first_with("cuda_runtime_api.h")
@@ -185,7 +194,7 @@ def cuda_headers(cfg, torch_includes):
         cfg.env.NVTX_INCLUDE = first_with(NVTX_HEADER)
         if not cfg.env.NVTX_INCLUDE:
             cfg.fatal(
-                "--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(places) + "\n"
+                "--with-nvtx: no nvtx3/nvToolsExt.h in " + ", ".join(locations) + "\n"
                 "  To fix: ./wcb setup, or give --with-nvtx=DIR or --with-cuda-include=DIR"
             )
         cfg.env.CXXFLAGS_NVTX = system_includes([cfg.env.NVTX_INCLUDE])

@@ -1,6 +1,6 @@
 """Command line options of ./wcb configure and ./wcb build.
 
-The names are those of the field's `wcb`. Options of the field which concern parts that this project does not
+The names are those of the Wire-Cell Toolkit's `wcb`. Its options which concern parts that this project does not
 have are accepted and noted, so that a configure line from the toolkit's documentation works unchanged.
 """
 
@@ -23,7 +23,7 @@ PARTS = {
     "benchmark": "Google Benchmark, for ./wcb bench",
 }
 
-# Parts of the field's toolkit that this project does not use.
+# Parts of the Wire-Cell Toolkit that this project does not use.
 FIELD_PARTS = (
     "root fftw fftwthreads eigen eigen3 hdf5 h5cpp protobuf grpc triton zmq libzmq czmq libczmq "
     "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool spng bzip2 python"
@@ -155,7 +155,7 @@ def options(opt):
             value, nargs="?", const="yes", metavar="...", help="no meaning here", dest=f"ignored:{value}"
         )
 
-    refuse_unknown(opt)
+    reject_unknown(opt)
 
 
 def yes_no_or_folder(text):
@@ -177,7 +177,7 @@ def takes_optional_value(option):
     return option.startswith("--with-") or option in FIELD_VALUES
 
 
-def refuse_unknown(opt):
+def reject_unknown(opt):
     """An unknown option ends with status 2 and the nearest known name, instead of waf's page of help."""
     opt.parser.allow_abbrev = False
     known = [name for name in opt.parser._option_string_actions if name.startswith("--")]

@@ -1,4 +1,4 @@
-"""What configure found, and the next command."""
+"""Print the results of configure and the next command."""
 
 from spng_options import ignored_options
 from waflib import Logs

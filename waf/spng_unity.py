@@ -77,10 +77,10 @@ def join(task):
 
 def joined(sources, root, folder):
     """Return the text of a chunk that is compiled in the folder."""
-    texts = [source.read(encoding="utf-8") for source in sources]
-    words = [{token["name"] for token in TOKEN.finditer(text)} for text in texts]
+    contents = [source.read(encoding="utf-8") for source in sources]
+    words = [{token["name"] for token in TOKEN.finditer(text)} for text in contents]
     parts = []
-    for index, (source, text) in enumerate(zip(sources, texts)):
+    for index, (source, text) in enumerate(zip(sources, contents)):
         used_elsewhere = set().union(*(words[:index] + words[index + 1 :]))
         suffix = "_in_" + re.sub(r"\W", "_", os.path.splitext(source.name)[0])
         text = with_suffix(text, local_names(text) & used_elsewhere, suffix)

@@ -27,7 +27,7 @@ local wc = import 'wirecell.jsonnet';
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
     // Smearing of the truth by plane, that of a point by the filters of the signal processing (docs/physics-notes.md#simulation).
     truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
-    // Where the ideal lines of the line scan are centred.
+    // Centre of the ideal lines of the line scan.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 
     // The network that finds regions on U and V with the default filter set (docs/dnnroi.md).

@@ -1,6 +1,6 @@
-// What the anode plane assemblies of DUNE's horizontal drift have in common: two faces, U and V wires that wrap around
-// both of them, and collection wires on each face of their own. Twenty front-end boards read an anode, each 40 U, 40 V and
-// 48 W channels with consecutive numbers (public wire-cell-toolkit, cfg/pgrapher/experiment/{pdhd,pdsp}/chndb-base.jsonnet).
+// Common part of the anode plane assemblies of DUNE's horizontal drift: two faces, U and V wires that wrap around both of
+// them, and separate collection wires on each face. Twenty front-end boards read an anode, each 40 U, 40 V and
+// 48 W channels with consecutive ids (public wire-cell-toolkit, cfg/pgrapher/experiment/{pdhd,pdsp}/chndb-base.jsonnet).
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 

@@ -2,17 +2,17 @@
 local args = import 'arguments.jsonnet';
 
 {
-    /// Numbers of anodes: a number, several (a list, or a text with commas), or `all` of the detector.
+    /// Return the ids of the job's anodes. tpcid: one id, several (a list, or a string with commas), or `all` of the detector.
     chosen(det, tpcid)::
-        local numbers =
+        local ids =
             if tpcid == 'all' then det.anodes
             else [args.whole('tpcid', each) for each in if std.isNumber(tpcid) then [tpcid] else args.list(tpcid)];
-        local unknown = [number for number in numbers if !std.member(det.anodes, number)];
-        local text(list) = std.join(', ', [std.toString(number) for number in list]);
-        if numbers == [] then error "argument 'tpcid' names no anode; " + det.name + ' has ' + text(det.anodes)
+        local unknown = [id for id in ids if !std.member(det.anodes, id)];
+        local text(list) = std.join(', ', [std.toString(id) for id in list]);
+        if ids == [] then error "argument 'tpcid' names no anode; " + det.name + ' has ' + text(det.anodes)
         else if unknown != [] then error det.name + ' has no anode ' + text(unknown) + '; its anodes: ' + text(det.anodes)
-        else if std.length(std.set(numbers)) != std.length(numbers) then error "argument 'tpcid' names an anode twice: " + text(numbers)
-        else numbers,
+        else if std.length(std.set(ids)) != std.length(ids) then error "argument 'tpcid' names an anode twice: " + text(ids)
+        else ids,
 
     /// How a node or a file calls them: anode1, anodes0+2+3; of more than four the ends only.
     label(anodes)::

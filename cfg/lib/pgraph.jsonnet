@@ -2,24 +2,24 @@
 //
 //     { type: 'Pnode', name, iports: [port...], oports: [port...], edges: [edge...], uses: [component...] }
 //
-// where a port is { node: 'Type:name', port: number } and an edge { tail: port, head: port }. Parts only concatenate
+// where a port is { node: 'Type:name', port: index } and an edge { tail: port, head: port }. Parts only concatenate
 // lists; components are made unique once, by main(), so that large graphs evaluate quickly. For the same reason values
 // are locals in front of objects: Jsonnet computes a field anew at each access, but a local once.
 local wc = import 'wirecell.jsonnet';
 
 local indices(list) = std.range(0, std.length(list) - 1);
 
-/// Six digits more than needed make a number sort as text.
-local place(i) = '\n' + (1000000 + i);
+/// An ending of keys that keeps a list's order when the keys are sorted as text: all indices have seven digits.
+local order_key(i) = '\n' + (1000000 + i);
 
-/// Elements of a list in order, the first of each key only. `same(first, other)` says true, or ends with an error, for
-/// two elements with the same key. Sorting is left to object fields, which the interpreter keeps in order natively.
+/// Elements of a list in order, the first of each key only. `same(first, other)` returns true, or ends with an
+/// error, for two elements with the same key. Object fields do the sorting: the interpreter keeps them in order natively.
 local unique(list, key, same=function(first, other) true) =
     local keys = [key(element) for element in list];
-    local sorted = { [keys[i] + place(i)]: i for i in indices(list) };
+    local sorted = { [keys[i] + order_key(i)]: i for i in indices(list) };
     local order = [sorted[field] for field in std.objectFields(sorted)];
     local kept = {
-        [place(order[j])]: list[order[j]]
+        [order_key(order[j])]: list[order[j]]
         for j in indices(order)
         if j == 0 || keys[order[j]] != keys[order[j - 1]] || !same(list[order[j - 1]], list[order[j]])
     };
@@ -31,7 +31,7 @@ local bare(component) =
     local values = [component[field] for field in fields];
     { [fields[i]]: values[i] for i in indices(fields) };
 
-/// What each component uses, before the component itself, recursively. A part stands for its components.
+/// List the components with all that they use, recursively, users last. A part is replaced by its components.
 local flattened(components) = std.flattenArrays([
     (if std.objectHasAll(component, 'uses') then flattened(component.uses) else [])
     + (if component.type == 'Pnode' then [] else [component])
@@ -51,7 +51,7 @@ local reject_different(first, other) =
     ];
     error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different);
 
-/// Each component once, without its uses. Most are used many times over, so names and contents are made once for each use.
+/// List each component once, without its uses. Most have many users, so names and contents are computed once for each use.
 local unique_components(components) =
     local all = flattened(components);
     local names = [wc.tn(component) for component in all];
@@ -61,13 +61,13 @@ local unique_components(components) =
                         function(i, k) contents[i] == contents[k] || reject_different(all[i], all[k]));
     [bare(all[i]) for i in kept];
 
-local port_of(ports, number, which, pnode) =
-    if number < std.length(ports) then ports[number]
-    else error pnode.name + ' has no ' + which + ' port ' + number + ', only ' + std.length(ports);
+local port_of(ports, index, which, pnode) =
+    if index < std.length(ports) then ports[index]
+    else error pnode.name + ' has no ' + which + ' port ' + index + ', only ' + std.length(ports);
 
 {
     /// A part that is one node.
-    /// inode: { type, name, data, uses } of the component; nin, nout: numbers of its ports;
+    /// inode: { type, name, data, uses } of the component; nin, nout: counts of its ports;
     /// uses: components that it refers to, or parts whose components it refers to
     pnode(inode, nin=0, nout=0, uses=[], name=null)::
         local node = wc.tn(inode);
@@ -82,13 +82,13 @@ local port_of(ports, number, which, pnode) =
             oports: oports,
         },
 
-    /// From output port `tp` of one part to input port `hp` of another.
+    /// Connect output port `tp` of one part to input port `hp` of another.
     edge(tail, head, tp=0, hp=0)::
         local from = port_of(tail.oports, tp, 'output', tail), to = port_of(head.iports, hp, 'input', head);
         { tail: from, head: to },
 
-    /// A part made of parts and further edges between them. Its ports are, unless they are given, the input ports of
-    /// `innodes` and the output ports of `outnodes`.
+    /// Make a part of parts and further edges between them. By default its ports are the input ports of `innodes` and the
+    /// output ports of `outnodes`.
     intern(innodes=[], outnodes=[], centernodes=[], edges=[], iports=[], oports=[], name='')::
         local parts = innodes + centernodes + outnodes;
         local all(key, of) = std.flattenArrays([part[key] for part in of]);
@@ -104,7 +104,7 @@ local port_of(ports, number, which, pnode) =
             oports: all_oports,
         },
 
-    /// One after the other, by their ports 0; the ends keep all their outer ports.
+    /// Connect parts one after the other by their ports 0. The first and the last keep all their outer ports.
     pipeline(list, name='')::
         local last = std.length(list) - 1;
         if last < 0 then error 'pipeline ' + name + ' of no parts'
@@ -115,10 +115,10 @@ local port_of(ports, number, which, pnode) =
                       name=name,
                       edges=[$.edge(list[i], list[i + 1]) for i in std.range(0, last - 1)]),
 
-    /// Side by side: one part with the ports of all.
+    /// Put parts side by side: one part with the ports of all.
     crossline(list, name=''):: $.intern(innodes=list, name=name, oports=std.flattenArrays([part.oports for part in list])),
 
-    /// All output ports of one part to the input ports of the next, port by port.
+    /// Connect all output ports of one part to the input ports of the next, port by port.
     shuntline(tail, head, name='')::
         local count = std.length(tail.oports);
         if count != std.length(head.iports)
@@ -131,7 +131,7 @@ local port_of(ports, number, which, pnode) =
 
     shuntlines(list, name=''):: std.foldl(function(done, next) $.shuntline(done, next, name), list[1:], list[0]),
 
-    /// Put a part into an existing edge of a graph, for example a node that dumps what passes.
+    /// Put a part into an existing edge of a graph, for example a node that dumps data.
     insert_node(graph, edge_to_break, newhead, newtail, iport=0, oport=0, name=graph.name)::
         local edges = [edge for edge in graph.edges if edge != edge_to_break] + newhead.edges + newtail.edges
                       + [
@@ -141,18 +141,18 @@ local port_of(ports, number, which, pnode) =
         local all_uses = graph.uses + newhead.uses + newtail.uses;
         graph { name: name, edges: edges, uses: all_uses },
 
-    /// A graph from links between parts: { tail, head, tp, hp }, the port numbers 0 unless given. An output port may have
+    /// Make a graph from links between parts: { tail, head, tp, hp }, the port indices 0 unless given. An output port may have
     /// several links: it gets a fan-out node, named after it.
     linked(links, name='', fanout_type='SPNGFanoutTensorSets')::
         local tails_of = [port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail) for link in links];
         local heads_of = [port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head) for link in links];
         local keys = [tail.node + '\n' + tail.port for tail in tails_of];
         // Links from one port next to each other, in their order.
-        local sorted = { [keys[i] + place(i)]: i for i in indices(links) };
+        local sorted = { [keys[i] + order_key(i)]: i for i in indices(links) };
         local order = [sorted[field] for field in std.objectFields(sorted)];
         local starts = [j for j in indices(order) if j == 0 || keys[order[j]] != keys[order[j - 1]]];
         local ends = starts[1:] + [std.length(order)];
-        // From each output port: its number of links, the links, and the fan-out if there are several.
+        // For each output port: its links, and the fan-out node if there are several.
         local branches = [order[starts[k]:ends[k]] for k in indices(starts)];
         local fans = [
             local tail = tails_of[branch[0]];
@@ -171,7 +171,7 @@ local port_of(ports, number, which, pnode) =
             for i in indices(branches[k])
         ];
         local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]), function(part) part.name);
-        // Behind the part that feeds it, so that a serial run goes on with what it has begun.
+        // A fan-out follows the part that feeds it, so that a serial run continues with the data at hand.
         local fans_behind(part) = [
             fans[fan_of[port.node + '\n' + port.port]]
             for port in part.oports
@@ -179,7 +179,7 @@ local port_of(ports, number, which, pnode) =
         ];
         $.intern(centernodes=std.flattenArrays([[part] + fans_behind(part) for part in parts]), edges=edges, name=name),
 
-    /// Nodes that hand one set to several branches, or gather those of several branches into one set.
+    /// Nodes that pass one set to several branches, or merge the sets of several branches into one.
     fan: {
         fanout_node(multiplicity, name, type='SPNGFanoutTensorSets', data={})::
             $.pnode({ type: type, name: name, data: data { multiplicity: multiplicity } }, nin=1, nout=multiplicity),
@@ -187,15 +187,15 @@ local port_of(ports, number, which, pnode) =
         fanin_node(multiplicity, name, type='SPNGFaninTensorSets', data={})::
             $.pnode({ type: type, name: name, data: data { multiplicity: multiplicity } }, nin=multiplicity, nout=1),
 
-        /// One input to each of the parts.
+        /// Connect one input to each of the parts.
         fanout(type, parts, name='fanout')::
             $.shuntline(self.fanout_node(std.length(parts), name, type), $.crossline(parts), name),
 
-        /// The parts' outputs into one.
+        /// Merge the outputs of the parts into one.
         fanin(type, parts, name='fanin')::
             $.shuntline($.crossline(parts), self.fanin_node(std.length(parts), name, type), name),
 
-        /// Both ends: one input, the parts side by side, one output.
+        /// Make a part of one input, the parts side by side, and one output.
         pipe(fanout_type, parts, fanin_type, name='fanpipe')::
             local count = std.length(parts);
             $.shuntlines([
@@ -205,15 +205,15 @@ local port_of(ports, number, which, pnode) =
             ], name),
     },
 
-    /// Edges of a part, each once.
+    /// List the edges of a part, each once.
     edges(graph):: unique(graph.edges, function(edge)
         edge.tail.node + '\n' + edge.tail.port + '\n' + edge.head.node + '\n' + edge.head.port),
 
-    /// All components of a part, each once, used ones before their users. Two of one name must be equal.
+    /// List all components of a part, each once, used ones before their users. Two of one name must be equal.
     components(graph, uses=[]):: unique_components(uses + graph.uses),
     uses(graph):: self.components(graph),
 
-    /// The configuration of a job: the array that wire-cell takes.
+    /// Make the configuration of a job: the array that wire-cell takes.
     /// app: 'Pgrapher' or 'TbbFlow'; app_data: its other settings; uses: components that no part names
     main(graph, app='Pgrapher', plugins=[], uses=[], app_data={})::
         [{ type: 'wire-cell', data: { plugins: plugins, apps: [app] } }]

@@ -56,8 +56,8 @@ function(det, anode, seed=1) {
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
 
-    /// Where and when charge is read out. The readout starts a drift from the response plane to the wires early, so that
-    /// charge deposited at the wires at -250 us is in the first tick, as in the field's simulation.
+    /// Position and time of the charge's readout. The readout starts a drift from the response plane to the wires early, so that
+    /// charge deposited at the wires at -250 us is in the first tick, as in the Wire-Cell Toolkit's simulation.
     local readout = {
         local volumes = det.drift_volumes(anode),
         anode: wc.tn(anode_plane),

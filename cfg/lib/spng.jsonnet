@@ -16,7 +16,7 @@ function(det, anodes, filters='') {
         else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(sets)),
     local sets = [set_of_anode(anode) for anode in all],
     local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
-    local set_texts = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
+    local set_strings = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
     /// Ticks of a sample of the images in which regions are found.
     rebin:: 4,
@@ -27,8 +27,8 @@ function(det, anodes, filters='') {
     local has_several = std.length(all) > 1,
     local label = job_anodes.label(all),
     local indices(list) = std.range(0, std.length(list) - 1),
-    local place = { [std.toString(all[i])]: i for i in indices(all) },
-    local of_anode(list, anode) = list[place[std.toString(anode)]],
+    local index_of = { [std.toString(all[i])]: i for i in indices(all) },
+    local of_anode(list, anode) = list[index_of[std.toString(anode)]],
     /// Groups as the detector describes them are those of the first anode.
     local anode_of(view) = std.get(view, 'anode', all[0]),
     /// The filter set of a group, and its settings there: those of its kind unless the group names others. All anodes of a
@@ -42,7 +42,7 @@ function(det, anodes, filters='') {
         else error "the description of detector '" + det.name + "' lacks noise_image, which the tag wiener needs",
     /// Ending of the names of filters: empty for the set of the first anode, else the first anode that has this set.
     local filter_suffix(group) =
-        local first = std.find(of_anode(set_texts, anode_of(group.views[0])), set_texts)[0];
+        local first = std.find(of_anode(set_strings, anode_of(group.views[0])), set_strings)[0];
         if first == 0 then '' else '-anode' + all[first],
 
     // Services -------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ function(det, anodes, filters='') {
         local shapes = [std.toString(groups(anode)) for anode in all];
         local is_one_network = std.length(std.setDiff(std.set(files), ['none'])) == 1 && std.length(std.set(shapes)) == 1;
         local kinds = [
-            std.join('\n', [response_files[i], files[i], shapes[i], set_texts[i]])
+            std.join('\n', [response_files[i], files[i], shapes[i], set_strings[i]])
             for i in indices(all)
         ];
         local batches =
@@ -153,7 +153,7 @@ function(det, anodes, filters='') {
         else if given == [0] then own
         else if std.length(given) == 3 then { core: given[0], before: given[1], after: given[2] }
         else if std.length(given) != 1 then error "argument 'window' takes core or core,before,after in ticks, not '" + text + "'"
-        else if own.core == 0 then error "the description of detector '" + det.name + "' has no window; give core,before,after"
+        else if own.core == 0 then error "the description of detector '" + det.name + "' has no readout window; give core,before,after"
         else own { core: given[0] },
 
     /// files: a list, each with other channels of the same events
@@ -285,7 +285,7 @@ function(det, anodes, filters='') {
         }, if summary then 3 else 2, 1),
 
     /// split: a frame for each anode, at its own port, instead of one for all
-    /// window_tags: further tags of windows of long readouts
+    /// window_tags: further tags of the readout windows of long readouts
     TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[])::
         local views = spng.ViewGroups(groups);
         node('SPNGTorchTensorSetToFrameFanin', label, {

@@ -1,6 +1,6 @@
-// Units and small helpers, under the names that the field uses: `local wc = import 'wirecell.jsonnet'`.
+// Units and small helpers, under the Wire-Cell Toolkit's names: `local wc = import 'wirecell.jsonnet'`.
 //
-// A number is written as value * unit and read as number / unit: `2.2 * wc.us`, `gain / (wc.mV / wc.fC)`.
+// Write a quantity as value * unit, read it as quantity / unit: `2.2 * wc.us`, `gain / (wc.mV / wc.fC)`.
 // Base units are millimetre, nanosecond, MeV, the positron's charge, kelvin and radian; all others follow from them.
 {
     // Length, area, volume

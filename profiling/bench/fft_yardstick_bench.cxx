@@ -1,6 +1,6 @@
-// The yardstick of the whole chain: one real two-dimensional transform there and back of all planes of one
-// ProtoDUNE-HD anode, zero padded to the sizes that deconvolution uses, as LibTorch does it. ./wcb bench runs
-// it in turn with the chain and divides the chain's time by it.
+// Reference time for the chain: one forward and one inverse real two-dimensional transform of all planes of
+// one ProtoDUNE-HD anode by LibTorch, zero padded to the sizes of the deconvolution. ./wcb bench alternates
+// it with the chain and divides the chain's time by it.
 
 #include "spng/device/memory/host_buffers.h"
 
@@ -35,14 +35,14 @@ void rfft2_and_irfft2_of_all_planes(benchmark::State& state) {
 
 } // namespace
 
-// CPU time of all threads, as the chain's is counted.
+// CPU time of all threads, as for the chain.
 BENCHMARK(rfft2_and_irfft2_of_all_planes)
     ->Unit(benchmark::kMillisecond)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
 int main(int count, char** values) {
-    // As the program does: neither pays for fresh pages.
+    // As in the program, so that neither time includes fresh pages.
     spng::reuse_host_buffers();
     benchmark::Initialize(&count, values);
     if (benchmark::ReportUnrecognizedArguments(count, values)) {

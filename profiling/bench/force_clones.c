@@ -1,15 +1,14 @@
-/* Overrules the loader's choice among the versions of own kernels (spng/core/multiversion.h), so that one
- * machine can show that all of them give the same result and what each costs:
+/* Override the loader's choice among the versions of SPNG's kernels (spng/core/multiversion.h), to compare
+ * the results and the times of all versions on one machine:
  *
  *     cc -O2 -shared -fPIC -o force_clones.so profiling/bench/force_clones.c
  *     LD_PRELOAD="$PWD/force_clones.so build/lib/libWireCellSpng.so" SPNG_FORCE_CLONES=default \
  *         build/bin/wire-cell ...
  *
- * The value is how the compiler ends the names of a version: default, arch_x86_64_v3 (AVX2), arch_x86_64_v4
- * (AVX-512). The loader has put the address of its choice into the library's table of functions; this looks
- * the names up in the library's file and writes the other version's address there. It reports the
- * result on standard error. If it cannot replace a version, the program ends with status 3, so that a result
- * of the loader's own choice is not taken for the forced one. */
+ * The value is the suffix that the compiler gives to a version: default, arch_x86_64_v3 (AVX2),
+ * arch_x86_64_v4 (AVX-512). The loader has written the address of its choice into the library's table of
+ * functions. This code looks up the names in the library's file and writes the address of the requested
+ * version. It reports its changes on standard error. On failure the program ends with status 3. */
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -29,7 +28,7 @@ static void give_up(const char* why) {
     _exit(3);
 }
 
-/* The symbols of a library's file. */
+/* Symbols of a library file. */
 struct symbols {
     const Elf64_Sym* first;
     size_t count;
@@ -61,7 +60,7 @@ static struct symbols symbols_of(const char* path) {
     return (struct symbols){NULL, 0, NULL};
 }
 
-/* Length of the name without the version's ending; 0 when it is not a version of a kernel. */
+/* Return the length of the name without the version suffix, or 0 if it is not a version of a kernel. */
 static size_t stem_of(const char* name) {
     static const char* const endings[] = {".default", ".arch_x86_64_v3", ".arch_x86_64_v4"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
@@ -73,7 +72,7 @@ static size_t stem_of(const char* name) {
     return 0;
 }
 
-/* Address of the wanted version of the kernel whose other version starts at `address`; 0: it is none. */
+/* Return the address of the wanted version of the kernel with a version at `address`, or 0 if none. */
 static Elf64_Addr wanted_version(const struct symbols* symbols, Elf64_Addr address, const char* wanted) {
     for (size_t i = 0; i < symbols->count; ++i) {
         const char* name = symbols->names + symbols->first[i].st_name;
@@ -92,7 +91,7 @@ static Elf64_Addr wanted_version(const struct symbols* symbols, Elf64_Addr addre
     return 0;
 }
 
-/* Replace every function pointer that the loader resolved by asking which version fits. Return the count. */
+/* Replace the address in every slot that the loader has resolved to a version. Return the count of slots. */
 static int replace(const struct dl_phdr_info* info, const struct symbols* symbols, const char* wanted) {
     const Elf64_Dyn* dynamic = NULL;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -158,7 +157,7 @@ static int on_library(struct dl_phdr_info* info, size_t size, void* wanted) {
     return 1;
 }
 
-/* Constructors come after all relocations, of what is loaded at the start. */
+/* Constructors run after all relocations of the libraries that are loaded at the start. */
 __attribute__((constructor)) static void force(void) {
     char* wanted = getenv("SPNG_FORCE_CLONES");
     if (wanted == NULL || dl_iterate_phdr(&on_library, wanted) == 0) {

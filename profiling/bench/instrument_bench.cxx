@@ -1,4 +1,4 @@
-// Cost of instrumentation when no tool is attached. Limits: 1 us for a node call, 5 ns for an idle range.
+// Time that instrumentation takes without a tool. Limits: 1 us for a node call, 5 ns for an idle range.
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/instrument/event_range.h"
@@ -78,7 +78,7 @@ void idle_push_and_pop(benchmark::State& state) {
 }
 BENCHMARK(idle_push_and_pop);
 
-/// Above the level in force, which is 2 unless SPNG_NVTX_LEVEL says otherwise.
+/// Range above the active level, which is 2 unless SPNG_NVTX_LEVEL is set.
 void idle_scheduling_range(benchmark::State& state) {
     for (auto _ : state) {
         NVTX_SCHEDULING_RANGE("Benchmark::scheduling", 7);
@@ -112,7 +112,7 @@ BENCHMARK_CAPTURE(one_clock, wall, [] { return wall_nanoseconds(); });
 BENCHMARK_CAPTURE(one_clock, cpu_of_process, [] { return cpu_nanoseconds(CpuClock::Process); });
 BENCHMARK_CAPTURE(one_clock, cpu_of_thread, [] { return cpu_nanoseconds(CpuClock::Thread); });
 
-/// A whole measured call with nothing in it. Iterations are bounded, since every call keeps a record.
+/// Complete measured call without work. Iterations are bounded, because every call keeps a record.
 void empty_call(benchmark::State& state, MeterMode mode) {
     NodeMeter meter({"SPNGBenchmark", "empty", "filter"});
     std::uint64_t event = 0;
@@ -123,7 +123,7 @@ void empty_call(benchmark::State& state, MeterMode mode) {
 BENCHMARK_CAPTURE(empty_call, process_clock, MeterMode{})->Iterations(200'000);
 BENCHMARK_CAPTURE(empty_call, thread_clock, MeterMode{.cpu_clock = CpuClock::Thread})->Iterations(200'000);
 
-/// An addition of two numbers, to see what counting adds to an operator.
+/// Addition of two numbers, to measure the time that counting adds to an operator.
 void addition_outside_of_calls(benchmark::State& state) {
     const c10::InferenceMode no_gradients;
     const at::Tensor one = at::ones({1});

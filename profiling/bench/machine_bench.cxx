@@ -1,6 +1,6 @@
-// Upper limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate
-// of a matrix product, and rate of the real and complex transforms of the chain. LibTorch computes all of
-// them, with as many threads as the steps. Sizes are those of one ProtoDUNE-HD anode.
+// Limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate of a
+// matrix product, and rate of the real and complex transforms of the chain, by LibTorch with the same count
+// of threads. The sizes are those of one ProtoDUNE-HD anode.
 
 #include "spng/device/memory/host_buffers.h"
 
@@ -37,13 +37,14 @@ void product_of_matrices(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * 2 * size * size * size);
 }
 
-/// As is usual: 5/2 N log2 N operations for a real transform of N samples, 5 N log2 N for a complex one.
+/// Usual count of operations: 5/2 N log2 N operations for a real transform of N samples, 5 N log2 N for a
+/// complex one.
 std::int64_t operations(double factor, std::int64_t length, std::int64_t rows) {
     const auto samples = static_cast<double>(length);
     return static_cast<std::int64_t>(factor * samples * std::log2(samples) * static_cast<double>(rows));
 }
 
-/// 40 rows are 1 MB, and stay in the caches.
+/// 40 rows are 1 MB and fit into the caches.
 void real_transforms_of_ticks(benchmark::State& state) {
     constexpr std::int64_t rows = 40, ticks = 6300;
     const auto waveforms = at::randn({rows, ticks});
@@ -70,7 +71,7 @@ BENCHMARK(complex_transforms_of_channels)->Unit(benchmark::kMillisecond)->UseRea
 } // namespace
 
 int main(int count, char** values) {
-    spng::reuse_host_buffers(); // as the program does: no fresh pages in each repetition
+    spng::reuse_host_buffers(); // as in the program, to avoid fresh pages in each repetition
     benchmark::Initialize(&count, values);
     if (benchmark::ReportUnrecognizedArguments(count, values)) {
         return 2;

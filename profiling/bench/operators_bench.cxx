@@ -1,6 +1,6 @@
-// Own operators at the sizes of one ProtoDUNE-HD anode: U and V 800 channels each, W 2 x 480, 6000 ticks,
-// 1500 after rebinning. The figure to read is the real time; run with --benchmark_repetitions for the minimum
-// on a busy machine.
+// SPNG's operators at the sizes of one ProtoDUNE-HD anode: U and V 800 channels each, W 2 x 480, 6000 ticks,
+// 1500 after rebinning. Compare the real times. On a busy machine, use the minimum of
+// --benchmark_repetitions.
 
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/coincidence.h"
@@ -25,7 +25,7 @@ constexpr std::int64_t all_channels = 2560;
 constexpr std::int64_t ticks = 6000;
 constexpr std::int64_t slices = 1500;
 
-/// As the program does: large buffers stay with the process, so that no run pays for fresh pages.
+/// Keep large buffers in the process, as the program does, so that no run includes the time for fresh pages.
 void keep_large_buffers() {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -122,7 +122,7 @@ void growth_on_all_channels(benchmark::State& state) {
     }
 }
 
-/// Regions of 20 slices on a tenth of the time.
+/// ROIs of 20 slices that cover a tenth of the time.
 at::Tensor regions(std::int64_t channels) {
     const auto starts = at::rand({2, channels, slices / 20}).lt(0.1);
     return spng::upsample_mask(starts, 20);

@@ -1,8 +1,8 @@
-// Cost of a range for its own thread, without a tool and under the recorder. NVTX attaches a tool once per
+// Time that a range takes on its thread, without a tool and under the recorder. NVTX attaches a tool once per
 // process, so the benchmark runs itself again with the recorder attached.
 //
 //   build/bench/recorder_bench                  both
-//   build/bench/recorder_bench --benchmark_...  options of Google Benchmark, for both
+//   build/bench/recorder_bench --benchmark_...  the options of Google Benchmark apply to both
 
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/recorder_library.h"
@@ -49,8 +49,8 @@ void mark(benchmark::State& state) {
     }
 }
 
-/// Ranges in bursts of a thousand with pauses: what a run of nodes and steps is like. The benchmarks above
-/// record several million ranges per second and measure the writer's share of the machine as well.
+/// Ranges in bursts of a thousand with pauses, as in a real run. The benchmarks above record several million
+/// ranges per second and therefore include the writer's load on the machine.
 void burst_of_1000_ranges(benchmark::State& state) {
     for (auto _ : state) {
         state.PauseTiming();
@@ -75,7 +75,7 @@ void run(const std::string& prefix) {
     benchmark::RunSpecifiedBenchmarks();
 }
 
-/// The same program with the recorder attached; its file is thrown away.
+/// Run the same program with the recorder attached and delete its file.
 int run_recorded(char** words) {
     const auto file = std::filesystem::temp_directory_path() / ("recorder-bench-" + std::to_string(getpid()));
     const pid_t child = fork();
@@ -96,7 +96,7 @@ int run_recorded(char** words) {
 
 int main(int count, char** words) {
     const bool is_recorded = std::getenv("NVTX_INJECTION64_PATH") != nullptr;
-    std::vector<char*> given(words, words + count + 1); // Initialize takes out what it knows
+    std::vector<char*> given(words, words + count + 1); // Initialize removes its own options
     benchmark::Initialize(&count, words);
     if (benchmark::ReportUnrecognizedArguments(count, words)) {
         return 2;

@@ -1,6 +1,6 @@
 #pragma once
-// Where rows come from besides NVTX: memory samples, CUPTI, NVML, ... A source lives in one .cxx of its own,
-// registers itself there, and is made for a session that asks for its name (--record-what).
+// Interface of row sources other than NVTX: memory samples, CUPTI, NVML, ... Each source is one .cxx file
+// that registers the source. A session creates the sources that --record-what names.
 
 #include <cstdint>
 #include <memory>
@@ -11,46 +11,50 @@ namespace spng::recorder {
 
 class Recorder;
 
-/// Whether a source works on this machine and, if not, why; the reason becomes a diagnostic of the recording.
+/// Result of starting a source.
 struct Readiness {
     bool ready = true;
-    std::string reason;
-    bool expected = false; ///< the machine has no such hardware: nothing to warn of
+    std::string reason;           ///< why the source is not ready; reported as a diagnostic of the recording
+    bool hardware_absent = false; ///< the machine has no such hardware; no warning is needed
 };
 
-/// Rows are handed over with Recorder::add(), from any thread. No function may throw: a profile is worth less
-/// than the run. start() and stop() are called on the thread that starts and stops the session; flush() on
-/// the session's writer thread, about twice per second; the others wherever the program is.
+/// Source of rows. It passes rows to Recorder::add() from any thread. No function may throw, because a failed
+/// recording must not end the run. The thread that starts and stops the session calls start() and stop(); the
+/// writer thread calls flush() about twice per second; any thread of the program calls the others.
 class ActivitySource {
 public:
     virtual ~ActivitySource() = default;
 
+    /// Start to record. Report why if this machine does not support it.
     virtual Readiness start(Recorder& recorder) = 0;
-    /// The window of what is recorded was closed or opened; a session starts with an open one.
+    /// The capture window closed. A session starts with an open capture window.
     virtual void pause(Recorder&) {}
+    /// The capture window opened.
     virtual void resume(Recorder&) {}
-    /// A node call begins or ends on this thread.
+    /// A node call begins on this thread.
     virtual void call_begins(std::uint64_t /*call*/) noexcept {}
+    /// A node call ends on this thread.
     virtual void call_ends(std::uint64_t /*call*/) noexcept {}
-    /// Hand over what has come in.
+    /// Pass the available rows to the recorder.
     virtual void flush(Recorder&) {}
-    /// Hand over the rest, and say in the manifest (Recorder::note) what was dropped.
+    /// Pass the remaining rows to the recorder and note the count of dropped rows in the manifest.
     virtual void stop(Recorder&) {}
 };
 
 using MakeSource = std::unique_ptr<ActivitySource> (*)();
 
-/// A source that may be asked for. `part` is its name in --record-what.
+/// Registered type of source.
 struct SourceType {
-    std::string part;
-    bool by_default;
+    std::string part; ///< name in --record-what
+    bool by_default;  ///< recorded if --record-what is not given
     MakeSource make;
 };
 
-/// All there are, in no particular order.
+/// Return all registered types, in unspecified order.
 std::vector<SourceType>& source_types();
 
-/// `const SourceRegistration registration{{"samples", true, &make}};` at namespace scope.
+/// Register a source type: `const SourceRegistration registration{{"samples", true, &make}};` at namespace
+/// scope.
 struct SourceRegistration {
     explicit SourceRegistration(SourceType type) { source_types().push_back(std::move(type)); }
 };

@@ -3,33 +3,33 @@
 namespace spng::recorder {
 
 std::uint64_t AsyncRanges::begin(NvtxRow row) {
-    const std::uint64_t number = m_next++;
-    row.range = static_cast<std::uint32_t>(number);
-    Shard& place = shard(number);
-    const std::lock_guard lock(place.mutex);
-    if (place.open.size() < most / m_shards.size()) {
-        place.open.emplace(number, row);
+    const std::uint64_t id = m_next++;
+    row.range = static_cast<std::uint32_t>(id);
+    Shard& shard = shard_of(id);
+    const std::lock_guard lock(shard.mutex);
+    if (shard.open.size() < max_open / m_shards.size()) {
+        shard.open.emplace(id, row);
     }
-    return number;
+    return id;
 }
 
-std::optional<NvtxRow> AsyncRanges::end(std::uint64_t number) {
-    Shard& place = shard(number);
-    const std::lock_guard lock(place.mutex);
-    const auto found = place.open.find(number);
-    if (found == place.open.end()) {
+std::optional<NvtxRow> AsyncRanges::end(std::uint64_t id) {
+    Shard& shard = shard_of(id);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.open.find(id);
+    if (found == shard.open.end()) {
         return std::nullopt;
     }
     const NvtxRow row = found->second;
-    place.open.erase(found);
+    shard.open.erase(found);
     return row;
 }
 
 std::vector<NvtxRow> AsyncRanges::open() const {
     std::vector<NvtxRow> rows;
-    for (const Shard& place : m_shards) {
-        const std::lock_guard lock(place.mutex);
-        for (const auto& [number, row] : place.open) {
+    for (const Shard& shard : m_shards) {
+        const std::lock_guard lock(shard.mutex);
+        for (const auto& [id, row] : shard.open) {
             rows.push_back(row);
         }
     }
@@ -37,9 +37,9 @@ std::vector<NvtxRow> AsyncRanges::open() const {
 }
 
 void AsyncRanges::clear() {
-    for (Shard& place : m_shards) {
-        const std::lock_guard lock(place.mutex);
-        place.open.clear();
+    for (Shard& shard : m_shards) {
+        const std::lock_guard lock(shard.mutex);
+        shard.open.clear();
     }
 }
 

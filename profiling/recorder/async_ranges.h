@@ -12,27 +12,30 @@
 
 namespace spng::recorder {
 
-/// Open start/end ranges, which may end on another thread than they began on. Thread-safe.
+/// Open start/end ranges, which may end on a different thread. Thread-safe.
 class AsyncRanges {
 public:
-    /// @return the number of the range, never 0
+    /// Add an open range.
+    /// @return id of the range, never 0
     std::uint64_t begin(NvtxRow row);
-    /// The row as it was begun; nothing for a number that is not open, as after a second end.
-    std::optional<NvtxRow> end(std::uint64_t number);
+    /// Remove an open range and return its row as passed to begin(). Return nothing if the id is not open,
+    /// for example when a range is ended twice.
+    std::optional<NvtxRow> end(std::uint64_t id);
+    /// Return the rows of all open ranges.
     std::vector<NvtxRow> open() const;
     void clear();
 
-    /// Ranges that may be open at once; a program that never ends them must not fill the memory. Beyond it,
-    /// begin() forgets the range, and its end finds nothing.
-    static constexpr std::size_t most = 1 << 20;
+    /// Limit of ranges that are open at once. It bounds the memory of programs that never end their ranges.
+    /// Beyond it, begin() drops the range and end() returns nothing for its id.
+    static constexpr std::size_t max_open = 1 << 20;
 
 private:
-    /// Several, so that threads hardly ever wait for each other.
+    /// Part of the ranges with a lock of its own, so that threads rarely wait for each other.
     struct Shard {
         mutable std::mutex mutex;
         std::unordered_map<std::uint64_t, NvtxRow> open;
     };
-    Shard& shard(std::uint64_t number) { return m_shards[number % m_shards.size()]; }
+    Shard& shard_of(std::uint64_t id) { return m_shards[id % m_shards.size()]; }
 
     std::array<Shard, 16> m_shards;
     std::atomic<std::uint64_t> m_next{1};

@@ -20,7 +20,7 @@ constexpr int timeout_seconds = 5;
 void stop_at_exit() {
     try {
         Recorder& recorder = Recorder::instance();
-        const bool was_active = recorder.active();
+        const bool was_active = recorder.is_active();
         recorder.stop("exit");
         if (was_active) {
             std::fprintf(stderr, "SPNG recorder: wrote %s\n", recorder.final_file());
@@ -30,34 +30,34 @@ void stop_at_exit() {
     }
 }
 
-/// The program is about to die: complete the file, then die as it would have.
-void on_fatal_signal(int number) {
-    std::signal(number, SIG_DFL);
-    Recorder::instance().stop_in_signal_handler(number, timeout_seconds);
-    raise(number);
+/// Finalize the file, then raise the signal again with its default action.
+void on_fatal_signal(int signal) {
+    std::signal(signal, SIG_DFL);
+    Recorder::instance().stop_in_signal_handler(signal, timeout_seconds);
+    raise(signal);
 }
 
-/// Another process of this job records under the same name.
-bool file_is_taken(const Options& options) {
+/// Return true if another process of this job records under the same name.
+bool is_file_taken(const Options& options) {
     const char* const owner = std::getenv(owner_variable);
     return owner != nullptr && owner != std::to_string(getpid()) && !names_process(options.pattern);
 }
 
 } // namespace
 
-void complete_at_any_end() {
+void finalize_at_exit() {
     setenv(owner_variable, std::to_string(getpid()).c_str(), 1);
     static std::once_flag once;
     std::call_once(once, [] {
         std::atexit(&stop_at_exit);
         std::at_quick_exit(&stop_at_exit);
-        for (const int number :
+        for (const int signal :
              {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU}) {
             struct sigaction before {};
-            sigaction(number, nullptr, &before);
-            // What the program handles, it handles.
+            sigaction(signal, nullptr, &before);
+            // Keep the signal handlers of the program.
             if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL) {
-                std::signal(number, &on_fatal_signal);
+                std::signal(signal, &on_fatal_signal);
             }
         }
     });
@@ -67,14 +67,14 @@ void start_from_environment() {
     static std::once_flag once;
     std::call_once(once, [] {
         Recorder& recorder = Recorder::instance();
-        if (recorder.active()) {
+        if (recorder.is_active()) {
             return;
         }
         try {
-            const auto options = options_of_environment();
-            if (options && !file_is_taken(*options)) {
+            const auto options = options_from_environment();
+            if (options && !is_file_taken(*options)) {
                 recorder.start(*options);
-                complete_at_any_end();
+                finalize_at_exit();
             }
         } catch (const std::exception& problem) {
             std::fprintf(stderr, "SPNG recorder: nothing is recorded: %s\n", problem.what());

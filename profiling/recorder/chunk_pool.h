@@ -12,7 +12,7 @@
 
 namespace spng::recorder {
 
-/// Rows of one thread, in the order in which they ended.
+/// Rows of one thread, in the order of their ends.
 struct Chunk {
     static constexpr std::size_t capacity = 1024;
     std::array<NvtxRow, capacity> rows;
@@ -20,23 +20,25 @@ struct Chunk {
 };
 using ChunkPtr = std::unique_ptr<Chunk>;
 
-/// Where threads get their chunks. Written chunks come back and are used again, so that a steady stream of
-/// ranges allocates nothing and touches no new page. Thread-safe.
+/// Pool of reusable chunks. A steady stream of ranges allocates no memory and touches no new page.
+/// Thread-safe.
 class ChunkPool {
 public:
-    /// @param bytes  that chunks may take together
-    /// @param when_filling  is posted when a quarter of that is taken, so that they are written in time
-    void set_limit(std::int64_t bytes, sem_t* when_filling);
-    /// Null when the limit is reached.
+    /// @param bytes        limit for all chunks together
+    /// @param fill_signal  posted when a quarter of the limit is in use, so that the writer empties the
+    ///                     chunks in time; may be null
+    void set_limit(std::int64_t bytes, sem_t* fill_signal);
+    /// Return an empty chunk, or null if the limit is reached or memory is exhausted.
     ChunkPtr take();
+    /// Return a chunk to the pool.
     void give_back(ChunkPtr chunk);
 
 private:
     std::mutex m_mutex;
     std::vector<ChunkPtr> m_free;
-    std::size_t m_out = 0; ///< taken and not given back
+    std::size_t m_in_use = 0;
     std::size_t m_limit = 0;
-    sem_t* m_when_filling = nullptr;
+    sem_t* m_fill_signal = nullptr;
 };
 
 } // namespace spng::recorder

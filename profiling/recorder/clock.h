@@ -1,6 +1,6 @@
 #pragma once
-// The one clock of a recording. Everything that is recorded (ranges, calls, samples, and what a device
-// reports) is on it; a source whose records come with another clock converts them.
+// Clock of the recording. All times (ranges, calls, samples, device activity) are on this clock; a source
+// with another clock converts its times.
 
 #include "profiling/recorder/file/values.h"
 
@@ -8,7 +8,8 @@
 
 namespace spng::recorder {
 
-/// 22 ns; the same on all threads and cores, and what spng::instrument::wall_nanoseconds() reads.
+/// Return the time of CLOCK_MONOTONIC, which is the same on all threads and cores and is also read by
+/// spng::instrument::wall_nanoseconds(). A call takes 22 ns.
 inline TimePoint now() noexcept {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* recorder_version = "1";
 
-/// Words separated by spaces; those with other characters than usual in single quotes.
+/// Return the command line of this process, with single quotes around words with special characters.
 std::string command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};

@@ -8,16 +8,16 @@
 
 namespace spng::recorder {
 
-/// What SPNG_RUN says about any recording when it begins: process, program, machine, times, settings.
+/// Return the entries of SPNG_RUN at the start of a recording: process, program, machine, times, settings.
 std::vector<std::pair<std::string, std::string>> manifest_at_start(const Options& options,
                                                                    const std::string& final_name);
 
-/// What one range with a registered name costs the thread that records it, measured once per process on a
-/// buffer of its own.
+/// Time that one recorded range with a registered name takes on its thread.
 struct RangeOverhead {
     double per_range_ns = 0; ///< push and pop together
-    double inside_ns = 0;    ///< the part of it that lies between the range's start and end
+    double inside_ns = 0;    ///< part between the start and the end of the range
 };
+/// Return the overhead of this process. The first call measures it on a separate buffer.
 const RangeOverhead& range_overhead();
 
 } // namespace spng::recorder

@@ -1,6 +1,7 @@
-// What NVTX calls: NVTX_INJECTION64_PATH names this library, each library of the program that uses NVTX loads
-// it at its first call and takes its functions from here. Handles are numbers, so that they mean the same in
-// all of them: a domain's number, a string's number in the string table.
+// Functions that NVTX calls. NVTX_INJECTION64_PATH contains the path of this library. Each library of the
+// program that uses NVTX loads it at its first NVTX call and gets its functions from here. Handles are
+// integers, so that they are the same in all libraries: the id of a domain, the index of a string in the
+// string table.
 
 #include "profiling/recorder/autostart.h"
 #include "profiling/recorder/recorder.h"
@@ -23,11 +24,11 @@ Recorder& recorder() {
     return instance;
 }
 
-std::uint16_t number_of(nvtxDomainHandle_t domain) {
+std::uint16_t domain_id(nvtxDomainHandle_t domain) {
     return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(domain));
 }
 
-/// UTF-8; what is no character of the locale's becomes a question mark.
+/// Convert to UTF-8. Invalid code points become question marks.
 std::string narrow(const wchar_t* text) {
     std::string narrowed;
     for (; text != nullptr && *text != L'\0'; ++text) {
@@ -56,7 +57,7 @@ std::string string_or_empty(const wchar_t* text) {
     return narrow(text);
 }
 
-/// Name of a range that is not registered.
+/// Return the index of a name that is not registered.
 StringId plain_name(ThreadBuffer& thread, std::string_view name) {
     static thread_local std::string scratch;
     return thread.intern(without_counters(name, scratch), recorder().strings());
@@ -85,7 +86,7 @@ void set_payload(NvtxRow& row, const nvtxEventAttributes_t& event) {
     }
 }
 
-NvtxRow row_of(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttributes_t* event) {
+NvtxRow make_row(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttributes_t* event) {
     NvtxRow row;
     row.domain = domain;
     row.thread = thread.thread();
@@ -97,9 +98,9 @@ NvtxRow row_of(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttrib
     set_payload(row, *event);
     switch (event->messageType) {
     case NVTX_MESSAGE_TYPE_REGISTERED:
-        row.name.number =
+        row.name.index =
             static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(event->message.registered));
-        row.registered_name = row.name.number != 0;
+        row.registered_name = row.name.index != 0;
         break;
     case NVTX_MESSAGE_TYPE_ASCII:
         row.name = plain_name(thread, event->message.ascii == nullptr ? "" : event->message.ascii);
@@ -113,35 +114,34 @@ NvtxRow row_of(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttrib
     return row;
 }
 
-NvtxRow row_of(ThreadBuffer& thread, std::string_view name) {
+NvtxRow make_row(ThreadBuffer& thread, std::string_view name) {
     NvtxRow row;
     row.thread = thread.thread();
     row.name = plain_name(thread, name);
     return row;
 }
 
-// ---- what all the variants come to; without a session each is a load and a
-// branch ----
+// ---- common implementation of all variants; without a session each is one load and one branch ----
 
 template <class... Description>
 int push(const Description&... description) {
-    if (!recorder().active()) {
+    if (!recorder().is_active()) {
         return NVTX_NO_PUSH_POP_TRACKING;
     }
     ThreadBuffer& thread = recorder().thread();
-    return thread.push(row_of(thread, description...), recorder().open_for_ranges());
+    return thread.push(make_row(thread, description...), recorder().records_ranges());
 }
 
 int pop(std::uint16_t domain) {
-    return recorder().active() ? recorder().thread().pop(domain) : NVTX_NO_PUSH_POP_TRACKING;
+    return recorder().is_active() ? recorder().thread().pop(domain) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 template <class... Description>
 void mark(const Description&... description) {
-    if (recorder().open_for_ranges()) {
+    if (recorder().records_ranges()) {
         ThreadBuffer& thread = recorder().thread();
         if (!thread.muted()) {
-            NvtxRow row = row_of(thread, description...);
+            NvtxRow row = make_row(thread, description...);
             row.kind = NvtxKind::mark;
             row.has_end = false;
             row.start = now();
@@ -152,26 +152,26 @@ void mark(const Description&... description) {
 
 template <class... Description>
 nvtxRangeId_t start(const Description&... description) {
-    if (!recorder().open_for_ranges()) {
+    if (!recorder().records_ranges()) {
         return 0;
     }
     ThreadBuffer& thread = recorder().thread();
     if (thread.muted()) {
         return 0;
     }
-    NvtxRow row = row_of(thread, description...);
+    NvtxRow row = make_row(thread, description...);
     row.kind = NvtxKind::start_end;
     row.start = now();
     return recorder().async_ranges().begin(row);
 }
 
-void end(nvtxRangeId_t number) {
+void end(nvtxRangeId_t id) {
     const TimePoint time = now();
-    if (!recorder().active() || number == 0) {
+    if (!recorder().is_active() || id == 0) {
         return;
     }
     ThreadBuffer& thread = recorder().thread();
-    if (auto row = recorder().async_ranges().end(number)) {
+    if (auto row = recorder().async_ranges().end(id)) {
         row->end = time;
         row->end_thread = thread.thread() == row->thread ? 0 : thread.thread();
         thread.add(*row);
@@ -198,8 +198,8 @@ nvtxRangeId_t NVTX_API start_a(const char* text) {
 nvtxRangeId_t NVTX_API start_w(const wchar_t* text) {
     return start(std::string_view(narrow(text)));
 }
-void NVTX_API end_range(nvtxRangeId_t number) {
-    end(number);
+void NVTX_API end_range(nvtxRangeId_t id) {
+    end(id);
 }
 int NVTX_API push_ex(const nvtxEventAttributes_t* event) {
     return push(std::uint16_t{0}, event);
@@ -225,34 +225,34 @@ void NVTX_API name_thread(std::uint32_t thread, const Letter* name) {
 // ---- module CORE2: any domain ----
 
 void NVTX_API domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-    mark(number_of(domain), event);
+    mark(domain_id(domain), event);
 }
 nvtxRangeId_t NVTX_API domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-    return start(number_of(domain), event);
+    return start(domain_id(domain), event);
 }
-void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t number) {
-    end(number);
+void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
+    end(id);
 }
 int NVTX_API domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-    return push(number_of(domain), event);
+    return push(domain_id(domain), event);
 }
 int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
-    return pop(number_of(domain));
+    return pop(domain_id(domain));
 }
 template <class Letter>
 void NVTX_API domain_name_category(nvtxDomainHandle_t domain, std::uint32_t category, const Letter* name) {
-    recorder().name_category(number_of(domain), category, string_or_empty(name));
+    recorder().name_category(domain_id(domain), category, string_or_empty(name));
 }
 template <class Letter>
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Letter* text) {
     return reinterpret_cast<nvtxStringHandle_t>(
-        std::uintptr_t{recorder().intern(string_or_empty(text)).number});
+        std::uintptr_t{recorder().intern(string_or_empty(text)).index});
 }
 template <class Letter>
 nvtxDomainHandle_t NVTX_API create_domain(const Letter* name) {
     return reinterpret_cast<nvtxDomainHandle_t>(std::uintptr_t{recorder().domain(string_or_empty(name))});
 }
-// A domain may be used by several libraries, so that the end of one is not the end of the domain.
+// Several libraries may use a domain, so that its destruction by one library is ignored.
 void NVTX_API destroy_domain(nvtxDomainHandle_t) {}
 void NVTX_API initialise(const void*) {}
 
@@ -263,7 +263,8 @@ std::pair<unsigned, NvtxFunctionPointer> entry(unsigned index, Function function
     return {index, reinterpret_cast<NvtxFunctionPointer>(function)};
 }
 
-/// Put the functions into a module's table. Entries that a library's NVTX does not know are beyond its size.
+/// Put the functions into the table of a module. Skip entries beyond its size, which an older NVTX does not
+/// have.
 bool install(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
              std::initializer_list<std::pair<unsigned, NvtxFunctionPointer>> entries) {
     NvtxFunctionTable table = nullptr;
@@ -290,7 +291,7 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     if (callbacks == nullptr) {
         return 0;
     }
-    // Before anything reaches us: other threads use the functions as soon as they are in the table.
+    // Start first, because other threads use the functions as soon as they are in the table.
     start_from_environment();
     const bool core =
         install(*callbacks, NVTX_CB_MODULE_CORE,
@@ -321,6 +322,6 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     if (!core && !domains) {
         return 0;
     }
-    Recorder::instance().attached();
+    Recorder::instance().count_attachment();
     return 1;
 }

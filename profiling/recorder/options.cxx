@@ -27,8 +27,9 @@ std::string joined(const std::set<std::string>& names) {
     return text;
 }
 
-/// A number of the environment within [low, high]; `otherwise` when it is not set.
-double number_of(const char* variable, double otherwise, double low, double high) {
+/// Return the numeric value of an environment variable, or `otherwise` if it is not set.
+/// @throws std::invalid_argument if the value is not a number in [low, high]
+double environment_value(const char* variable, double otherwise, double low, double high) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') {
         return otherwise;
@@ -77,8 +78,7 @@ std::set<std::string> parse_parts(const std::string& text) {
     std::set<std::string> parts;
     for (const auto& part : split(text)) {
         if (known.count(part) == 0) {
-            throw std::invalid_argument("nothing to record is called '" + part + "', expected some of " +
-                                        joined(known));
+            throw std::invalid_argument("unknown part '" + part + "', expected some of " + joined(known));
         }
         parts.insert(part);
     }
@@ -111,7 +111,7 @@ std::string expand_name(const std::string& pattern) {
             i = end;
         } else {
             throw std::invalid_argument("the name '" + pattern +
-                                        "' has a % that means nothing, expected %p, %h, %q{VARIABLE} or %%");
+                                        "' has an unknown % sequence, expected %p, %h, %q{VARIABLE} or %%");
         }
     }
     if (name.empty()) {
@@ -144,12 +144,12 @@ std::optional<int> rank_of_process() {
     return std::nullopt;
 }
 
-std::optional<Options> options_of_environment() {
+std::optional<Options> options_from_environment() {
     const char* const file = std::getenv("SPNG_RECORD");
     if (file == nullptr || *file == '\0') {
         return std::nullopt;
     }
-    const double rank = number_of("SPNG_RECORD_RANK", -1, 0, 1e9);
+    const double rank = environment_value("SPNG_RECORD_RANK", -1, 0, 1e9);
     if (rank >= 0 && rank != rank_of_process().value_or(0)) {
         return std::nullopt;
     }
@@ -159,11 +159,12 @@ std::optional<Options> options_of_environment() {
     options.parts = parse_parts(what == nullptr ? "" : what);
     const Options defaults;
     options.memory_limit = static_cast<std::int64_t>(
-        1e6 * number_of("SPNG_RECORD_MEMORY", 1e-6 * static_cast<double>(defaults.memory_limit), 1, 1e6));
-    const double rows = number_of("SPNG_RECORD_ROWS", 0, 1, 1e15);
+        1e6 *
+        environment_value("SPNG_RECORD_MEMORY", 1e-6 * static_cast<double>(defaults.memory_limit), 1, 1e6));
+    const double rows = environment_value("SPNG_RECORD_ROWS", 0, 1, 1e15);
     options.row_limit = rows > 0 ? static_cast<std::int64_t>(rows) : defaults.row_limit;
-    options.spill_seconds = number_of("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
-    options.sample_seconds = number_of("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
+    options.spill_seconds = environment_value("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
+    options.sample_seconds = environment_value("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
     return options;
 }
 

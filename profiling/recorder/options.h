@@ -8,40 +8,42 @@
 
 namespace spng::recorder {
 
-/// What is recorded, and how.
+/// Options of a recording.
 struct Options {
-    std::string pattern;         ///< of the file's name, as the user gave it
-    std::set<std::string> parts; ///< nvtx, calls, and the names of sources
-    std::int64_t memory_limit = 256 << 20;
-    std::int64_t row_limit = INT64_MAX;
-    double spill_seconds = 0.5;
-    double sample_seconds = 0.05;
+    std::string pattern;                   ///< file name, before expand_name()
+    std::set<std::string> parts;           ///< nvtx, calls, and names of sources
+    std::int64_t memory_limit = 256 << 20; ///< rows that wait to be written [bytes]
+    std::int64_t row_limit = INT64_MAX;    ///< ranges and marks
+    double spill_seconds = 0.5;            ///< interval between writes to the disk
+    double sample_seconds = 0.05;          ///< interval between samples
 };
 
-/// What can be asked for; `defaults` only: what is recorded when nothing is said.
+/// Return the names of the parts that can be recorded.
+/// @param defaults  true: only the parts that are recorded by default
 std::set<std::string> known_parts(bool defaults);
 
-/// "a,b" -> a and b, whatever they are.
+/// Split a text at commas. Empty items are kept.
 std::vector<std::string> split(const std::string& text);
 
-/// "nvtx,calls" -> parts; empty gives the default. Throws std::invalid_argument naming an unknown part and
-/// those that are known.
+/// Parse a list of parts such as "nvtx,calls". An empty text gives the default parts.
+/// @throws std::invalid_argument for an unknown part; the message lists the known parts
 std::set<std::string> parse_parts(const std::string& text);
 
-/// The file name with %p (process), %h (host), %q{VARIABLE} (environment) and %% replaced. Throws
-/// std::invalid_argument for any other %, and for a variable that is not set.
+/// Expand %p (process), %h (host), %q{VARIABLE} (environment) and %% in a file name.
+/// @throws std::invalid_argument for any other %, for a variable that is not set, and for an empty result
 std::string expand_name(const std::string& pattern);
 
-/// Whether each process that expands the pattern gets a name of its own.
+/// Return true if the pattern contains %p, so that each process gets its own file name.
 bool names_process(const std::string& pattern);
 
-/// The number of this process among those of a parallel job, from the variables that Open MPI, MPICH,
-/// MVAPICH, PMIx, Slurm and torchrun set; nothing outside of such a job.
+/// Return the rank of this process in a parallel job, from the variables of Open MPI, MPICH, MVAPICH, PMIx,
+/// Slurm and torchrun. Return nothing outside of a job.
 std::optional<int> rank_of_process();
 
-/// The options that a program gets through its environment: SPNG_RECORD, SPNG_RECORD_WHAT, SPNG_RECORD_MEMORY
-/// (MB), SPNG_RECORD_ROWS, SPNG_RECORD_SPILL, SPNG_RECORD_SAMPLE (seconds). Nothing when SPNG_RECORD is not
-/// set, or SPNG_RECORD_RANK names another rank. Throws std::invalid_argument.
-std::optional<Options> options_of_environment();
+/// Read the options from SPNG_RECORD, SPNG_RECORD_WHAT, SPNG_RECORD_MEMORY [MB], SPNG_RECORD_ROWS,
+/// SPNG_RECORD_SPILL [s] and SPNG_RECORD_SAMPLE [s].
+/// @return nothing if SPNG_RECORD is not set or SPNG_RECORD_RANK names another rank
+/// @throws std::invalid_argument for an invalid value
+std::optional<Options> options_from_environment();
 
 } // namespace spng::recorder

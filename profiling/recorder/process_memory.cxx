@@ -7,7 +7,7 @@
 namespace spng::recorder {
 
 std::optional<std::int64_t> resident_bytes() noexcept {
-    // Opened once; a child of a fork would read its parent's numbers, but children do not record.
+    // Opened once. A forked child would read the values of its parent, but children do not record.
     static const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     static const std::int64_t page = sysconf(_SC_PAGESIZE);
     char text[128];

@@ -5,7 +5,8 @@
 
 namespace spng::recorder {
 
-/// Resident memory of this process, in 1 us; nothing where /proc does not tell.
+/// Return the resident memory of this process [bytes], or nothing if /proc/self/statm cannot be read. A call
+/// takes 1 us.
 std::optional<std::int64_t> resident_bytes() noexcept;
 
 } // namespace spng::recorder

@@ -1,4 +1,4 @@
-// The part "samples": memory and processor time of the process, looked at several times per second.
+// Part "samples": memory and processor time of the process, sampled several times per second.
 
 #include "profiling/recorder/activity_source.h"
 #include "profiling/recorder/process_memory.h"

@@ -42,14 +42,14 @@ Recorder& Recorder::instance() {
 }
 
 Recorder::Recorder() : m_process(static_cast<std::uint32_t>(getpid())) {
-    pthread_key_create(&thread_end_key, &Recorder::thread_ends);
-    pthread_atfork(&Recorder::before_fork, &Recorder::after_fork, &Recorder::in_child);
+    pthread_key_create(&thread_end_key, &Recorder::on_thread_exit);
+    pthread_atfork(&Recorder::before_fork, &Recorder::after_fork_in_parent, &Recorder::after_fork_in_child);
 }
 
 void Recorder::start(const Options& options) {
     const std::lock_guard lock(m_session_mutex);
     if (m_session != nullptr) {
-        throw std::logic_error("a recording runs already");
+        throw std::logic_error("a recording is already running");
     }
     auto session = std::make_unique<Session>(*this, options);
     copy_name(m_part_file, sizeof m_part_file, session->part_file());
@@ -68,8 +68,8 @@ void Recorder::discard() {
     end_session([](Session& session) { session.discard(); });
 }
 
-/// Other threads may be using the session at this moment. Rather than to lock it for every call, sessions
-/// that are over are kept: a few kilobytes each.
+/// Other threads may still use the session. Ended sessions are never deleted (a few kilobytes each), so that
+/// calls need no lock.
 template <class End>
 void Recorder::end_session(End end) {
     const std::lock_guard lock(m_session_mutex);
@@ -87,8 +87,8 @@ void Recorder::end_session(End end) {
     m_active = false;
 }
 
-void Recorder::reset(const Options& options, sem_t* when_filling) {
-    m_pool.set_limit(options.memory_limit, when_filling);
+void Recorder::reset(const Options& options, sem_t* fill_signal) {
+    m_pool.set_limit(options.memory_limit, fill_signal);
     m_rows_left = options.row_limit;
     m_options = options;
     m_ranges_wanted = options.parts.count("nvtx") > 0;
@@ -114,7 +114,7 @@ Recorder::Taken Recorder::take_threads() {
         all.open.insert(all.open.end(), taken.open.begin(), taken.open.end());
         all.losses.add(taken.losses);
         if (taken.thread_ended) {
-            m_thread_names[thread->thread()].by_program = false; // the system may give the number again
+            m_thread_names[thread->thread()].by_program = false; // the system may reuse the id
             thread.reset();
         }
     }
@@ -176,7 +176,7 @@ ThreadBuffer& Recorder::thread() {
     if (!fits(id) || !fits(m_process)) {
         diagnose(Severity::warning, "process " + std::to_string(m_process) + ", thread " +
                                         std::to_string(id) +
-                                        ": the number has more than 24 bits and is cut to its low 24");
+                                        ": the id has more than 24 bits and is cut to its low 24 bits");
     }
     const StringId name = intern(system_thread_name());
     const std::lock_guard lock(m_mutex);
@@ -188,8 +188,8 @@ ThreadBuffer& Recorder::thread() {
     return *t_buffer;
 }
 
-/// On the thread that ends. Other thread-local objects may still use NVTX after this; they get a new buffer.
-void Recorder::thread_ends(void* buffer) {
+/// Called on the ending thread. Thread-local objects that use NVTX later get a new buffer.
+void Recorder::on_thread_exit(void* buffer) {
     t_buffer = nullptr;
     static_cast<ThreadBuffer*>(buffer)->thread_ended();
 }
@@ -210,20 +210,20 @@ void Recorder::name_thread(std::uint32_t thread, const std::string& name) {
 std::uint16_t Recorder::domain(const std::string& name) {
     const StringId id = intern(name);
     const std::lock_guard lock(m_mutex);
-    const auto [place, is_new] = m_domains.emplace(name, 0);
+    const auto [entry, is_new] = m_domains.emplace(name, 0);
     if (is_new) {
-        // After 65535 domains the last one takes all others.
-        place->second = static_cast<std::uint16_t>(std::min<std::size_t>(m_domains.size(), UINT16_MAX));
+        // Domains beyond 65535 share the last id.
+        entry->second = static_cast<std::uint16_t>(std::min<std::size_t>(m_domains.size(), UINT16_MAX));
         NvtxRow row;
         row.kind = NvtxKind::domain_create;
         row.start = now();
         row.has_end = false;
         row.name = id;
-        row.domain = place->second;
+        row.domain = entry->second;
         row.thread = system_thread_id();
         m_names.push_back(row);
     }
-    return place->second;
+    return entry->second;
 }
 
 void Recorder::name_category(std::uint16_t domain, std::uint32_t category, const std::string& name) {
@@ -238,7 +238,7 @@ void Recorder::name_category(std::uint16_t domain, std::uint32_t category, const
     const std::lock_guard lock(m_mutex);
     const bool known = std::any_of(m_names.begin(), m_names.end(), [&](const NvtxRow& other) {
         return other.kind == row.kind && other.domain == domain && other.category == category &&
-               other.name.number == row.name.number;
+               other.name.index == row.name.index;
     });
     if (!known) {
         m_names.push_back(row);
@@ -246,7 +246,7 @@ void Recorder::name_category(std::uint16_t domain, std::uint32_t category, const
 }
 
 std::uint64_t Recorder::call_begins() {
-    if (!open() || !m_calls_wanted || thread().muted()) {
+    if (!is_open() || !m_calls_wanted || thread().muted()) {
         return 0;
     }
     const std::uint64_t call = m_next_call++;
@@ -278,7 +278,7 @@ void Recorder::stop_in_signal_handler(int signal, int seconds) noexcept {
         return;
     }
     m_open = false;
-    session->ask_for_end(signal);
+    session->request_end(signal);
     for (int tenths = 0; tenths < 10 * seconds && !session->ended_after_signal(); ++tenths) {
         const timespec tenth{0, 100'000'000};
         nanosleep(&tenth, nullptr);
@@ -296,7 +296,7 @@ void Recorder::before_fork() {
     recorder.m_strings.lock();
 }
 
-void Recorder::after_fork() {
+void Recorder::after_fork_in_parent() {
     Recorder& recorder = instance();
     recorder.m_strings.unlock();
     recorder.m_mutex.unlock();
@@ -306,15 +306,15 @@ void Recorder::after_fork() {
     recorder.m_session_mutex.unlock();
 }
 
-/// The child has the parent's session, but neither its writer nor any business with its file: it lets go of
-/// it without a destructor, and is silent.
-void Recorder::in_child() {
+/// The child must not write the parent's file and has no writer thread. It drops the session without running
+/// destructors and records nothing.
+void Recorder::after_fork_in_child() {
     Recorder& recorder = instance();
     recorder.m_active = false;
     recorder.m_open = false;
     recorder.m_session = nullptr;
     for (auto& thread : recorder.m_threads) {
-        static_cast<void>(thread.release()); // their locks may be taken for ever
+        static_cast<void>(thread.release()); // another thread may hold their locks
     }
     recorder.m_threads.clear();
     recorder.m_thread_names.clear();

@@ -1,6 +1,5 @@
 #pragma once
-// What a process records, for as long as it lives: strings, domains and threads, which outlast any one file,
-// and the session that writes one.
+// The recorder of a process: strings, domains and threads, which outlive a session, and the running session.
 
 #include "profiling/recorder/async_ranges.h"
 #include "profiling/recorder/chunk_pool.h"
@@ -28,43 +27,53 @@ namespace spng::recorder {
 
 class Session;
 
+/// Process-wide recorder. All functions are thread-safe.
 class Recorder {
 public:
-    /// Made at first use and never destroyed: NVTX may be called until the very end of the process.
+    /// Return the recorder. It is created at first use and never destroyed, because NVTX may be called until
+    /// the process ends.
     static Recorder& instance();
 
     // ---- a session ----
 
-    /// Begin to record. Throws std::invalid_argument for a name that cannot be, DatabaseError for a file that
-    /// cannot be made, std::logic_error when a session runs.
+    /// Start a session and create its file.
+    /// @throws std::invalid_argument if the file name is invalid
+    /// @throws DatabaseError if the file cannot be created
+    /// @throws std::logic_error if a session is running
     void start(const Options& options);
-    /// End the session and complete its file. Throws DatabaseError. Does nothing without a session.
+    /// End the session and finalize its file. Do nothing without a session.
     /// @param end  how the program ended, for the manifest: "stop", "exit", "signal 6"
+    /// @throws DatabaseError if the file cannot be written
     void stop(const std::string& end);
-    /// End the session without a file.
+    /// End the session and delete its file. Do nothing without a session.
     void discard();
-    /// Ask for the end of the session and wait for it at most `seconds`. To be called by a signal handler; a
-    /// thread of the session's own does the work. Async-signal-safe.
+    /// Request the end of the session and wait up to `seconds` for it. The session's writer thread finalizes
+    /// the file. Async-signal-safe.
     void stop_in_signal_handler(int signal, int seconds) noexcept;
 
-    /// Of the session that runs.
+    /// Return the options of the running session.
     const Options& options() const { return m_options; }
-    bool active() const { return m_active.load(std::memory_order_relaxed); }
-    /// Rows are kept: a session runs and its window is open.
-    bool open() const { return m_open.load(std::memory_order_relaxed); }
-    /// The same for ranges and marks, which may not have been asked for.
-    bool open_for_ranges() const { return open() && m_ranges_wanted.load(std::memory_order_relaxed); }
+    /// Return true while a session runs.
+    bool is_active() const { return m_active.load(std::memory_order_relaxed); }
+    /// Return true while a session runs and its capture window is open.
+    bool is_open() const { return m_open.load(std::memory_order_relaxed); }
+    /// Return true while the capture window is open and the session records NVTX ranges and marks.
+    bool records_ranges() const { return is_open() && m_ranges_wanted.load(std::memory_order_relaxed); }
+    /// Close the capture window. Do nothing without a session.
     void pause();
+    /// Open the capture window. Do nothing without a session.
     void resume();
-    /// Names of the files of the session that runs, or of the last one. Async-signal-safe.
+    /// Return the name of the unfinished file of the running session, or of the last one. Async-signal-safe.
     const char* part_file() const { return m_part_file; }
+    /// Return the name of the final file of the running session, or of the last one. Async-signal-safe.
     const char* final_file() const { return m_final_file; }
 
     // ---- rows, from any thread ----
 
+    /// Queue rows for the writer. Drop them without a session.
     template <class Row>
     void add(std::span<const Row> rows) {
-        if (active()) {
+        if (is_active()) {
             std::get<RowQueue<Row>>(m_queues).add(rows);
         }
     }
@@ -72,39 +81,50 @@ public:
     void add(const Row& row) {
         add(std::span<const Row>(&row, 1));
     }
-    /// The table of these rows is made even if none comes: what was looked for and not found is empty, what
-    /// was not looked for is absent.
+    /// Create the table of these rows even if it stays empty. An empty table means that nothing happened; an
+    /// absent table means that the session did not record this kind of row.
     template <class Row>
     void declare() {
         declare_table(create_sql<Row>());
     }
+    /// Return the index of a string in the string table; add the string if it is new.
     StringId intern(std::string_view text) { return m_strings.intern(text); }
     StringTable& strings() { return m_strings; }
-    /// A key of the manifest; the last value counts.
+    /// Set a key of the manifest. A later value replaces an earlier one.
     void note(const std::string& key, const std::string& value);
+    /// Add a diagnostic message to the recording.
     void diagnose(Severity severity, const std::string& text);
 
     // ---- threads ----
 
-    /// The buffer of the calling thread.
+    /// Return the buffer of the calling thread.
     ThreadBuffer& thread();
+    /// Return the system's process id.
     std::uint32_t process() const { return m_process; }
+    /// Name the thread with the given system id.
     void name_thread(std::uint32_t thread, const std::string& name);
 
     // ---- calls of nodes ----
 
-    /// The id of a call that begins on this thread; 0 when it is not to be recorded.
+    /// Begin a node call on this thread.
+    /// @return the id of the call, or 0 if it is not recorded
     std::uint64_t call_begins();
-    /// @param keep  false: nothing happened that is worth a row
+    /// End a node call on this thread.
+    /// @param row   the call; thread, sequence and resident memory are set here
+    /// @param keep  false: discard the row
     void call_ends(CallRow row, bool keep);
 
-    // ---- domains; number 0 is the default one ----
+    // ---- domains; id 0 is the default domain ----
 
+    /// Return the id of the domain with this name; create the domain if it is new.
     std::uint16_t domain(const std::string& name);
+    /// Name a category of a domain.
     void name_category(std::uint16_t domain, std::uint32_t category, const std::string& name);
 
     AsyncRanges& async_ranges() { return m_async; }
-    void attached() { ++m_attachments; }
+    /// Count a library that attached itself through NVTX.
+    void count_attachment() { ++m_attachments; }
+    /// Return how many libraries attached themselves through NVTX.
     std::uint64_t attachments() const { return m_attachments; }
 
 private:
@@ -115,25 +135,27 @@ private:
     static std::tuple<RowQueue<Rows>...> queues_of(std::tuple<Rows...>*);
     void declare_table(const std::string& sql);
 
-    /// What came since it was taken last, for the writer.
+    /// Data for the writer that arrived since the previous call of take_threads().
     struct Taken {
         std::vector<ChunkPtr> chunks;
-        std::vector<NvtxRow> open;  ///< recorded ranges that are open now
-        std::vector<NvtxRow> names; ///< of domains and categories
+        std::vector<NvtxRow> open;  ///< recorded ranges that are still open
+        std::vector<NvtxRow> names; ///< names of domains and categories
         std::map<std::uint32_t, StringId> thread_names;
-        std::vector<std::string> declared; ///< statements that make tables
+        std::vector<std::string> declared; ///< CREATE TABLE statements
         Losses losses;
     };
     Taken take_threads();
     std::map<std::string, std::string> take_notes();
-    void reset(const Options& options, sem_t* when_filling);
+    /// Clear the data of the previous session and apply the options of a new one.
+    /// @param fill_signal  posted when a quarter of the memory limit is in use
+    void reset(const Options& options, sem_t* fill_signal);
     template <class End>
     void end_session(End end);
 
     static void before_fork();
-    static void after_fork();
-    static void in_child();
-    static void thread_ends(void* buffer);
+    static void after_fork_in_parent();
+    static void after_fork_in_child();
+    static void on_thread_exit(void* buffer);
 
     std::atomic<bool> m_active{false};
     std::atomic<bool> m_open{false};
@@ -149,22 +171,23 @@ private:
     decltype(queues_of(static_cast<AllRows*>(nullptr))) m_queues;
     AsyncRanges m_async;
 
-    std::mutex m_mutex; ///< guards what follows
+    /// Guards the members from here to m_declared.
+    std::mutex m_mutex;
     std::vector<std::unique_ptr<ThreadBuffer>> m_threads;
     struct ThreadName {
         StringId name;
-        bool by_program = false; ///< and not the system's
+        bool by_program = false; ///< false: the name that the system reports
     };
     std::map<std::uint32_t, ThreadName> m_thread_names;
-    std::vector<NvtxRow> m_names;  ///< domains and categories; they outlast sessions
-    std::size_t m_names_taken = 0; ///< by this session
-    TimePoint m_origin;            ///< of this session
+    std::vector<NvtxRow> m_names;  ///< names of domains and categories; they outlive sessions
+    std::size_t m_names_taken = 0; ///< entries of m_names that this session has written
+    TimePoint m_origin;            ///< start of this session
     std::unordered_map<std::string, std::uint16_t> m_domains;
     std::map<std::string, std::string> m_notes; ///< not written yet
     std::unordered_map<std::int64_t, std::int64_t> m_calls_of_node;
     std::vector<std::string> m_declared;
 
-    std::mutex m_session_mutex; ///< of start and stop
+    std::mutex m_session_mutex; ///< serializes start, stop, pause and resume
     std::atomic<Session*> m_session{nullptr};
     char m_part_file[4096] = "";
     char m_final_file[4096] = "";

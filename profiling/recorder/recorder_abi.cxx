@@ -1,7 +1,7 @@
 #include "profiling/recorder/recorder_abi.h"
 
 #include "profiling/recorder/autostart.h"
-#include "profiling/recorder/file/complete_file.h"
+#include "profiling/recorder/file/finalize_file.h"
 #include "profiling/recorder/recorder.h"
 
 #include <cstdio>
@@ -19,14 +19,15 @@ std::string string_or_empty(const char* text) {
     return text == nullptr ? "" : text;
 }
 
-/// Not measured is -1 outside and nothing inside.
-Count count_of(std::int64_t value) {
+/// Convert a value of the C interface, in which -1 means "not measured".
+Count optional_count(std::int64_t value) {
     return value < 0 ? std::nullopt : Count(value);
 }
 
-/// Run `work`; an exception becomes status 1 and its text.
+/// Run `work`.
+/// @return 0, or 1 after an exception, whose text is copied to `problem`
 template <class Work>
-int reported(char* problem, size_t size, Work work) {
+int catch_errors(char* problem, size_t size, Work work) {
     try {
         work();
         return 0;
@@ -39,7 +40,7 @@ int reported(char* problem, size_t size, Work work) {
 }
 
 int start(const SpngRecorderOptions* given, char* problem, size_t size) {
-    return reported(problem, size, [given] {
+    return catch_errors(problem, size, [given] {
         Options options;
         options.pattern = string_or_empty(given->file);
         options.parts = parse_parts(string_or_empty(given->what));
@@ -58,18 +59,18 @@ int start(const SpngRecorderOptions* given, char* problem, size_t size) {
         take(options.spill_seconds, given->spill_seconds);
         take(options.sample_seconds, given->sample_seconds);
         recorder().start(options);
-        complete_at_any_end();
+        finalize_at_exit();
     });
 }
 
 int stop(char* problem, size_t size) {
-    return reported(problem, size, [] { recorder().stop("stop"); });
+    return catch_errors(problem, size, [] { recorder().stop("stop"); });
 }
 
 int recover(const char* part, const char* target, char* name, size_t name_size, char* problem, size_t size) {
-    return reported(problem, size, [=] {
-        const std::string to = target == nullptr || *target == '\0' ? target_of(part) : target;
-        complete_file(part, to, true);
+    return catch_errors(problem, size, [=] {
+        const std::string to = target == nullptr || *target == '\0' ? intended_target(part) : target;
+        finalize_file(part, to, true);
         if (name != nullptr && name_size > 0) {
             std::snprintf(name, name_size, "%s", to.c_str());
         }
@@ -84,7 +85,7 @@ void diagnose(int severity, const char* text) {
 void node(int64_t id, const char* type, const char* instance, const char* kind, int64_t parent) {
     recorder().add(NodeRow{id, recorder().intern(string_or_empty(type)),
                            recorder().intern(string_or_empty(instance)),
-                           recorder().intern(string_or_empty(kind)), count_of(parent)});
+                           recorder().intern(string_or_empty(kind)), optional_count(parent)});
 }
 
 void edge(int64_t id, int64_t tail_node, int64_t tail_port, int64_t head_node, int64_t head_port) {
@@ -102,10 +103,10 @@ void call_ends(const SpngRecorderCall* call) {
     row.parent = call->parent != 0 ? Count(static_cast<std::int64_t>(call->parent)) : std::nullopt;
     row.bytes_in = call->bytes_in;
     row.bytes_out = call->bytes_out;
-    row.cpu = count_of(call->cpu);
-    row.host_peak = count_of(call->host_peak);
-    row.device_peak = count_of(call->device_peak);
-    row.leaf_operations = count_of(call->leaf_operations);
+    row.cpu = optional_count(call->cpu);
+    row.host_peak = optional_count(call->host_peak);
+    row.device_peak = optional_count(call->device_peak);
+    row.leaf_operations = optional_count(call->leaf_operations);
     recorder().call_ends(row, call->discarded == 0);
 }
 
@@ -127,8 +128,8 @@ const SpngRecorder functions{
     .discard = [] { recorder().discard(); },
     .recover = &recover,
     .rank = [] { return rank_of_process().value_or(0); },
-    .running = [] { return recorder().active() ? 1 : 0; },
-    .part_file = [] { return recorder().active() ? recorder().part_file() : ""; },
+    .running = [] { return recorder().is_active() ? 1 : 0; },
+    .part_file = [] { return recorder().is_active() ? recorder().part_file() : ""; },
     .final_file = [] { return recorder().final_file(); },
     .attachments = [] { return recorder().attachments(); },
     .pause = [] { recorder().pause(); },

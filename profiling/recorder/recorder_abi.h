@@ -1,14 +1,14 @@
 #pragma once
-// The recorder as a program sees it: one table of C functions, so that program and recorder need not be built
-// together and nothing links to the recorder.
+// C interface of the recorder: one table of functions. Program and recorder need not be built together, and
+// nothing links to the recorder.
 //
 //   void* library = dlopen("libSpngRecorder.so", RTLD_NOW);
 //   auto get = (SpngRecorderGet)dlsym(library, "spng_recorder");
-//   const SpngRecorder* recorder = get(SPNG_RECORDER_VERSION);      // null: another version
+//   const SpngRecorder* recorder = get(SPNG_RECORDER_VERSION);      // null: other version
 //
-// All functions may be called from any thread; all but start, stop and recover cost nanoseconds to a few
-// microseconds and do nothing while no session runs. Times are CLOCK_MONOTONIC in nanoseconds. -1 in a signed
-// field stands for "not measured".
+// All functions are thread-safe. All but start, stop and recover take nanoseconds to a few microseconds and
+// do nothing while no session runs. Times are CLOCK_MONOTONIC [ns]. -1 in a signed field means "not
+// measured".
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,73 +19,93 @@ extern "C" {
 
 #define SPNG_RECORDER_VERSION 1u
 
-/// Null and 0 stand for the default.
+/// Options of a recording. Null and 0 select the default.
 typedef struct SpngRecorderOptions {
-    const char* file;    ///< final name; %p process, %h host, %q{VAR} environment, %% a percent sign
-    const char* what;    ///< parts, separated by commas: nvtx, memory, samples, cuda, ... ; null: the default
-    const char* without; ///< parts that are left out of the default
-    int64_t memory_limit; ///< bytes of rows that wait to be written; what comes beyond is dropped and counted
-    int64_t row_limit;    ///< ranges and marks to record at most
-    double spill_seconds; ///< how often rows go to the disk: what a killed process loses at most
-    double sample_seconds; ///< how often memory is looked at
+    /// Final name of the file, with %p for the process, %h for the host, %q{VAR} for an environment variable
+    /// and %% for a percent sign.
+    const char* file;
+    /// Parts to record, separated by commas: nvtx, calls, samples, cuda, ...
+    const char* what;
+    /// Parts to leave out of the default, separated by commas. Ignored if `what` is given.
+    const char* without;
+    /// Limit for rows that wait to be written [bytes]. Rows beyond it are dropped and counted.
+    int64_t memory_limit;
+    /// Limit of ranges and marks.
+    int64_t row_limit;
+    /// Interval between writes to the disk [s]. A killed process loses the rows of one interval at most.
+    double spill_seconds;
+    /// Interval between samples of memory and load [s].
+    double sample_seconds;
 } SpngRecorderOptions;
 
+/// One call of a node.
 typedef struct SpngRecorderCall {
-    uint64_t id;     ///< of call_begins
-    uint64_t parent; ///< the call that this one is nested in; 0: none
+    uint64_t id;     ///< result of call_begins
+    uint64_t parent; ///< id of the enclosing call, 0 for none
     int64_t node, event;
     int64_t start, end;
     int32_t failed;
-    int32_t discarded; ///< nothing happened that is worth a row
+    int32_t discarded; ///< 1: do not record the call
     int64_t bytes_in, bytes_out;
-    int64_t cpu;
-    int64_t host_peak, device_peak; ///< growth of tensor memory
-    int64_t leaf_operations;
+    int64_t cpu;                    ///< processor time [ns]
+    int64_t host_peak, device_peak; ///< maximum growth of tensor memory [bytes]
+    int64_t leaf_operations;        ///< count of ATen operations
 } SpngRecorderCall;
 
+/// Functions of the recorder. Functions with a `problem` buffer return 0 on success; otherwise they write one
+/// line of text into the buffer of `size` bytes.
 typedef struct SpngRecorder {
     uint32_t version;
 
-    /// 0, or not 0 and one readable line in `problem`. Makes the file at once, so that a folder that cannot
-    /// be written is found before the run.
+    /// Start a session and create its file at once, so that an unwritable folder is reported before the run.
     int (*start)(const SpngRecorderOptions* options, char* problem, size_t size);
-    /// Complete the file. 0, or not 0 and the reason; what was recorded until then stays as a .part file.
+    /// End the session and finalize the file. On failure the .part file is kept.
     int (*stop)(char* problem, size_t size);
-    /// Give up the session: no file stays.
+    /// End the session and delete its file.
     void (*discard)(void);
-    /// Make a complete file out of what a killed process left. `target` null or empty: the name it was meant
-    /// to have. The name goes to `name`.
+    /// Finalize the .part file of a killed process.
+    /// @param target  name of the final file; null or empty: the name in the .part file
+    /// @param name    receives the name of the final file; may be null
     int (*recover)(const char* part, const char* target, char* name, size_t name_size, char* problem,
                    size_t size);
-    /// The number of this process in a parallel job, 0 outside of one.
+    /// Return the rank of this process in a parallel job, 0 outside of a job.
     int (*rank)(void);
 
+    /// Return 1 while a session runs, else 0.
     int (*running)(void);
-    /// Name of the unfinished file while a session runs, else "". Async-signal-safe.
+    /// Return the name of the unfinished file while a session runs, else "". Async-signal-safe.
     const char* (*part_file)(void);
-    /// The name under which the file appears.
+    /// Return the name of the final file of the running session, or of the last one. Async-signal-safe.
     const char* (*final_file)(void);
-    /// How often a library attached itself to the recorder through NVTX.
+    /// Return how many libraries attached themselves to the recorder through NVTX.
     uint64_t (*attachments)(void);
 
-    /// Close and open the window for all threads; open at the start.
+    /// Close the capture window for all threads. It is open at the start.
     void (*pause)(void);
+    /// Open the capture window for all threads.
     void (*resume)(void);
-    /// Leave out what the calling thread does from now on (1) or not (0). Returns what was set before.
+    /// Disable (1) or enable (0) recording of the calling thread. Return the previous state.
     int (*mute)(int muted);
 
-    /// A key of the manifest, SPNG_RUN. The last value counts.
+    /// Set a key of the manifest, SPNG_RUN. A later value replaces an earlier one.
     void (*note)(const char* key, const char* value);
-    /// severity: 1 information, 2 warning, 3 error
+    /// Add a diagnostic message.
+    /// @param severity  1 information, 2 warning, 3 error
     void (*diagnose)(int severity, const char* text);
+    /// Add a node of the graph.
+    /// @param parent  id of the node that calls this one, -1 for none
     void (*node)(int64_t id, const char* type, const char* instance, const char* kind, int64_t parent);
+    /// Add an edge of the graph.
     void (*edge)(int64_t id, int64_t tail_node, int64_t tail_port, int64_t head_node, int64_t head_port);
-    /// The id under which call_ends reports; 0 when it is not recorded.
+    /// Begin a node call on this thread. Return its id for call_ends, 0 if the call is not recorded.
     uint64_t (*call_begins)(void);
+    /// End a node call on this thread.
     void (*call_ends)(const SpngRecorderCall* call);
-    /// The time of a call on the device, which is known later than its end.
+    /// Add the device time of a call. It may become available after the end of the call.
     void (*device_time)(uint64_t call, int64_t nanoseconds);
+    /// Add the passage of a tensor set through an edge.
     void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
+    /// Add a sample of a metric.
     void (*sample)(int64_t time, const char* source, const char* metric, double value);
 } SpngRecorder;
 

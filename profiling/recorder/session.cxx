@@ -1,6 +1,6 @@
 #include "profiling/recorder/session.h"
 
-#include "profiling/recorder/file/complete_file.h"
+#include "profiling/recorder/file/finalize_file.h"
 #include "profiling/recorder/manifest.h"
 #include "profiling/recorder/recorder.h"
 #include "profiling/recorder/signals_blocked.h"
@@ -20,12 +20,13 @@ std::int64_t thread_cpu_ns() {
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// 16384 ranges, about 1 MB. When the disk fills up, what came before the last commit is what stays.
+// 16384 ranges, about 1 MB. When the disk fills up, the file keeps the rows of the last commit.
 constexpr std::size_t chunks_per_commit = 16;
 
-/// Throws DatabaseError when the recording could not get its final name in the end.
+/// Return the name of the .part file.
+/// @throws DatabaseError if the final file cannot be created under its name
 std::string part_name(const std::string& final_name) {
-    (void)replaceable(final_name);
+    (void)resolve_target(final_name);
     return final_name + "." + std::to_string(getpid()) + ".part";
 }
 
@@ -45,7 +46,7 @@ Session::Session(Recorder& recorder, const Options& options)
     m_file.begin();
     write_notes();
     m_file.commit();
-    const SignalsBlocked blocked; // handlers of the program must not run on the writer's thread
+    const SignalsBlocked blocked; // signal handlers of the program must not run on the writer thread
     m_writer = std::thread([this] { write_loop(); });
 }
 
@@ -66,7 +67,7 @@ void Session::start_sources() {
             m_recorder.note("source." + type.part, readiness.ready ? "on" : "off: " + readiness.reason);
             if (readiness.ready) {
                 m_sources.push_back(std::move(source));
-            } else if (!readiness.expected) {
+            } else if (!readiness.hardware_absent) {
                 m_recorder.diagnose(Severity::warning, type.part + " is not recorded: " + readiness.reason);
             }
         }
@@ -97,7 +98,7 @@ void Session::call_ends(std::uint64_t call) noexcept {
     }
 }
 
-void Session::ask_for_end(int signal) noexcept {
+void Session::request_end(int signal) noexcept {
     m_signal = signal;
     sem_post(&m_wake);
 }
@@ -114,14 +115,14 @@ void Session::write_loop() {
         while (sem_clockwait(&m_wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
         }
         if (const int signal = m_signal; signal != 0 && !m_ended) {
-            // The thread that got the signal may hold any lock; what is asked for here is only what the
-            // writer asks for anyway, and the handler does not wait for ever.
+            // The interrupted thread may hold any lock. The writer takes only its usual locks here, and the
+            // signal handler waits with a timeout.
             const std::lock_guard lock(m_writing);
             write_round();
             try {
                 complete("signal " + std::to_string(signal));
             } catch (const DatabaseError&) {
-                // The .part file stays.
+                // The .part file is kept.
             }
             m_ended = true;
             return;
@@ -136,8 +137,8 @@ void Session::write_loop() {
     }
 }
 
-/// Take everything that came and write it; with m_writing held. A file that fails once is given up, since a
-/// profile with holes would mislead; what came so far can be recovered.
+/// Write all available rows. The caller holds m_writing. After a write error nothing more is written, because
+/// a profile with gaps would mislead; the rows before the error can be recovered.
 void Session::write_round() {
     const std::int64_t cpu_begin = thread_cpu_ns();
     try {
@@ -171,21 +172,21 @@ void Session::write_queue() {
     }
 }
 
-/// Everything is taken at once and written after, so that no thread of the program waits for the disk.
+/// Take all rows first and write them later, so that no thread of the program waits for the disk.
 void Session::write_threads() {
     auto taken = m_recorder.take_threads();
-    for (std::size_t number = 0; number < taken.chunks.size(); ++number) {
-        ChunkPtr& chunk = taken.chunks[number];
+    for (std::size_t index = 0; index < taken.chunks.size(); ++index) {
+        ChunkPtr& chunk = taken.chunks[index];
         m_ranges += chunk->used;
         if (m_failure.empty()) {
             try {
-                if (number > 0 && number % chunks_per_commit == 0) {
+                if (index > 0 && index % chunks_per_commit == 0) {
                     m_file.commit();
                     m_file.begin();
                 }
                 m_file.write(std::span<const NvtxRow>(chunk->rows.data(), chunk->used));
             } catch (const DatabaseError& error) {
-                m_failure = error.what(); // the other chunks still go back to the pool
+                m_failure = error.what(); // continue, to return the other chunks to the pool
             }
         } else {
             m_unwritten += chunk->used;
@@ -222,19 +223,19 @@ void Session::write_notes() {
     }
 }
 
-/// What a reader must know before it trusts the numbers.
+/// Add diagnostics about lost rows to the recording.
 void Session::diagnose_losses() {
     if (m_losses.rows() > 0) {
         m_recorder.diagnose(Severity::warning,
                             std::to_string(m_losses.rows()) + " ranges and marks were dropped");
     }
     if (m_losses.unbalanced_pop > 0) {
-        m_recorder.diagnose(Severity::warning, std::to_string(m_losses.unbalanced_pop) +
-                                                   " ranges ended without having been begun");
+        m_recorder.diagnose(Severity::warning,
+                            std::to_string(m_losses.unbalanced_pop) + " ranges ended without a begin");
     }
     if (m_recorder.strings().overflow() > 0) {
         m_recorder.diagnose(Severity::warning,
-                            "there were more distinct names than are kept; the others share one");
+                            "too many distinct names: the names beyond the limit share one placeholder");
     }
 }
 
@@ -255,7 +256,7 @@ void Session::discard() {
 
 void Session::finish(const std::string& end) {
     end_writer();
-    const SignalsBlocked blocked; // a file size limit is an error of ours, not the end of the program
+    const SignalsBlocked blocked; // SIGXFSZ (file size limit) must not end the program
     const std::lock_guard lock(m_writing);
     write_round();
     diagnose_losses();
@@ -265,7 +266,7 @@ void Session::finish(const std::string& end) {
 
 void Session::complete(const std::string& end) {
     if (!m_failure.empty()) {
-        throw DatabaseError(m_failure + "; what was recorded before is in " + m_part_name, false);
+        throw DatabaseError(m_failure + "; the rows recorded before are in " + m_part_name, false);
     }
     m_file.begin();
     m_file.note("end", end);
@@ -273,7 +274,7 @@ void Session::complete(const std::string& end) {
                 std::to_string(std::llround(range_overhead().per_range_ns * static_cast<double>(m_ranges))));
     m_file.commit();
     m_file.close();
-    complete_file(m_part_name, m_final_name, false);
+    finalize_file(m_part_name, m_final_name, false);
 }
 
 } // namespace spng::recorder

@@ -1,5 +1,5 @@
 #pragma once
-// One recording: its sources, its file and the thread that writes.
+// One recording: its activity sources, its file and its writer thread.
 
 #include "profiling/recorder/activity_source.h"
 #include "profiling/recorder/file/part_file.h"
@@ -19,33 +19,43 @@ namespace spng::recorder {
 
 class Recorder;
 
+/// Recording session. The writer thread moves rows from the recorder to the file.
 class Session {
 public:
-    /// Makes the file and starts the writer; nothing is recorded yet. Throws what Recorder::start throws.
+    /// Create the file and start the writer thread. Rows are recorded once the recorder is active.
+    /// @throws std::invalid_argument if the file name is invalid
+    /// @throws DatabaseError if the file cannot be created
     Session(Recorder& recorder, const Options& options);
     ~Session();
 
     const std::string& part_file() const { return m_part_name; }
     const std::string& final_file() const { return m_final_name; }
 
-    /// Sources begin, with the recorder active.
+    /// Start the sources of the requested parts. The recorder must be active.
     void start_sources();
+    /// Notify the sources that the capture window closed.
     void pause();
+    /// Notify the sources that the capture window opened.
     void resume();
+    /// Notify the sources that a node call begins on this thread.
     void call_begins(std::uint64_t call) noexcept;
+    /// Notify the sources that a node call ends on this thread.
     void call_ends(std::uint64_t call) noexcept;
 
-    /// Write what is left and complete the file. Throws DatabaseError.
+    /// Stop the sources, write the remaining rows and finalize the file.
+    /// @param end  how the program ended, for the manifest
+    /// @throws DatabaseError if the file cannot be written; the .part file is kept
     void finish(const std::string& end);
 
-    /// End without a file.
+    /// Stop the sources and delete the file.
     void discard();
 
-    /// Async-signal-safe.
-    void ask_for_end(int signal) noexcept;
+    /// Make the writer thread finalize the file because of a signal. Async-signal-safe.
+    void request_end(int signal) noexcept;
+    /// Return true when the writer has processed request_end(). Async-signal-safe.
     bool ended_after_signal() const noexcept { return m_ended; }
 
-    /// Held by the writer while it writes; a fork waits for it.
+    /// Return the mutex that the writer holds while it writes. A fork waits for it.
     std::mutex& writing() { return m_writing; }
 
 private:
@@ -72,11 +82,11 @@ private:
     std::atomic<int> m_signal{0};
     std::atomic<bool> m_ended{false};
     std::mutex m_writing;
-    std::string m_failure; ///< why the file cannot be written any more; guarded by m_writing
+    std::string m_failure; ///< first write error, empty if none; guarded by m_writing
     Losses m_losses;
-    std::uint64_t m_ranges = 0;
-    std::int64_t m_writer_cpu = 0; ///< ns
-    std::uint64_t m_unwritten = 0; ///< rows taken after the file had failed
+    std::uint64_t m_ranges = 0;    ///< range and mark rows taken from the threads
+    std::int64_t m_writer_cpu = 0; ///< processor time of the writer [ns]
+    std::uint64_t m_unwritten = 0; ///< rows taken after a write error
     std::thread m_writer;
 };
 

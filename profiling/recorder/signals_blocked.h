@@ -5,8 +5,8 @@
 
 namespace spng::recorder {
 
-/// No signal reaches the calling thread while this lives. One that says that a file has grown too large is
-/// taken away, since the failed write has said it already.
+/// Block all signals of the calling thread during the lifetime of the object. Consume a pending SIGXFSZ (file
+/// too large), because the failed write has reported it already.
 class SignalsBlocked {
 public:
     SignalsBlocked() {

@@ -5,8 +5,8 @@
 
 namespace spng::recorder {
 
-/// For sections of a few dozen instructions that two threads hardly ever want at the same time: 6 ns when
-/// free, where std::mutex takes 20.
+/// Spin lock for short sections (a few dozen instructions) with rare contention. An uncontended lock takes 6
+/// ns, a std::mutex 20 ns.
 class SpinLock {
 public:
     void lock() noexcept {

@@ -32,7 +32,7 @@ int ThreadBuffer::push(const NvtxRow& row, bool recorded) noexcept {
             break;
         }
     }
-    if (m_open.size() >= deepest) {
+    if (m_open.size() >= max_depth) {
         ++m_losses.too_deep;
         ++m_too_deep_now;
         return depth;
@@ -70,13 +70,13 @@ void ThreadBuffer::add(const NvtxRow& row) noexcept {
     store(row);
 }
 
-/// With the lock held.
+/// The caller holds the lock.
 void ThreadBuffer::store(const NvtxRow& row) noexcept {
     if (m_current != nullptr && m_current->used < Chunk::capacity) {
         m_current->rows[m_current->used++] = row;
         return;
     }
-    // One chunk's worth of the row limit is taken at a time, so that threads do not share a counter per row.
+    // Reserve the rows of a whole chunk at once, so that threads do not share a counter per row.
     constexpr auto share = static_cast<std::int64_t>(Chunk::capacity);
     const bool in_limit = m_rows_left.fetch_sub(share, std::memory_order_relaxed) > 0;
     ChunkPtr next = in_limit ? m_pool.take() : nullptr;

@@ -38,7 +38,7 @@ nlohmann::json load_json(const fs::path& file, const std::vector<JsonnetBinding>
     return load_json_file(file.string());
 }
 
-/// What is not as it should be is left for Job to report; here only the names that are there are read.
+/// Return the names of the plugins. Skip malformed components: Job reports them.
 std::vector<std::string> plugins_of(const nlohmann::json& components) {
     std::vector<std::string> plugins;
     if (!components.is_array()) {
@@ -63,13 +63,13 @@ std::vector<std::string> plugins_of(const nlohmann::json& components) {
 } // namespace
 
 Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings) {
-    std::vector<fs::path> places = own_jsonnet_folders();
-    if (!places.empty()) {
+    std::vector<fs::path> folders = own_jsonnet_folders();
+    if (!folders.empty()) {
         // "cfg/pipeline.jsonnet" works from any folder.
-        places.push_back(places.front().parent_path());
+        folders.push_back(folders.front().parent_path());
     }
     Configuration configuration;
-    configuration.file = find_file(name, places, "configuration file");
+    configuration.file = find_file(name, folders, "configuration file");
     configuration.components = is_json(configuration.file)
                                    ? load_json(configuration.file, bindings)
                                    : evaluate_jsonnet(configuration.file, bindings, import_folders());

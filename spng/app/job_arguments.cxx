@@ -47,7 +47,8 @@ int depth_change(char c) {
     return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
 }
 
-/// Where the parameters of the last function outside of all brackets and of local definitions begin.
+/// Return the position of the parameters of the last function outside of all brackets and local definitions; npos
+/// without one.
 std::size_t find_parameters(const std::string& text) {
     const std::string keyword = "function";
     int depth = 0;

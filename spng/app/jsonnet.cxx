@@ -6,7 +6,7 @@
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
 
-extern "C" { // its header does not say so itself
+extern "C" { // libjsonnet.h lacks the linkage specification
 #include <libjsonnet.h>
 }
 
@@ -22,7 +22,7 @@ namespace {
 
 using Bindings = std::vector<JsonnetBinding>;
 
-/// One virtual machine for one evaluation: bindings of the last would stay.
+/// A virtual machine for one evaluation. A second evaluation would see the bindings of the first.
 class Machine {
 public:
     explicit Machine(const std::vector<std::filesystem::path>& imports) {
@@ -42,7 +42,7 @@ public:
         set(m_machine.get(), binding.name.c_str(), binding.value.c_str());
     }
 
-    /// The result as JSON text, or nothing and the machine's error_response in `problem`.
+    /// Return the result as JSON text; on failure return nothing and put the machine's message into `problem`.
     std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
         int failed = 0;
         char* output = jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed);
@@ -90,7 +90,7 @@ std::string trimmed(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-/// What follows `prefix`, up to the next blank.
+/// Return the word after `prefix`, up to the next blank; nothing if the text does not begin with the prefix.
 std::optional<std::string> word_after(const std::string& text, const std::string& prefix) {
     if (text.rfind(prefix, 0) != 0) {
         return std::nullopt;
@@ -132,34 +132,34 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
             .hint = "-A " + name + "=VALUE"});
 }
 
-/// "file:line:column: text" and "file:line:column-column: text", as static errors are written.
+/// Report a static error, written as "file:line:column: text" or "file:line:column-column: text".
 [[noreturn]] void reject_static_error(const std::string& text) {
     std::smatch parts;
-    const bool has_place = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
-    reject({.what = "the configuration is not valid Jsonnet: " + (has_place ? parts[2].str() : text),
-            .where = has_place ? parts[1].str() : "",
+    const bool has_position = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
+    reject({.what = "the configuration is not valid Jsonnet: " + (has_position ? parts[2].str() : text),
+            .where = has_position ? parts[1].str() : "",
             .seen = {},
             .expected = {},
             .hint = {}});
 }
 
-/// The innermost place, then those of the job's own files: places inside the libraries say little to a user.
+/// Join the innermost position and those in the job's own files: positions in the libraries do not help a user.
 std::string where_it_happened(const std::vector<std::string>& trace) {
-    constexpr std::size_t enough = 4;
+    constexpr std::size_t max_positions = 4;
     const std::string library = own_folder("cfg") / "lib";
-    std::vector<std::string> places;
+    std::vector<std::string> positions;
     for (const std::string& line : trace) {
-        const bool is_place = line.find(':') != std::string::npos && line.rfind("std.jsonnet", 0) != 0;
-        const bool is_library = !places.empty() && line.rfind(library, 0) == 0;
-        const bool is_new = std::find(places.begin(), places.end(), line) == places.end();
-        if (is_place && !is_library && is_new && places.size() < enough) {
-            places.push_back(line);
+        const bool is_position = line.find(':') != std::string::npos && line.rfind("std.jsonnet", 0) != 0;
+        const bool is_library = !positions.empty() && line.rfind(library, 0) == 0;
+        const bool is_new = std::find(positions.begin(), positions.end(), line) == positions.end();
+        if (is_position && !is_library && is_new && positions.size() < max_positions) {
+            positions.push_back(line);
         }
     }
-    return joined(places, "\n            called from ");
+    return joined(positions, "\n            called from ");
 }
 
-/// The machine writes "RUNTIME ERROR: text\n\tplace\tcontext\n..." or "STATIC ERROR: place: text".
+/// Report a failed evaluation. The machine writes "RUNTIME ERROR: text\n\tposition\tcontext\n..." or "STATIC ERROR: position: text".
 [[noreturn]] void reject_evaluation(const std::filesystem::path& file, const Bindings& bindings,
                                     const std::string& problem) {
     const auto lines = split(problem, '\n');
@@ -169,7 +169,7 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
     }
     const bool runtime = lines[0].rfind(runtime_prefix, 0) == 0;
     const std::string text = lines[0].substr(runtime ? runtime_prefix.size() : 0);
-    // A message of several lines goes on until the first line of the trace.
+    // A message may have several lines. The trace begins at the first line with a tab.
     std::string message = text;
     std::vector<std::string> trace;
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -195,7 +195,7 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
             .hint = {}});
 }
 
-/// Jsonnet silently ignores arguments when the file is no function; a user who gives some believes otherwise.
+/// Reject arguments for a file that is not a function: Jsonnet ignores them silently.
 void reject_arguments_of_no_function(const std::filesystem::path& file, const Bindings& bindings,
                                      const std::vector<std::filesystem::path>& imports) {
     const auto argument = std::find_if(bindings.begin(), bindings.end(),

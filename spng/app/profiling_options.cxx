@@ -10,13 +10,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// What the user said, and with what.
+/// A value that the user gave, and the option or variable that gave it.
 struct Given {
-    std::string text; ///< "" when nothing was said
+    std::string text; ///< "" without a value
     std::string where;
 };
 
-/// The option --name, or else the environment variable.
+/// Return the value of the option --name, else that of the environment variable.
 Given given(const po::variables_map& values, const std::string& name, const char* variable) {
     if (values.count(name) > 0) {
         return {values[name].as<std::string>(), "--" + name};
@@ -30,11 +30,10 @@ int rank_of(const Given& given) {
     const char* const end = given.text.data() + given.text.size();
     const auto [rest, error] = std::from_chars(given.text.data(), end, rank);
     if (error != std::errc{} || rest != end || rank < 0) {
-        throw Error(ErrorKind::Usage,
-                    {.what = given.where + " needs the number of a process in a parallel job",
-                     .where = "command line",
-                     .seen = "'" + given.text + "'",
-                     .expected = "0 or more"});
+        throw Error(ErrorKind::Usage, {.what = given.where + " needs the rank of a process in a parallel job",
+                                       .where = "command line",
+                                       .seen = "'" + given.text + "'",
+                                       .expected = "0 or more"});
     }
     return rank;
 }

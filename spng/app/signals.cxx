@@ -14,7 +14,7 @@ namespace spng::app {
 namespace {
 
 struct StopSignal {
-    int number;
+    int id;
     const char* name;
     bool is_repeated_by_system; ///< a repetition is no second request
 };
@@ -26,9 +26,9 @@ constexpr std::array<StopSignal, 6> stop_signals{{{SIGINT, "SIGINT", false},
                                                   {SIGHUP, "SIGHUP", true},
                                                   {SIGXCPU, "SIGXCPU", true}}};
 
-const StopSignal* find(int number) noexcept {
+const StopSignal* find(int signal_id) noexcept {
     const auto found = std::find_if(stop_signals.begin(), stop_signals.end(),
-                                    [number](const StopSignal& signal) { return signal.number == number; });
+                                    [signal_id](const StopSignal& signal) { return signal.id == signal_id; });
     return found == stop_signals.end() ? nullptr : found;
 }
 
@@ -42,22 +42,22 @@ static_assert(std::atomic<int>::is_always_lock_free);
 // All functions from here on run inside signal handlers: no locks, no memory, no stdio.
 
 void say(const char* text) noexcept {
-    // Nothing can be done when stderr is closed.
+    // If stderr is closed, the message is lost.
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
-[[noreturn]] void end_at_once(int number) noexcept {
+[[noreturn]] void end_at_once(int signal_id) noexcept {
     unlink_temporary_files();
     instrument::recording::say_what_is_left();
-    _exit(128 + number);
+    _exit(128 + signal_id);
 }
 
-void on_stop(int number) {
+void on_stop(int signal_id) {
     int none = 0;
-    if (first_signal.compare_exchange_strong(none, number)) {
+    if (first_signal.compare_exchange_strong(none, signal_id)) {
         alarm(timeout_seconds);
-    } else if (!find(number)->is_repeated_by_system) {
-        end_at_once(number);
+    } else if (!find(signal_id)->is_repeated_by_system) {
+        end_at_once(signal_id);
     }
 }
 
@@ -71,11 +71,11 @@ void on_alarm(int) {
     end_at_once(first_signal.load());
 }
 
-void handle(int number, void (*handler)(int)) {
+void handle(int signal_id, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART; // reads and writes of the job go on
-    sigaction(number, &action, nullptr);
+    sigaction(signal_id, &action, nullptr);
 }
 
 } // namespace
@@ -83,14 +83,14 @@ void handle(int number, void (*handler)(int)) {
 void install_signal_handlers() {
     for (const StopSignal& signal : stop_signals) {
         struct sigaction before {};
-        sigaction(signal.number, nullptr, &before);
+        sigaction(signal.id, nullptr, &before);
         if (before.sa_handler != SIG_IGN) {
-            handle(signal.number, on_stop);
+            handle(signal.id, on_stop);
         }
     }
     handle(SIGALRM, on_alarm);
-    for (const int number : {SIGPIPE, SIGXFSZ}) {
-        handle(number, SIG_IGN);
+    for (const int signal_id : {SIGPIPE, SIGXFSZ}) {
+        handle(signal_id, SIG_IGN);
     }
 }
 
@@ -98,9 +98,9 @@ const std::atomic<int>& stop_signal() {
     return first_signal;
 }
 
-std::string signal_name(int number) {
-    const StopSignal* const signal = find(number);
-    return signal == nullptr ? "signal " + std::to_string(number) : signal->name;
+std::string signal_name(int signal_id) {
+    const StopSignal* const signal = find(signal_id);
+    return signal == nullptr ? "signal " + std::to_string(signal_id) : signal->name;
 }
 
 } // namespace spng::app

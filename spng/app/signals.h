@@ -2,7 +2,7 @@
 // Signals that end the program.
 //
 // The first SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU requests a stop: the engines stop between node
-// calls, completed events become final, and the exit status is 128 plus the signal's number. A second signal
+// calls, completed events become final, and the exit status is 128 plus the signal number. A second signal
 // ends the program at once, except SIGHUP and SIGXCPU, which the system itself repeats: a closed terminal
 // sends SIGHUP from the shell and from the kernel, an exhausted RLIMIT_CPU sends SIGXCPU every second. If a
 // node call does not return, a watchdog ends the program after 2 s, or after 30 s if an unfinished output
@@ -22,6 +22,6 @@ void install_signal_handlers();
 const std::atomic<int>& stop_signal();
 
 /// Return the name of a handled signal, "SIGTERM".
-std::string signal_name(int number);
+std::string signal_name(int signal_id);
 
 } // namespace spng::app

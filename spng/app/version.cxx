@@ -3,7 +3,7 @@
 #include "spng/build_commit.h"
 #include "spng/build_info.h"
 
-extern "C" { // its header does not say so itself
+extern "C" { // libjsonnet.h lacks the linkage specification
 #include <libjsonnet.h>
 }
 

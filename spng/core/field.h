@@ -1,5 +1,5 @@
 #pragma once
-// Field lists: a configuration struct declares the name, unit, range and meaning of each member in ONE place:
+// Field lists: a configuration struct declares the name, unit, range and meaning of each member once:
 //
 //     struct ThresholdConfig {
 //         double threshold_rms_factor = 3.0;
@@ -156,7 +156,7 @@ void assign(T& target, const nlohmann::json& seen, const Range& range, const cha
         }
         target = seen.get<bool>();
     } else if constexpr (std::integral<T>) {
-        // Jsonnet has one kind of number; 6000 may arrive as 6000.0.
+        // Jsonnet has one numeric type: 6000 may arrive as 6000.0.
         if (!seen.is_number() || std::floor(seen.get<double>()) != seen.get<double>()) {
             wrong_type(where, seen, "integer");
         }

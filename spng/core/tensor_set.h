@@ -29,7 +29,7 @@ using ChannelMasks = std::map<std::string, std::vector<ChannelRange>>;
 /// follow each other without gaps.
 struct ReadoutWindow {
     std::int64_t readout = 0;    ///< index of the long readout in the job
-    std::int64_t index = 0;      ///< of this window in its readout
+    std::int64_t index = 0;      ///< of this readout window in the long readout
     std::int64_t core_begin = 0; ///< [ticks]
     std::int64_t core_end = 0;   ///< [ticks]
     bool operator==(const ReadoutWindow&) const = default;

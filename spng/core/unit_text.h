@@ -12,10 +12,10 @@ std::string format_nanoseconds(std::int64_t nanoseconds);
 /// Format an amount of memory in decimal units: "61.4 MB", "12 B", "0".
 std::string format_bytes(std::int64_t bytes);
 
-/// Round up to three significant digits, for texts that say "at least".
+/// Round up to three significant digits, for messages with "at least".
 std::int64_t three_digits_above(std::int64_t bytes);
 
-/// Round down to three significant digits, for texts that say "at most".
+/// Round down to three significant digits, for messages with "at most".
 std::int64_t three_digits_below(std::int64_t bytes);
 
 } // namespace spng

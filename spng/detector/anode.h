@@ -26,7 +26,7 @@ struct ChannelView {
 std::vector<int> anode_channels(const WireAnode& anode);
 
 /// Return the channels whose segment 0, the one next to the electronics, is in the plane of this face, by
-/// increasing pitch: the "wire attachment number" order. A channel with several such wires (jumpered strips)
+/// increasing pitch: the "wire attachment number" (WAN) order. A channel with several such wires (jumpered strips)
 /// has the position of the first.
 /// @throws Error(Configuration) if there is no such plane
 std::vector<int> attached_channels(const WireFace& face, int plane);

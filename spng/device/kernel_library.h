@@ -5,7 +5,7 @@ namespace spng {
 
 /// Load libWireCellSpngCuda.so from the folder of libWireCellSpng.so. Our operators then use its CUDA
 /// kernels. If it is missing or does not load, they run as compositions of LibTorch's operations, and one log
-/// line says so. SPNG_CUDA_KERNELS=no in the environment prevents the loading. LibTorch's CUDA libraries must
+/// line reports it. SPNG_CUDA_KERNELS=no in the environment prevents the loading. LibTorch's CUDA libraries must
 /// be loaded before.
 void load_kernel_library();
 

@@ -117,7 +117,7 @@ DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
     const bool is_new = !m_shapes.contains(key);
     if (is_new && m_shapes.size() >= max_shapes) {
         const auto is_droppable = [this](const Shape& shape) {
-            const bool was_rejected = shape.slots < m_slots; // a new shape would try again in vain
+            const bool was_rejected = shape.slots < m_slots; // a new shape would be rejected again
             return !was_rejected && std::all_of(shape.captures.begin(), shape.captures.end(),
                                                 [](const auto& capture) { return is_idle(*capture); });
         };

@@ -89,12 +89,12 @@ Graph with_section(const Graph& graph, const GraphSection& section, Node& node) 
     spread(graph, behind, false);
 
     // Vertices that do not depend on the section, the section, the others: each part in the old order.
-    std::vector<std::size_t> number(old.size());
+    std::vector<std::size_t> new_index(old.size());
     std::vector<Graph::Vertex> vertices;
     const auto take = [&](bool is_behind) {
         for (std::size_t i = 0; i < old.size(); ++i) {
             if (!inside[i] && behind[i] == is_behind) {
-                number[i] = vertices.size();
+                new_index[i] = vertices.size();
                 vertices.push_back({old[i].node, std::vector<std::size_t>(old[i].input_edges.size()),
                                     std::vector<std::size_t>(old[i].output_edges.size())});
             }
@@ -116,9 +116,9 @@ Graph with_section(const Graph& graph, const GraphSection& section, Node& node) 
             continue;
         }
         edge.tail = inside[edge.tail.node] ? Graph::Target{own, port_among(section.leaving, i)}
-                                           : Graph::Target{number[edge.tail.node], edge.tail.port};
+                                           : Graph::Target{new_index[edge.tail.node], edge.tail.port};
         edge.head = inside[edge.head.node] ? Graph::Target{own, port_among(section.entering, i)}
-                                           : Graph::Target{number[edge.head.node], edge.head.port};
+                                           : Graph::Target{new_index[edge.head.node], edge.head.port};
         vertices[edge.tail.node].output_edges[edge.tail.port] = edges.size();
         vertices[edge.head.node].input_edges[edge.head.port] = edges.size();
         edges.push_back(edge);

@@ -214,7 +214,7 @@ std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& w
                        std::to_string(replicas) + (replicas == 1 ? " device" : " devices") + "; budget " +
                        limit_text(budget) + ", free " + (free < 0 ? "unknown" : format_bytes(free)) + "\n";
     if (choice.network_budget > 0) {
-        text += "memory: the network works in windows of ticks, " + format_bytes(choice.network_budget) +
+        text += "memory: the network works in tiles of ticks, " + format_bytes(choice.network_budget) +
                 " at a time\n";
     }
     if (window) {

@@ -41,8 +41,8 @@ public:
         }
     }
 
-    void connect(const EdgeConfig& edge, std::size_t number) {
-        const std::string where = "edges[" + std::to_string(number) + "]";
+    void connect(const EdgeConfig& edge, std::size_t index) {
+        const std::string where = "edges[" + std::to_string(index) + "]";
         const Graph::Target tail = target(edge.tail, where + ".tail", false);
         const Graph::Target head = target(edge.head, where + ".head", true);
         take(vertices[tail.node].output_edges[tail.port], tail, false, where);

@@ -1,5 +1,5 @@
 #pragma once
-// The clocks of the project. Other folders use these instead of clock headers, so that one place chooses the
+// The clocks of the project. Other folders use these instead of clock headers, so that this file alone chooses the
 // clocks.
 
 #include <cstdint>

@@ -82,11 +82,11 @@ Capture EventWindow::capture(std::uint64_t event) const {
         return Capture::active;
     }
     const std::uint64_t cycle = m_wait + m_warm_up + m_active;
-    const std::uint64_t place = event % cycle;
-    if ((m_repeat != 0 && event / cycle >= m_repeat) || place < m_wait) {
+    const std::uint64_t position = event % cycle;
+    if ((m_repeat != 0 && event / cycle >= m_repeat) || position < m_wait) {
         return Capture::none;
     }
-    return place < m_wait + m_warm_up ? Capture::warm_up : Capture::active;
+    return position < m_wait + m_warm_up ? Capture::warm_up : Capture::active;
 }
 
 } // namespace spng::instrument

@@ -10,7 +10,7 @@ inline constexpr const char* nvtx_level_variable = "SPNG_NVTX_LEVEL";
 /// Set the level of the process, and follow the operators of ATen when it is 4 (torch_ranges.h).
 /// @param text   "0" to "4"
 /// @param where  the option, for errors: "--nvtx-level"
-/// @throws Error(Usage) for other texts; in a build without NVTX for every level but 0, with a hint how to build
+/// @throws Error(Usage) for other values; in a build without NVTX for every level but 0, with a hint how to build
 /// with it
 void set_nvtx_level(const std::string& text, const std::string& where);
 

@@ -13,7 +13,7 @@
 namespace spng::instrument {
 namespace {
 
-/// Views, allocations and composites whose schema does not say so.
+/// Tell whether an operator is a view, an allocation or a composite whose schema does not declare it as one.
 bool is_known_transparent(const std::string& name) {
     static const std::unordered_set<std::string_view> names = {
         // views without alias annotation

@@ -59,17 +59,17 @@ std::string other_tool() {
 
 struct Window {
     EventWindow events;
-    std::atomic<int> wanted_in_flight{0};
+    std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
     std::atomic<bool> switched_off{false}; ///< from outside; all events are wanted then
 };
 Window window;
 
-/// Numbers of nodes by name, of those made while something was recorded.
+/// Ids by name of the nodes that were made during a recording.
 struct Nodes {
     std::mutex mutex;
-    std::map<std::string, std::int64_t> numbers;
+    std::map<std::string, std::int64_t> ids;
 };
 Nodes nodes;
 
@@ -81,20 +81,20 @@ std::atomic<const SpngRecorder*> recorder_in_use{nullptr};
 
 std::int64_t new_node(const std::string& type, const std::string& instance, const std::string& kind) {
     static std::atomic<std::int64_t> next{1};
-    const std::int64_t number = next++;
+    const std::int64_t id = next++;
     if (const SpngRecorder* const to = recorder()) {
-        to->node(number, type.c_str(), instance.c_str(), kind.c_str(), -1);
+        to->node(id, type.c_str(), instance.c_str(), kind.c_str(), -1);
         const std::lock_guard lock(nodes.mutex);
-        nodes.numbers.insert_or_assign(instance.empty() ? type : type + ":" + instance, number);
+        nodes.ids.insert_or_assign(instance.empty() ? type : type + ":" + instance, id);
     }
-    return number;
+    return id;
 }
 
-void edge(std::int64_t number, const std::string& tail, std::size_t tail_port, const std::string& head,
+void edge(std::int64_t id, const std::string& tail, std::size_t tail_port, const std::string& head,
           std::size_t head_port) {
     if (const SpngRecorder* const to = recorder()) {
         const std::lock_guard lock(nodes.mutex);
-        to->edge(number, nodes.numbers[tail], static_cast<std::int64_t>(tail_port), nodes.numbers[head],
+        to->edge(id, nodes.ids[tail], static_cast<std::int64_t>(tail_port), nodes.ids[head],
                  static_cast<std::int64_t>(head_port));
     }
 }
@@ -108,7 +108,7 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
 
 EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
-        window.wanted_in_flight++ == 0) {
+        window.selected_in_flight++ == 0) {
         if (const SpngRecorder* const to = recorder()) {
             to->resume();
         }
@@ -122,9 +122,9 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
 EventInFlight::~EventInFlight() {
     note_page_faults_of_event();
     if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
-        // Between two events that are both wanted the window stays open.
-        const bool next_is_wanted = window.events.capture(m_event + 1) == Capture::active;
-        if (--window.wanted_in_flight == 0 && !next_is_wanted) {
+        // The capture window stays open between two selected events.
+        const bool next_is_selected = window.events.capture(m_event + 1) == Capture::active;
+        if (--window.selected_in_flight == 0 && !next_is_selected) {
             if (window.action) {
                 window.action(false);
             }
@@ -182,7 +182,7 @@ Switched toggle_window() {
 
 bool window_is_open() {
     return recorder() != nullptr &&
-           (window.events.is_everything() ? !window.switched_off : window.wanted_in_flight > 0);
+           (window.events.is_everything() ? !window.switched_off : window.selected_in_flight > 0);
 }
 
 void say_what_is_left() noexcept {
@@ -207,7 +207,7 @@ Recording::Recording(const RecordingRequest& request) {
     }
     const SpngRecorder& functions = recorder_of_build(request.where);
     if (const std::string tool = other_tool(); !tool.empty()) {
-        say("another tool records this run (" + tool + "), so " + request.where + " stands aside");
+        say("another tool records this run (" + tool + "), so " + request.where + " is ignored");
         return;
     }
     if (request.rank && request.rank != functions.rank()) {

@@ -72,16 +72,16 @@ inline const SpngRecorder* recorder() noexcept {
     return recorder_in_use.load(std::memory_order_relaxed);
 }
 
-/// A number for a node, or a service that is metered like one; never given twice. While something is
-/// recorded, also a row.
+/// Return a new id for a node, or for a service that is metered like one. Ids are unique in the process. During a
+/// recording also write the node's row.
 std::int64_t new_node(const std::string& type, const std::string& instance, const std::string& kind);
-/// An edge between nodes that were given numbers, "Type:instance".
-void edge(std::int64_t number, const std::string& tail, std::size_t tail_port, const std::string& head,
+/// Write an edge between nodes that have ids; tail and head are their names, "Type:instance".
+void edge(std::int64_t id, const std::string& tail, std::size_t tail_port, const std::string& head,
           std::size_t head_port);
 void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std::int64_t dequeued);
 
-/// An event in flight: the window opens before the first that is wanted and closes after the last. Its end is
-/// noted (page_faults.h).
+/// Scope of an event in flight. The capture window opens before the first selected event and closes after the last.
+/// The destructor samples the page faults of the event (page_faults.h).
 class EventInFlight {
 public:
     explicit EventInFlight(std::uint64_t event);
@@ -93,8 +93,8 @@ private:
     const std::uint64_t m_event;
 };
 
-/// While it lives, what the calling thread does belongs to this event, and is left out if the event is not
-/// wanted: several events may be in flight on different threads.
+/// Attribute the calling thread's work to an event during this object's life, and omit it if the event is not
+/// selected. Several events may be in flight on different threads.
 class EventOnThread {
 public:
     explicit EventOnThread(std::uint64_t event);
@@ -107,11 +107,11 @@ private:
     int m_before = 0;
 };
 
-/// What is to happen when the window opens (true) and closes (false); an empty function: nothing. Does not
-/// happen while all events are wanted. Not to be changed during a run.
+/// Set the action for the capture window's opening (true) and closing (false); an empty function removes it. It is
+/// not called if all events are selected. Do not change it during a run.
 void on_window(std::function<void(bool)> action);
 
-/// For a signal handler that ends the program: say on stderr how to get what was recorded. Async-signal-safe.
+/// Print on stderr how to recover the recording, for a signal handler that ends the program. Async-signal-safe.
 void say_what_is_left() noexcept;
 
 } // namespace recording

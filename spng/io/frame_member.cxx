@@ -41,12 +41,11 @@ std::optional<FrameMember> parse_member_name(std::string_view name) {
         if (last == std::string_view::npos) {
             throw std::invalid_argument("it has no tag");
         }
-        const std::string_view number = rest.substr(last + 1);
+        const std::string_view ident = rest.substr(last + 1);
         FrameMember member{.kind = kind, .label = std::string(rest.substr(0, last))};
-        const auto [end, problem] =
-            std::from_chars(number.data(), number.data() + number.size(), member.ident);
-        if (problem != std::errc{} || end != number.data() + number.size()) {
-            throw std::invalid_argument("it has no event number");
+        const auto [end, problem] = std::from_chars(ident.data(), ident.data() + ident.size(), member.ident);
+        if (problem != std::errc{} || end != ident.data() + ident.size()) {
+            throw std::invalid_argument("it has no event ident");
         }
         return member;
     }

@@ -43,11 +43,11 @@ at::Tensor as_int64(const at::Tensor& array, const std::string& where) {
     return numbers;
 }
 
-int as_int(std::int64_t number, const std::string& where) {
-    if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-        reject(where, "a number is too large", std::to_string(number), "an integer of 32 bits");
+int as_int(std::int64_t value, const std::string& where) {
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+        reject(where, "a number is too large", std::to_string(value), "an integer of 32 bits");
     }
-    return static_cast<int>(number);
+    return static_cast<int>(value);
 }
 
 at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where) {

@@ -53,7 +53,7 @@ bool FrameReader::next_frame_member() {
             throw Error(ErrorKind::Input, {.what = "the member's name cannot be read",
                                            .where = m_archive.where(),
                                            .seen = problem.what(),
-                                           .expected = "<kind>_<tag>_<number>.npy, such as frame_*_0.npy",
+                                           .expected = "<kind>_<tag>_<ident>.npy, such as frame_*_0.npy",
                                            .hint = "rename the member"});
         }
         if (m_member) {
@@ -100,8 +100,8 @@ void FrameReader::read_member(Parts& parts) {
             throw Error(ErrorKind::Input, {.what = "the event has a member twice",
                                            .where = where,
                                            .seen = "a second " + m_archive.member_name(),
-                                           .expected = "each member once; events with different numbers",
-                                           .hint = "give every event its own number"});
+                                           .expected = "each member once; events with different idents",
+                                           .hint = "give every event its own ident"});
         }
     };
     if (m_member->kind == MemberKind::chanmask) {
@@ -132,10 +132,10 @@ void FrameReader::read_member(Parts& parts) {
 }
 
 Frame FrameReader::assemble(Parts& parts) const {
-    const std::string number = std::to_string(parts.ident);
+    const std::string ident = std::to_string(parts.ident);
     const auto reject = [&](std::string what, std::string seen, std::string expected, std::string hint) {
         throw Error(ErrorKind::Input, {.what = std::move(what),
-                                       .where = m_archive.path().string() + ", event " + number,
+                                       .where = m_archive.path().string() + ", event " + ident,
                                        .seen = std::move(seen),
                                        .expected = std::move(expected),
                                        .hint = std::move(hint)});

@@ -35,10 +35,10 @@ void require_consistent(const TaggedTraces& traces) {
                "(channel, tick) on the host, int16 or float32");
     }
     if (samples.size(0) != static_cast<std::int64_t>(traces.channels.size())) {
-        reject(traces.tag, "samples and channel numbers differ in count",
+        reject(traces.tag, "samples and channel ids differ in count",
                std::to_string(samples.size(0)) + " rows, " + std::to_string(traces.channels.size()) +
                    " channels",
-               "one channel number for each row");
+               "one channel id for each row");
     }
     if (traces.summary && (traces.summary->dim() != 1 || traces.summary->size(0) != samples.size(0) ||
                            traces.summary->scalar_type() != at::kDouble)) {

@@ -111,19 +111,19 @@ public:
         for (int k = 0; k < Count; ++k) {
             values[k] = over_warp(values[k], combine);
         }
-        const Index place = m_second ? reduction_words / 2 : 0;
+        const Index offset = m_second ? reduction_words / 2 : 0;
         m_second = !m_second;
         if (lane_index() == 0) {
             for (int k = 0; k < Count; ++k) {
-                m_partial[place + k * block_warps + warp_index()] = to_word(values[k]);
+                m_partial[offset + k * block_warps + warp_index()] = to_word(values[k]);
             }
         }
         __syncthreads();
         for (int k = 0; k < Count; ++k) {
-            from_word(m_partial[place + k * block_warps], values[k]);
+            from_word(m_partial[offset + k * block_warps], values[k]);
             for (unsigned warp = 1; warp < block_warps; ++warp) {
                 T other;
-                from_word(m_partial[place + k * block_warps + warp], other);
+                from_word(m_partial[offset + k * block_warps + warp], other);
                 values[k] = combine(values[k], other);
             }
         }

@@ -14,8 +14,8 @@ namespace {
 /// may not be.
 at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
     at::Tensor whole = tensor.contiguous();
-    const auto place = reinterpret_cast<std::uintptr_t>(whole.const_data_ptr());
-    return place % bytes == 0 ? whole : whole.clone();
+    const auto address = reinterpret_cast<std::uintptr_t>(whole.const_data_ptr());
+    return address % bytes == 0 ? whole : whole.clone();
 }
 
 } // namespace

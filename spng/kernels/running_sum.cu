@@ -16,7 +16,7 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
     const int around = samples - 1;
     const Index tiles = (ticks + tile_ticks - 1) / tile_ticks;
     SharedMemory memory;
-    const SharedArray<Real> place = memory.take<Real>(tile_ticks + (staged ? around : 0));
+    const SharedArray<Real> staging = memory.take<Real>(tile_ticks + (staged ? around : 0));
     for (Index tile = blockIdx.x; tile < rows * tiles; tile += gridDim.x) {
         const Index row = tile / tiles;
         const int first = static_cast<int>(tile % tiles) * tile_ticks;
@@ -33,12 +33,12 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
         };
         if (staged) {
             for (int i = threadIdx.x; i < tile_ticks + around; i += block_threads) {
-                place[i] = sample(first + i - half);
+                staging[i] = sample(first + i - half);
             }
         }
         __syncthreads();
         const auto at = [&](int i) {
-            return staged ? static_cast<Real>(place[i]) : sample(first + i - half);
+            return staged ? static_cast<Real>(staging[i]) : sample(first + i - half);
         };
         const int begin = threadIdx.x * results_of_thread;
         const bool in_row = first + begin < ticks;
@@ -57,13 +57,13 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
         __syncthreads();
         if (in_row) {
             for (int i = 0; i < results_of_thread; ++i) {
-                place[begin + i] = sums[i];
+                staging[begin + i] = sums[i];
             }
         }
         __syncthreads();
         Real* out = result + row * ticks + first;
         for (int i = threadIdx.x; i < tile_ticks && first + i < ticks; i += block_threads) {
-            out[i] = place[i];
+            out[i] = staging[i];
         }
         __syncthreads();
     }

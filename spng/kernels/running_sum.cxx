@@ -20,8 +20,8 @@ void running_sum(const char* kernel, const at::Tensor& waveform, const at::Tenso
     const std::int64_t tiles = (ticks + tile_ticks - 1) / tile_ticks;
     require_argument(ticks < max_ticks && samples < max_ticks, "kernels", "ticks of a row and of a sum",
                      std::max(ticks, samples), "below 2^30, since the kernel counts in 32 bits");
-    const auto bytes_of = [](std::int64_t places) {
-        return (places * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
+    const auto bytes_of = [](std::int64_t elements) {
+        return (elements * static_cast<std::int64_t>(sizeof(Real)) + 7) / 8 * 8;
     };
     const bool staged = bytes_of(tile_ticks + samples - 1) <= max_shared_bytes;
     launch(kernel, waveform.device(), blocks_for(rows * tiles, 1),

@@ -1,4 +1,4 @@
-// What the flags mean, and that misuse is rejected with a hint.
+// The meaning of the flags; usage errors are rejected with a hint.
 
 #include "spng/app/command_line.h"
 
@@ -85,7 +85,7 @@ TEST(CommandLine, ActionsInsteadOfARun) {
     EXPECT_EQ(parse({"--dot", "g.dot", "--check", "job.jsonnet"}).action, Action::draw);
 }
 
-TEST(CommandLine, MisuseIsRejected) {
+TEST(CommandLine, UsageErrorsAreRejected) {
     const std::vector<std::vector<const char*>> usage_errors{{"-A", "input", "job.jsonnet"},
                                                              {"-A", "=x", "job.jsonnet"},
                                                              {"job.jsonnet", "-A"},
@@ -97,8 +97,8 @@ TEST(CommandLine, MisuseIsRejected) {
                                                              {"--list", "--describe", "x"},
                                                              {"-t", "1", "-t", "2", "job.jsonnet"},
                                                              {"--tla", "a=b", "job.jsonnet"}};
-    for (const auto& misuse : usage_errors) {
-        EXPECT_FALSE(error_of(misuse).text().what.empty());
+    for (const auto& arguments : usage_errors) {
+        EXPECT_FALSE(error_of(arguments).text().what.empty());
     }
     EXPECT_THROW(parse({}), spng::Error);
 }

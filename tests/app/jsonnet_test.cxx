@@ -1,4 +1,4 @@
-// Jsonnet files from the user's side: arguments, imports, and errors that name the place.
+// Jsonnet files from the user's side: arguments, imports, and errors that name the position.
 
 #include "spng/app/jsonnet.h"
 

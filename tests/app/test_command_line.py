@@ -41,8 +41,8 @@ def run(*arguments: str | Path, folder: Path | None = None, **options) -> subpro
     return done
 
 
-def refused(*arguments: str | Path, folder: Path | None = None, status: int = 2) -> dict[str, str]:
-    """Run what must fail; the lines of the error block by their labels."""
+def rejected(*arguments: str | Path, folder: Path | None = None, status: int = 2) -> dict[str, str]:
+    """Run a command that must fail; return the lines of the error block by label."""
     done = run(*arguments, folder=folder)
     assert done.returncode == status, done.stderr
     assert done.stderr.startswith("error: "), done.stderr
@@ -134,7 +134,7 @@ class TestInformation:
         assert schema["additionalProperties"] is False
 
     def test_unknown_type(self) -> None:
-        assert refused("--describe", "FrameFileSorce")["hint"] == "did you mean 'FrameFileSource'?"
+        assert rejected("--describe", "FrameFileSorce")["hint"] == "did you mean 'FrameFileSource'?"
 
     def test_closed_pipe_is_no_crash(self) -> None:
         reader, writer = os.pipe()
@@ -166,7 +166,7 @@ class TestMisuse:
         ],
     )
     def test_nearest_name(self, arguments: list[str], hint: str) -> None:
-        assert refused(*arguments)["hint"] == hint
+        assert rejected(*arguments)["hint"] == hint
 
     @pytest.mark.parametrize(
         "arguments",
@@ -180,18 +180,18 @@ class TestMisuse:
             ["-p", "./no-such-plugin.so", COPY, "-A", "input=x.npz"],
         ],
     )
-    def test_refused(self, arguments: list[str]) -> None:
-        assert refused(*arguments)["what"] != "error: "
+    def test_rejected(self, arguments: list[str]) -> None:
+        assert rejected(*arguments)["what"] != "error: "
 
     def test_missing_argument(self) -> None:
-        assert refused(COPY)["hint"] == "-A input=VALUE"
+        assert rejected(COPY)["hint"] == "-A input=VALUE"
 
     def test_missing_configuration_names_the_nearest(self) -> None:
-        assert refused("cfg/pipelin.jsonnet")["hint"] == "did you mean 'cfg/pipeline.jsonnet'?"
+        assert rejected("cfg/pipelin.jsonnet")["hint"] == "did you mean 'cfg/pipeline.jsonnet'?"
 
 
 class TestConfigurationErrors:
-    """Exit status 2 in under a second, with node, key and place."""
+    """Exit status 2 in under a second, with node, key and position."""
 
     @pytest.mark.parametrize(
         "changes, words",
@@ -204,7 +204,7 @@ class TestConfigurationErrors:
     )
     def test_wrong_key_or_value(self, changes: str, words: list[str]) -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        block = refused(COPY, "-A", "input=x.npz", "--tla-code", f"changes={changes}")
+        block = rejected(COPY, "-A", "input=x.npz", "--tla-code", f"changes={changes}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         # Processor time: other work on the machine must not fail the test.
         assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1.0
@@ -214,14 +214,14 @@ class TestConfigurationErrors:
 
     def test_jsonnet_error_has_file_and_line(self, tmp_path: Path) -> None:
         (tmp_path / "broken.jsonnet").write_text("local a = 1;\n{ b: a.c }\n")
-        assert "broken.jsonnet:2:6" in refused("broken.jsonnet", folder=tmp_path)["where"]
+        assert "broken.jsonnet:2:6" in rejected("broken.jsonnet", folder=tmp_path)["where"]
         (tmp_path / "broken.jsonnet").write_text("local a = 1;\n{ b: c }\n")
-        assert "broken.jsonnet:2:6" in refused("broken.jsonnet", folder=tmp_path)["where"]
+        assert "broken.jsonnet:2:6" in rejected("broken.jsonnet", folder=tmp_path)["where"]
 
     @pytest.mark.parametrize("text", ["{}", "[1]", '[{"type": "NoSuchType"}]', "[]", "[", '[{"tpye": "x"}]'])
     def test_wrong_json(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "job.json").write_text(text)
-        assert "job.json" in refused("job.json", folder=tmp_path)["all"]
+        assert "job.json" in rejected("job.json", folder=tmp_path)["all"]
 
 
 class TestPlaces:
@@ -263,9 +263,9 @@ class TestPlaces:
             done = run(name, folder=tmp_path)
             assert done.returncode == 0, done.stderr
             assert (tmp_path / "out.npz").exists()
-        assert "takes no arguments" in refused("job.json", "-A", "input=x", folder=tmp_path)["what"]
+        assert "takes no arguments" in rejected("job.json", "-A", "input=x", folder=tmp_path)["what"]
 
-    def test_copied_checkout_is_found_by_the_programs_place(self, tmp_path: Path) -> None:
+    def test_copied_checkout_is_found_by_the_programs_path(self, tmp_path: Path) -> None:
         """An installation: bin, lib and share/wirecell under any prefix."""
         library = PROGRAM.parent.parent / "lib" / "libWireCellSpng.so"
         if not library.exists():
@@ -343,12 +343,12 @@ class TestRuns:
         assert len(done.stderr.splitlines()) >= len(lines)
 
     def test_missing_input(self, tmp_path: Path) -> None:
-        block = refused(COPY, "-A", "input=absent.npz", folder=tmp_path)
+        block = rejected(COPY, "-A", "input=absent.npz", folder=tmp_path)
         assert "absent.npz" in block["what"] and "FrameFileSource:in" in block["where"]
         assert list(tmp_path.iterdir()) == []
 
     def test_output_folder_that_is_not_there(self, tmp_path: Path, adc: Path) -> None:
-        block = refused(COPY, "-A", f"input={adc}", "-A", "output=none/out.npz", folder=tmp_path, status=1)
+        block = rejected(COPY, "-A", f"input={adc}", "-A", "output=none/out.npz", folder=tmp_path, status=1)
         assert "none" in block["all"]
 
     def test_full_disk(self, tmp_path: Path) -> None:
@@ -392,24 +392,24 @@ class TestSignals:
         return process
 
     @staticmethod
-    def stopped_while_it_writes(folder: Path, *numbers: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
+    def stopped_while_it_writes(folder: Path, *signals: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
         """Send signals to the copying job: the completed events that the message names, and the arrays that are kept."""
         process = TestSignals.start_and_wait_for_output(folder, default_signals)
-        for number in numbers:
-            process.send_signal(number)
+        for each in signals:
+            process.send_signal(each)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == 128 + numbers[0], errors
+        assert process.returncode == 128 + signals[0], errors
         assert not leftovers(folder)
         again = run(COPY, "-A", "input=out.tar.bz2", "-A", "output=again.npz", folder=folder)
         assert again.returncode == 0, again.stderr
         with np.load(folder / "again.npz") as kept:
             return int(
-                re.search(rf"stopped by {numbers[0].name} after (\d+) completed events", errors)[1]
+                re.search(rf"stopped by {signals[0].name} after (\d+) completed events", errors)[1]
             ), dict(kept)
 
     @pytest.mark.parametrize(
-        "numbers",
-        [(number,) for number in STOP_SIGNALS]
+        "signals",
+        [(each,) for each in STOP_SIGNALS]
         + [
             # A closed terminal and an exhausted CPU limit repeat their signals; the job still ends in order.
             (signal.SIGHUP, signal.SIGHUP),
@@ -417,9 +417,9 @@ class TestSignals:
             (signal.SIGTERM, signal.SIGHUP),
         ],
     )
-    def test_completed_events_are_kept(self, tmp_path: Path, numbers: tuple[signal.Signals, ...]) -> None:
+    def test_completed_events_are_kept(self, tmp_path: Path, signals: tuple[signal.Signals, ...]) -> None:
         arrays = write_events(tmp_path / "adc.npz", 600)
-        completed, kept = self.stopped_while_it_writes(tmp_path, *numbers)
+        completed, kept = self.stopped_while_it_writes(tmp_path, *signals)
         assert 0 < completed < 600
         assert sum(name.startswith("frame_") for name in kept) == completed
         for name, array in kept.items():
@@ -437,12 +437,12 @@ class TestSignals:
         write_events(tmp_path / "adc.npz", 100)
 
         def ignore() -> None:
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+            for each in STOP_SIGNALS:
+                signal.signal(each, signal.SIG_IGN)
 
         process = self.start_and_wait_for_output(tmp_path, ignore)
-        for number in STOP_SIGNALS:
-            process.send_signal(number)
+        for each in STOP_SIGNALS:
+            process.send_signal(each)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
         assert (tmp_path / "out.tar.bz2").exists() and not leftovers(tmp_path)

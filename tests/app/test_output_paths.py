@@ -102,7 +102,7 @@ def fixture_option(request: pytest.FixtureRequest) -> Option:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path) -> Path:
-    """With inputs, and an empty folder `place` for the output."""
+    """With inputs, and an empty folder `results` for the output."""
     wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.ones((3, 4), np.int16), np.arange(3)))
     np.savez(
         tmp_path / "depos.npz",
@@ -110,7 +110,7 @@ def fixture_folder(tmp_path: Path) -> Path:
         depo_info_0=np.zeros((4, 2), np.int32),
     )
     (tmp_path / "depos.jsonnet").write_text(DEPO_JOB, encoding="utf-8")
-    (tmp_path / "place").mkdir()
+    (tmp_path / "results").mkdir()
     return tmp_path
 
 
@@ -124,24 +124,24 @@ def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:
 
 
 class TestKinds:
-    """What stands at the path of an output."""
+    """Kinds of files at the path of an output."""
 
     def test_regular_file(self, option: Option, folder: Path) -> None:
-        path = folder / "place" / f"out{option.ending}"
+        path = folder / "results" / f"out{option.ending}"
         path.write_bytes(OLD)
         done = run(option, path, folder)
         assert done.returncode == 0, done.stderr
         content = path.read_bytes()
         assert option.is_right(content) and content.startswith(OLD) == option.appends
-        require_only(folder / "place", path.name)
+        require_only(folder / "results", path.name)
 
     @pytest.mark.parametrize("exists", [True, False])
     def test_link_to_a_file(self, option: Option, folder: Path, exists: bool) -> None:
         """The link stays; its target is replaced or made."""
-        (folder / "place" / "there").mkdir()
+        (folder / "results" / "there").mkdir()
         target, link = (
-            folder / "place" / "there" / f"target{option.ending}",
-            folder / "place" / f"out{option.ending}",
+            folder / "results" / "there" / f"target{option.ending}",
+            folder / "results" / f"out{option.ending}",
         )
         link.symlink_to(f"there/{target.name}")
         if exists:
@@ -149,20 +149,20 @@ class TestKinds:
         done = run(option, link, folder)
         assert done.returncode == 0, done.stderr
         assert link.is_symlink() and not target.is_symlink() and option.is_right(target.read_bytes())
-        require_only(folder / "place", link.name, "there")
+        require_only(folder / "results", link.name, "there")
         assert [path.name for path in target.parent.iterdir()] == [target.name]
 
     @pytest.mark.parametrize("is_link", [False, True])
     def test_device(self, option: Option, folder: Path, is_link: bool) -> None:
         """Written in place or rejected."""
-        path = folder / "place" / f"out{option.ending}"
+        path = folder / "results" / f"out{option.ending}"
         device = folder / "device" if is_link else path
         before = make_null_device(device)
         if is_link:
             path.symlink_to(device)
         done = run(option, path, folder)
         assert same(before, device) and path.is_symlink() == is_link
-        require_only(folder / "place", path.name)
+        require_only(folder / "results", path.name)
         if option.streams:
             assert done.returncode == 0, done.stderr
         else:
@@ -170,12 +170,12 @@ class TestKinds:
 
     def test_pipe(self, option: Option, folder: Path) -> None:
         """The reader gets all of it."""
-        path = folder / "place" / f"out{option.ending}"
+        path = folder / "results" / f"out{option.ending}"
         with reader_of_pipe(path) as got:
             before = path.lstat()
             done = run(option, path, folder)
         assert same(before, path)
-        require_only(folder / "place", path.name)
+        require_only(folder / "results", path.name)
         if option.streams:
             assert done.returncode == 0, done.stderr
             assert option.is_right(b"".join(got))
@@ -184,7 +184,7 @@ class TestKinds:
 
     @pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
-        path = folder / "place" / f"out{option.ending}"
+        path = folder / "results" / f"out{option.ending}"
         if kind == "folder":
             path.mkdir()
         elif kind == "circle":
@@ -200,20 +200,20 @@ class TestKinds:
         before = path.lstat()
         require_rejected(run(option, path, folder), path)
         assert same(before, path)
-        require_only(folder / "place", path.name)
+        require_only(folder / "results", path.name)
 
     def test_device_of_a_job_that_fails(self, folder: Path) -> None:
         """Cleaning up does not remove it."""
-        path = folder / "place" / "out.npz"
+        path = folder / "results" / "out.npz"
         before = make_null_device(path)
         whole = (folder / "adc.npz").read_bytes()
         (folder / "adc.npz").write_bytes(whole[: len(whole) // 2])
         done = run(OPTIONS[0], path, folder)
         assert done.returncode == 1 and same(before, path)
-        require_only(folder / "place", path.name)
+        require_only(folder / "results", path.name)
 
     def test_standard_output_that_is_a_file(self, folder: Path) -> None:
-        """What was printed before stays."""
+        """Earlier output stays."""
         with (folder / "printed").open("wb") as stream:
             done = subprocess.run(
                 [wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")],
@@ -242,7 +242,7 @@ class TestFilesOfTheJob:
     def other_names(folder: Path, name: str) -> list[str]:
         (folder / "soft").symlink_to(name)
         os.link(folder / name, folder / "hard")
-        return [name, f"place/../{name}", "soft", "hard"]
+        return [name, f"results/../{name}", "soft", "hard"]
 
     @pytest.mark.parametrize("flag", FLAGS)
     @pytest.mark.parametrize("victim", ["adc.npz", "job.jsonnet"])
@@ -252,7 +252,7 @@ class TestFilesOfTheJob:
         names = self.other_names(folder, victim)
         for name in names if flag == "-l" else names[2:3]:
             there = sorted(folder.iterdir())
-            block = wire_cell.refused(
+            block = wire_cell.rejected(
                 "job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2
             )
             assert flag in block and name in block
@@ -266,7 +266,7 @@ class TestFilesOfTheJob:
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())
         before = copied.read_bytes()
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
             "-A",
@@ -285,14 +285,14 @@ class TestFilesOfTheJob:
     @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag != "--dot"])
     def test_other_output(self, folder: Path, flag: str) -> None:
         there = sorted(folder.iterdir())
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",
             "-A",
             "output=out.npz",
             flag,
-            "place/../out.npz",
+            "results/../out.npz",
             folder=folder,
             status=2,
         )
@@ -302,7 +302,7 @@ class TestFilesOfTheJob:
     def test_two_links_to_what_is_not_there_yet(self, folder: Path) -> None:
         (folder / "one.npz").symlink_to("new")
         (folder / "two").symlink_to("new")
-        wire_cell.refused(
+        wire_cell.rejected(
             COPY, "-A", "input=adc.npz", "-A", "output=one.npz", "--timing", "two", folder=folder, status=2
         )
         assert not (folder / "new").exists()
@@ -312,7 +312,7 @@ class TestLogOfAJobThatCannotBeMade:
     """The files of the job are not known then."""
 
     def test_new_file_gets_its_lines(self, folder: Path) -> None:
-        wire_cell.refused(
+        wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",

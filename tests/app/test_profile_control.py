@@ -1,4 +1,4 @@
-"""--profile-control and SIGUSR2: the window of a running job's recording, opened and closed from outside."""
+"""--profile-control and SIGUSR2: the capture window of a running job, opened and closed from outside."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class TestWindow:
         assert events[0] == 0 and events[-1] < EVENTS - 1
 
     def test_events_and_control(self, source: Path, tmp_path: Path) -> None:
-        """The window has one master."""
+        """Either the events or the control open the capture window, not both."""
         path = tmp_path / "job.sock"
         with running(
             tmp_path,
@@ -320,7 +320,7 @@ class TestRefused:
     ) -> None:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             COPY,
             "-A",
@@ -337,7 +337,7 @@ class TestRefused:
     def test_a_file_is_not_replaced_but_a_dead_socket_is(self, source: Path, tmp_path: Path) -> None:
         path = tmp_path / "job.sock"
         path.write_text("mine", encoding="utf-8")
-        wire_cell.refused(
+        wire_cell.rejected(
             "-c",
             COPY,
             "-A",

@@ -16,9 +16,9 @@ namespace spng::test {
 class SnippetFile {
 public:
     explicit SnippetFile(const std::string& text, const std::string& ending = ".jsonnet") {
-        static int number = 0;
+        static int count = 0;
         m_path = std::filesystem::temp_directory_path() /
-                 ("spng_snippet_" + std::to_string(getpid()) + "_" + std::to_string(number++) + ending);
+                 ("spng_snippet_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ending);
         std::ofstream(m_path) << text;
     }
     ~SnippetFile() { std::filesystem::remove(m_path); }

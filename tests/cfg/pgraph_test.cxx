@@ -23,16 +23,16 @@ local node(name, nin=1, nout=1, uses=[]) = pg.pnode({ type: 'Node', name: name, 
 
 /// "tail.port>head.port" of each edge, sorted.
 std::set<std::string> edges(const std::string& expression) {
-    std::set<std::string> texts;
+    std::set<std::string> strings;
     const json list = evaluate(parts + "pg.edges(" + expression + ")");
     for (const auto& edge : list) {
         const auto end = [&](const char* which) {
             return edge[which]["node"].get<std::string>() + "." +
                    std::to_string(edge[which]["port"].get<int>());
         };
-        EXPECT_TRUE(texts.insert(end("tail") + ">" + end("head")).second) << edge;
+        EXPECT_TRUE(strings.insert(end("tail") + ">" + end("head")).second) << edge;
     }
-    return texts;
+    return strings;
 }
 
 std::string error_of(const std::string& text) {

@@ -40,7 +40,7 @@ at::Tensor centre(const at::Tensor& rows) {
     return rows[rows.size(0) / 2];
 }
 
-/// Return the rounding error of a golden number: half a unit of its last digit.
+/// Compare with a golden value within its rounding error, half a unit of its last digit.
 void expect_golden(double value, double golden, double last_digit) {
     EXPECT_NEAR(value, golden, 0.5 * last_digit + 1e-4 * std::abs(golden));
 }

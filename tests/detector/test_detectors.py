@@ -122,9 +122,9 @@ def rows(arrays: wire_cell.Arrays, tag: str, view: View) -> np.ndarray:
 class TestDescriptions:
     """Checks that need no charge."""
 
-    @pytest.mark.parametrize("name, number", CASES)
-    def test_is_valid(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
-        anode = described(name, number, unpacked)
+    @pytest.mark.parametrize("name, ident", CASES)
+    def test_is_valid(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
+        anode = described(name, ident, unpacked)
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,
@@ -133,22 +133,22 @@ class TestDescriptions:
             "-A",
             f"detname={name}",
             "-A",
-            f"tpcid={number}",
+            f"tpcid={ident}",
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr
         assert "valid" in done.stdout
 
-    @pytest.mark.parametrize("name, number", CHAIN_CASES)
+    @pytest.mark.parametrize("name, ident", CHAIN_CASES)
     def test_rows_are_neighbours_in_space(
-        self, name: str, number: int, unpacked: Path, tmp_path: Path
+        self, name: str, ident: int, unpacked: Path, tmp_path: Path
     ) -> None:
         """Compare the channels of the program's tensors; neighbouring rows must be neighbouring wires on some face."""
-        anode = described(name, number, unpacked)
+        anode = described(name, ident, unpacked)
         ticks = 400  # the shortest readout that is longer than the response
         blank = wire_cell.event(np.full((len(anode.channels), ticks), 900, np.int16), anode.channels)
         wire_cell.write_arrays(tmp_path / "adc.npz", blank)
-        wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=number, dump="adc")
+        wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=ident, dump="adc")
         wires = anode.planes()
         u, v, *w = anode.views
         groups = {"induction": [u, v], "collection": w}
@@ -171,9 +171,9 @@ class TestDescriptions:
 class TestChain:
     """From raw counts to charge, without a network, since it was trained on the noise of one experiment."""
 
-    @pytest.mark.parametrize("name, number", CHAIN_CASES)
-    def test_charge_comes_back(self, name: str, number: int, unpacked: Path, tmp_path: Path) -> None:
-        anode = described(name, number, unpacked)
+    @pytest.mark.parametrize("name, ident", CHAIN_CASES)
+    def test_charge_comes_back(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
+        anode = described(name, ident, unpacked)
         charge, points = some_charge(anode)
         wire_cell.write_arrays(
             tmp_path / "adc.npz", synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode))
@@ -183,7 +183,7 @@ class TestChain:
             *search_flags(anode),
             input="adc.npz",
             detname=name,
-            tpcid=number,
+            tpcid=ident,
             model="none",
             tags="signal,mp3",
         )
@@ -230,12 +230,12 @@ class TestChain:
             assert agree[tick] == 1, (anode.name, view.name, point.channel[:, 0])
             assert not agree[[tick - 30, tick + 30]].any(), (anode.name, view.name, point.channel[:, 0])
 
-    @pytest.mark.parametrize("name, number", OF_EACH_KIND)
+    @pytest.mark.parametrize("name, ident", OF_EACH_KIND)
     def test_one_plane_alone_is_no_coincidence(
-        self, name: str, number: int, unpacked: Path, tmp_path: Path
+        self, name: str, ident: int, unpacked: Path, tmp_path: Path
     ) -> None:
         """A point seen by plane U alone, without noise, gives charge but neither MP2 nor MP3."""
-        anode = described(name, number, unpacked)
+        anode = described(name, ident, unpacked)
         planes = anode.planes()
         cells = detector.face_cells(planes, 0)
         point = synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS)
@@ -247,7 +247,7 @@ class TestChain:
             *search_flags(anode),
             input="adc.npz",
             detname=name,
-            tpcid=number,
+            tpcid=ident,
             model="none",
             tags="signal,mp2,mp3",
         )

@@ -71,5 +71,5 @@ def test_damaged_packages_are_rejected(models: tuple[DNNROINet, Path, Path], tmp
     flipped = tmp_path / "flipped.pt2"
     flipped.write_bytes(content)
     for path in (cut, renamed, flipped):
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", f"model={path}", folder=tmp_path, status=1)
+        block = wire_cell.rejected("-c", wire_cell.PIPELINE, "-A", f"model={path}", folder=tmp_path, status=1)
         assert "cannot load a model file" in block and path.name in block

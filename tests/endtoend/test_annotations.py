@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.wire_cell import ROOT, default_adc, event, job, needs_program, refused, run, write_arrays
+from tests.support.wire_cell import ROOT, default_adc, event, job, needs_program, rejected, run, write_arrays
 
 pytestmark = needs_program
 
@@ -129,7 +129,7 @@ def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> Non
 
 
 def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
-    text = refused(
+    text = rejected(
         "-c", "cfg/pipeline.jsonnet", "--nvtx-level", "5", "-A", "output=x.npz", folder=tmp_path, status=2
     )
     assert "--nvtx-level" in text and "'5'" not in text.splitlines()[0]

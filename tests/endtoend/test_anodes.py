@@ -288,11 +288,11 @@ def test_one_anode_after_the_other(tmp_path: Path) -> None:
         assert max(before) < min(after), order
 
 
-def refused(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
+def rejected(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
     """The block that the job ends with."""
     given = {"device": "cpu", "output": "output.npz", "tpcid": "all", "model": "none", **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    return wire_cell.refused("-c", wire_cell.PIPELINE, *flags, *words, folder=folder, status=status)
+    return wire_cell.rejected("-c", wire_cell.PIPELINE, *flags, *words, folder=folder, status=status)
 
 
 class TestFaults:
@@ -323,7 +323,7 @@ class TestFaults:
             assert done.returncode == 2 and word in done.stderr, done.stderr
 
     def test_an_anode_that_is_not_in_the_file(self, inputs: Path, tmp_path: Path) -> None:
-        block = refused(tmp_path, 1, input=inputs / "adc-2.npz", tpcid="1,2")
+        block = rejected(tmp_path, 1, input=inputs / "adc-2.npz", tpcid="1,2")
         assert (
             "no channel of anode 1" in block
             and "2560 channels, of anodes 2" in block
@@ -331,26 +331,26 @@ class TestFaults:
         )
 
     def test_channels_of_other_anodes(self, inputs: Path, tmp_path: Path) -> None:
-        block = refused(tmp_path, 1, input=inputs / "all.npz", tpcid="0,2")
+        block = rejected(tmp_path, 1, input=inputs / "all.npz", tpcid="0,2")
         assert "belong to none of the anodes" in block and "2560 of 7680" in block and "anodes 0, 2" in block
         assert "other_anodes=ignore" in block
 
     def test_a_file_that_is_not_there(self, inputs: Path, tmp_path: Path) -> None:
         (tmp_path / "adc-0.npz").symlink_to(inputs / "adc-0.npz")
-        block = refused(tmp_path, 2, input="adc-%d.npz", tpcid="0,1")
+        block = rejected(tmp_path, 2, input="adc-%d.npz", tpcid="0,1")
         assert "'adc-1.npz' not found" in block
 
     def test_a_channel_in_two_files(self, inputs: Path, tmp_path: Path) -> None:
         for anode in (0, 1):
             (tmp_path / f"adc-{anode}.npz").symlink_to(inputs / "adc-0.npz")
-        block = refused(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
+        block = rejected(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
         assert "a channel is in two files" in block and "channel 0 in" in block and "adc-1.npz" in block
 
     def test_files_with_other_numbers_of_events(self, inputs: Path, tmp_path: Path) -> None:
         """The events that all files have are kept."""
         (tmp_path / "adc-0.npz").symlink_to(inputs / "adc-0.npz")
         wire_cell.write_arrays(tmp_path / "adc-1.npz", frame_of(1, 4))
-        block = refused(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
+        block = rejected(tmp_path, 1, input="adc-%d.npz", tpcid="0,1")
         assert "fewer events" in block and "adc-1.npz" in block and "adc-0.npz" in block
         assert "frame_signal_4" in wire_cell.read_arrays(tmp_path / "output.npz")
 

@@ -155,7 +155,7 @@ class TestUnusable:
     @staticmethod
     def fails(folder: Path, arrays: wire_cell.Arrays, *flags: str) -> str:
         wire_cell.write_arrays(folder / "adc.npz", arrays)
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
             *flags,
@@ -204,7 +204,7 @@ class TestUnusable:
         assert "512" in block and "500" in block
 
     def test_missing_file_is_wrong_use(self, tmp_path: Path) -> None:
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c", wire_cell.PIPELINE, "-A", "input=absent.npz", folder=tmp_path, status=2
         )
         assert "absent.npz" in block and not list(tmp_path.iterdir())

@@ -214,7 +214,7 @@ class TestForms:
         np.testing.assert_array_equal(
             output["frame_signal_0"], wire_cell.read_arrays(serial)["frame_signal_4"]
         )
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
             "-A",

@@ -310,7 +310,7 @@ def refuse(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, *
     wire_cell.write_arrays(site.folder / "adc.npz", arrays)
     given = {"input": "adc.npz", "output": "refused.npz", "device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    return wire_cell.refused(
+    return wire_cell.rejected(
         "-c", wire_cell.PIPELINE, *site.flags, *flags, *words, folder=site.folder, status=status
     )
 

@@ -147,7 +147,7 @@ class TestBudget:
         assert (tmp_path / "output.tar").read_bytes() == output
 
     def test_too_small(self, tmp_path: Path) -> None:
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             "cfg/pipeline.jsonnet",
             "-A",
@@ -162,7 +162,7 @@ class TestBudget:
 
     @pytest.mark.parametrize("budget", ["much", "-1", "4XB", "1e30TB"])
     def test_no_amount(self, tmp_path: Path, budget: str) -> None:
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "--check",
             "-c",
             "cfg/pipeline.jsonnet",
@@ -220,7 +220,7 @@ class TestDevices:
 
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "--check", "-c", "cfg/pipeline.jsonnet", "-A", f"device={devices}", folder=tmp_path, status=2
         )
         assert "SPNGContext, key device" in block
@@ -374,7 +374,7 @@ class TestPermits:
 
     def test_unusable_folder(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("", encoding="utf-8")
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             "cfg/pipeline.jsonnet",
             "-A",

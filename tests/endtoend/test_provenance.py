@@ -169,7 +169,7 @@ class TestDamagedNetwork:
             for argument in (f"input={folder / 'adc.npz'}", "device=cpu", f"model={path}")
             for word in ("-A", argument)
         ]
-        block = wire_cell.refused("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path, status=1)
+        block = wire_cell.rejected("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path, status=1)
         assert block.startswith("error: cannot load a model file") and f"{path}, member " in block
         assert "ZIP bad CRC: 0x" in block and "should be 0x" in block
         assert [each.name for each in tmp_path.iterdir()] == ["one-bit.ts"]

@@ -269,11 +269,11 @@ class TestTorchProfiler:
             "1.pt.trace.json",
         ]
 
-    def test_refused(self, tmp_path: Path) -> None:
+    def test_rejected(self, tmp_path: Path) -> None:
         """Never together with CUDA in the recording; not with an engine whose threads it does not see; not where it cannot write."""
         write_input(tmp_path, 1)
         job = ("-c", wire_cell.PIPELINE, "-A", "input=adc.npz", "-A", "output=out.npz", "-A", "device=cpu")
-        both = wire_cell.refused(
+        both = wire_cell.rejected(
             *job,
             "--torch-profiler",
             "t",
@@ -285,9 +285,9 @@ class TestTorchProfiler:
             status=2,
         )
         assert "only one of --torch-profiler and the part cuda" in both
-        assert "-a Pgrapher" in wire_cell.refused(
+        assert "-a Pgrapher" in wire_cell.rejected(
             *job, "--torch-profiler", "t", "-a", "TbbFlow", folder=tmp_path, status=2
         )
-        assert "adc.npz/t" in wire_cell.refused(
+        assert "adc.npz/t" in wire_cell.rejected(
             *job, "--torch-profiler", "adc.npz/t", folder=tmp_path, status=2
         )

@@ -75,7 +75,7 @@ def edge(tail: str, head: str, tail_port: int = 0, head_port: int = 0) -> dict[s
 def test_graph(tmp_path: Path, nodes: list[str], edges: list[dict], expected: list[str]) -> None:
     job = [*map(component, nodes), {"type": "Pgrapher", "data": {"edges": edges}}]
     (tmp_path / "job.json").write_text(json.dumps(job))
-    block = wire_cell.refused("job.json", folder=tmp_path, status=2)
+    block = wire_cell.rejected("job.json", folder=tmp_path, status=2)
     for words in (*expected, "job.json"):
         assert words in block, block
 
@@ -92,7 +92,7 @@ def test_graph(tmp_path: Path, nodes: list[str], edges: list[dict], expected: li
 def test_components(tmp_path: Path, components: list[dict], expected: list[str]) -> None:
     job = [component(IN), *components, {"type": "Pgrapher", "data": {"edges": [edge(IN, OUT)]}}]
     (tmp_path / "job.json").write_text(json.dumps(job))
-    block = wire_cell.refused("job.json", folder=tmp_path, status=2)
+    block = wire_cell.rejected("job.json", folder=tmp_path, status=2)
     for words in (*expected, "job.json"):
         assert words in block, block
 
@@ -117,7 +117,7 @@ def test_components(tmp_path: Path, components: list[dict], expected: list[str])
     ],
 )
 def test_arguments_of_the_main_job(tmp_path: Path, argument: str, expected: list[str]) -> None:
-    block = wire_cell.refused("-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path, status=2)
+    block = wire_cell.rejected("-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path, status=2)
     for words in (*expected, "pipeline.jsonnet"):
         assert words in block, block
     assert not any(tmp_path.iterdir())

@@ -64,7 +64,7 @@ def run_with(
     return wire_cell.run("-c", COPY, *words, folder=folder, env=environment)
 
 
-def refused(*arguments: object, **keys: object) -> str:
+def rejected(*arguments: object, **keys: object) -> str:
     """The block on stderr; nothing is left behind."""
     done = run_with(*arguments, **keys)
     folder = arguments[1]
@@ -90,19 +90,19 @@ def refused(*arguments: object, **keys: object) -> str:
 )
 def test_driver_that_does_not_start(driver: Path, tmp_path: Path, error: int, words: str, hint: str) -> None:
     """What it says, and what to do about it."""
-    block = refused(driver, tmp_path, "cuda", init=error)
+    block = rejected(driver, tmp_path, "cuda", init=error)
     assert "the requested CUDA device does not exist" in block
     assert f"'cuda', 0 CUDA devices on this machine; the driver reports {words}" in block
     assert hint in block and "device=cpu" in block
 
 
 def test_devices_hidden_by_the_environment(driver: Path, tmp_path: Path) -> None:
-    block = refused(driver, tmp_path, "cuda", init=100, CUDA_VISIBLE_DEVICES="-1")
+    block = rejected(driver, tmp_path, "cuda", init=100, CUDA_VISIBLE_DEVICES="-1")
     assert "CUDA_VISIBLE_DEVICES is '-1'" in block
 
 
 def test_number_beyond_the_last(driver: Path, tmp_path: Path) -> None:
-    block = refused(driver, tmp_path, "cuda:3", count=2)
+    block = rejected(driver, tmp_path, "cuda:3", count=2)
     assert "'cuda:3', 2 CUDA devices on this machine" in block and "cuda:0 to cuda:1" in block
 
 
@@ -116,7 +116,7 @@ needs_cuda = pytest.mark.skipif(not cuda_of_libtorch(), reason="a LibTorch witho
 
 @needs_cuda
 def test_driver_older_than_libtorch_needs(driver: Path, tmp_path: Path) -> None:
-    block = refused(driver, tmp_path, "cuda", count=1, version=11040)
+    block = rejected(driver, tmp_path, "cuda", count=1, version=11040)
     assert "the NVIDIA driver is too old" in block and "a driver for CUDA 11.4" in block
     assert "update the driver" in block and "a LibTorch for CUDA 11" in block
 
@@ -124,7 +124,7 @@ def test_driver_older_than_libtorch_needs(driver: Path, tmp_path: Path) -> None:
 @needs_cuda
 def test_device_that_cuda_cannot_start(driver: Path, tmp_path: Path) -> None:
     """The driver shows one, and then has nothing that the CUDA runtime needs."""
-    assert "CUDA does not start" in refused(driver, tmp_path, "cuda", count=1, version=13030)
+    assert "CUDA does not start" in rejected(driver, tmp_path, "cuda", count=1, version=13030)
 
 
 @pytest.mark.parametrize(

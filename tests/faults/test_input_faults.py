@@ -65,7 +65,7 @@ class TestDamagedArchive:
         arrays = noise_events()
         path = wire_cell.write_arrays(tmp_path / f"adc{ending}", arrays)
         path.write_bytes(damage(path.read_bytes()))
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY, "-A", f"input={path.name}", "-A", "output=out.npz", folder=tmp_path, status=1
         )
         assert "FrameFileSource:in" in block and path.name in block
@@ -88,7 +88,7 @@ class TestDamagedArchive:
     )
     def test_files_that_are_no_frame_files(self, tmp_path: Path, content: bytes, words: str) -> None:
         (tmp_path / "adc.npz").write_bytes(content)
-        block = wire_cell.refused(COPY, "-A", "input=adc.npz", folder=tmp_path, status=1)
+        block = wire_cell.rejected(COPY, "-A", "input=adc.npz", folder=tmp_path, status=1)
         assert words in block.splitlines()[0] and "adc.npz" in block
         assert [each.name for each in tmp_path.iterdir()] == ["adc.npz"]
 
@@ -113,7 +113,7 @@ class TestDamagedEvent:
     def test_stop(self, folder: Path, engine: str) -> None:
         """The event before it is kept."""
         output = f"stop-{engine}.npz"
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
             "-A",

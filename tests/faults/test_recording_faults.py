@@ -59,12 +59,12 @@ class TestRefused:
         ],
     )
     def test_wrong_use(self, folder: Path, arguments: tuple[str, ...], said: str) -> None:
-        block = wire_cell.refused(*JOB, *arguments, folder=folder, status=2)
+        block = wire_cell.rejected(*JOB, *arguments, folder=folder, status=2)
         assert said in block
         assert names(folder) == ["adc.npz"]
 
     def test_a_wrong_job_leaves_no_recording(self, folder: Path) -> None:
-        wire_cell.refused(
+        wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",

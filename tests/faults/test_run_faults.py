@@ -78,7 +78,7 @@ class TestOutput:
             tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
         )
         (tmp_path / "folder.npz").mkdir()
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=1
         )
         assert "FrameFileSink:out" in block and output in block
@@ -88,7 +88,7 @@ class TestOutput:
         wire_cell.write_arrays(
             tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
         )
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY, "-A", "input=adc.npz", "-A", "output=out.xyz", folder=tmp_path, status=2
         )
         assert ".xyz" in block and ".tar.bz2" in block
@@ -103,7 +103,7 @@ class TestFilesThatMeet:
         (tmp_path / "here").mkdir()
         (tmp_path / "link.npz").symlink_to("adc.npz")
         before = (tmp_path / "adc.npz").read_bytes()
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY, "-A", "input=adc.npz", "-A", f"output={output}", folder=tmp_path, status=2
         )
         assert "FrameFileSink" in block and "FrameFileSource" in block and output in block
@@ -111,7 +111,7 @@ class TestFilesThatMeet:
 
     def test_outputs_do_not_replace_each_other(self, tmp_path: Path) -> None:
         write_events(tmp_path / "adc.npz", 1)
-        block = wire_cell.refused(
+        block = wire_cell.rejected(
             COPY,
             "-A",
             "input=adc.npz",

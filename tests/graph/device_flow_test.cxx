@@ -18,7 +18,7 @@ namespace {
 
 constexpr int events = 5;
 
-/// What the nodes did, in order: "upload 0", "pack 0", "write 0", ...
+/// Log of the nodes' work, in order: "upload 0", "pack 0", "write 0", ...
 struct Diary {
     std::mutex mutex;
     std::vector<std::string> lines;
@@ -201,7 +201,7 @@ TEST_P(DeviceFlow, LostDeviceIsTheErrorOfTheRun) {
     EXPECT_TRUE(written().empty());
 }
 
-TEST_P(DeviceFlow, RefusalToWaitDuringACaptureIsNoLoss) {
+TEST_P(DeviceFlow, AWaitRejectedDuringACaptureIsNoLoss) {
     diary().fails_at = 1;
     fake_device::state().lost_because = "CUDA error: operation not permitted when stream is capturing";
     const RunSummary summary = run({fake_device::type, 0}, skipping());

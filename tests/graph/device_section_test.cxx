@@ -162,7 +162,7 @@ protected:
         return std::make_shared<const TensorSet>(std::move(info), std::vector{waveform});
     }
 
-    /// What arrives at the sink for these events, through the short graph and node by node.
+    /// Return the sets that arrive at the sink for these events, through the short graph or node by node.
     std::vector<TensorSetPtr> run(const std::vector<TensorSetPtr>& events, bool one_by_one = false) {
         auto& sink = dynamic_cast<SectionSink&>(*m_components.environment().find("TestSectionSink"));
         sink.arrived.clear();
@@ -216,11 +216,11 @@ private:
     /// Without a source: vertices in topological order by hand, since a Graph wants every port connected.
     Graph complete(const std::vector<EdgeConfig>& wanted) {
         std::vector<Graph::Vertex> vertices;
-        std::map<std::string, std::size_t> number;
+        std::map<std::string, std::size_t> index_of;
         for (const char* name : {"TestSectionUpload", "TestSectionWork", "TestSectionMore", "TestSectionTap",
                                  "TestSectionPack", "TestSectionSink"}) {
             if (auto* node = dynamic_cast<Node*>(m_components.environment().find(name))) {
-                number[name] = vertices.size();
+                index_of[name] = vertices.size();
                 const bool first = vertices.empty();
                 vertices.push_back({node,
                                     std::vector<std::size_t>(first ? 0 : node->registered().inputs.size()),
@@ -229,8 +229,8 @@ private:
         }
         std::vector<Graph::Edge> edges;
         for (const auto& edge : wanted) {
-            const Graph::Target tail{number.at(edge.tail.node), static_cast<std::size_t>(edge.tail.port)};
-            const Graph::Target head{number.at(edge.head.node), static_cast<std::size_t>(edge.head.port)};
+            const Graph::Target tail{index_of.at(edge.tail.node), static_cast<std::size_t>(edge.tail.port)};
+            const Graph::Target head{index_of.at(edge.head.node), static_cast<std::size_t>(edge.head.port)};
             vertices[tail.node].output_edges[tail.port] = edges.size();
             vertices[head.node].input_edges[head.port] = edges.size();
             edges.push_back({tail, head});
@@ -239,7 +239,7 @@ private:
     }
 };
 
-TEST_F(Section, IsWhatStandsBetweenUploadAndPack) {
+TEST_F(Section, IsBetweenUploadAndPack) {
     build();
     const GraphSection section = find_device_section(*m_graph);
     EXPECT_EQ(section.vertices, (std::vector<std::size_t>{1, 2}));

@@ -47,12 +47,12 @@ struct AddConfig {
 class TestAdd : public NodeWith<AddConfig> {
     Ports process(const Ports& inputs) override {
         NamedTensor tensor = inputs[0]->only();
-        const auto number = tensor.data.const_data_ptr<std::int64_t>()[0];
+        const auto value = tensor.data.const_data_ptr<std::int64_t>()[0];
         if (static_cast<int>(inputs[0]->event().index) == config().fails_at) {
             throw Error(ErrorKind::Input, {.what = "cannot add"});
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(number % 2 == 0 ? 6 : 0));
-        tensor.data = at::full({1}, number + 1, at::kLong);
+        std::this_thread::sleep_for(std::chrono::milliseconds(value % 2 == 0 ? 6 : 0));
+        tensor.data = at::full({1}, value + 1, at::kLong);
         return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{tensor})};
     }
 };

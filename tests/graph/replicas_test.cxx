@@ -1,5 +1,5 @@
-// Several devices in one job, and events that begin again when memory runs out. Two replicas on the CPU stand
-// for two devices.
+// Several devices in one job, and events that begin again when memory runs out. Two replicas on the CPU replace
+// two devices.
 
 #include "spng/engine/replicas.h"
 
@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the nodes below saw in one job.
+/// Calls and events that the nodes below saw in one job.
 struct Seen {
     std::mutex mutex;
     std::map<const Node*, int> calls;        ///< of each copy of TestWork

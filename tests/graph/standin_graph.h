@@ -1,6 +1,6 @@
 #pragma once
-// A recorded graph without a device: it keeps the work and does it again. As with a device's graph, results
-// stand in the same memory each time, and nothing is there before the first replay.
+// A captured graph without a device: it stores the work and repeats it. As with a device's graph, all replays write
+// their results to the same memory, and it holds no result before the first replay.
 
 #include "spng/device/device_graph.h"
 
@@ -17,7 +17,7 @@ public:
             throw std::runtime_error("operation not permitted when stream is capturing");
         }
         m_work = work;
-        work(); // as a device's does, in the ordinary way
+        work(); // a device's graph also runs the work once before the capture
         m_outputs = work();
         for (auto& output : m_outputs) {
             output.fill_(1);
@@ -43,8 +43,8 @@ public:
 private:
     template <int>
     static std::atomic<int>& counter() {
-        static std::atomic<int> number{0};
-        return number;
+        static std::atomic<int> count{0};
+        return count;
     }
     Work m_work;
     std::vector<at::Tensor> m_outputs;

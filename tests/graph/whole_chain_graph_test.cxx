@@ -109,7 +109,7 @@ TEST_P(WholeChain, GivesTheSameFiles) {
 
 TEST_P(WholeChain, GivesTheSameWindows) {
     const auto expected = run("none", "off", {}, "160,40,40");
-    EXPECT_EQ(expected.size(), 12u) << "two windows of each readout";
+    EXPECT_EQ(expected.size(), 12u) << "two readout windows of each readout";
     expect_the_same(run("none", "on", {}, "160,40,40"), expected);
     EXPECT_GE(test::StandInGraph::replays(), 6);
 }

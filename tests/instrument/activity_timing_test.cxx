@@ -1,5 +1,4 @@
-// What is timed of a piece of code: which activities, of which kind, on which thread and device, and how
-// they are printed.
+// Timing of a piece of code: its activities with kind, thread and device, and their printed form.
 
 #include "spng/instrument/user_timer/activity_timing.h"
 

@@ -67,7 +67,7 @@ TEST_F(Allocation, OtherThreadsAreNotCounted) {
     EXPECT_EQ(scope.cpu().allocated, 0);
 }
 
-/// What the allocator of a device tells LibTorch.
+/// Report an allocation to LibTorch as the allocator of a device does.
 void device_reports(std::int64_t bytes) {
     c10::reportMemoryUsageToProfiler(nullptr, bytes, 0, 0, c10::Device(c10::kCUDA, 0));
 }

@@ -18,7 +18,7 @@ namespace {
 
 using namespace spng;
 
-/// What a capture needs of the CUDA runtime beside what the library uses.
+/// The functions of the CUDA runtime that a capture needs and the library does not use.
 struct GraphFunctions {
     int (*begin_capture)(void* stream, int mode) = nullptr;
     int (*end_capture)(void* stream, void** graph) = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// A device of type PrivateUse1 that computes nothing but keeps time: its clock moves when a test says so, and
-// its work is complete when a test says so. It shows when the host would have waited, on machines without a
+// A device of type PrivateUse1 that computes nothing but keeps time: tests move its clock
+// and complete its work. It shows when the host would have waited, on machines without a
 // device.
 
 #include <c10/core/Stream.h>

@@ -1,4 +1,4 @@
-// What is recorded about calls: times, attribution to event, node and thread, and when the host waits.
+// Records of calls: times, attribution to event, node and thread, and when the host waits.
 
 #include "spng/instrument/meter/node_meter.h"
 

@@ -56,8 +56,8 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text
     std::printf("register %s\n", text);
     return reinterpret_cast<nvtxStringHandle_t>(new RegisteredString{text});
 }
-void NVTX_API name_category(nvtxDomainHandle_t domain, std::uint32_t number, const char* name) {
-    reinterpret_cast<Domain*>(domain)->categories[number] = name;
+void NVTX_API name_category(nvtxDomainHandle_t domain, std::uint32_t category, const char* name) {
+    reinterpret_cast<Domain*>(domain)->categories[category] = name;
 }
 int NVTX_API push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
     write_line("push", domain, event, t_depth);
@@ -68,9 +68,9 @@ int NVTX_API pop(nvtxDomainHandle_t) {
     return t_depth;
 }
 nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-    const int number = ++started;
-    write_line("start", domain, event, number);
-    return static_cast<nvtxRangeId_t>(number);
+    const int range = ++started;
+    write_line("start", domain, event, range);
+    return static_cast<nvtxRangeId_t>(range);
 }
 void NVTX_API end(nvtxDomainHandle_t domain, nvtxRangeId_t range) {
     std::printf("end %d [%s]\n", static_cast<int>(range), reinterpret_cast<Domain*>(domain)->name.c_str());

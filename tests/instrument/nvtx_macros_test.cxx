@@ -1,4 +1,4 @@
-// What TorchnvTools.h leaves in an object file, with NVTX and without.
+// Symbols and strings that TorchnvTools.h leaves in an object file, with NVTX and without.
 
 #include "compiler.h"
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Uses every macro in the places where users put them. `touched` shows whether arguments are evaluated.
+/// Uses every macro where users put them. `touched` shows whether arguments are evaluated.
 const std::string annotated_unit = R"cpp(
 #include "WireCellSpng/TorchnvTools.h"
 int touched = 0;

@@ -1,4 +1,4 @@
-// What an NVTX tool sees of ranges: a small annotated program is compiled and run under a tool of our own
+// Ranges as an NVTX tool sees them: compile a small annotated program and run it under a tool of our own
 // (nvtx_listener.cxx), as nsys would run it.
 
 #include "compiler.h"
@@ -66,7 +66,7 @@ protected:
         ASSERT_EQ(built.status, 0) << built.output;
     }
 
-    /// What the listener hears of the program, and what the program prints itself.
+    /// Return the listener's output about the program, and the program's own output.
     std::string heard(const std::string& settings = "") const {
         const auto outcome =
             compiler::run("env -u SPNG_NVTX_LEVEL NVTX_INJECTION64_PATH=" + m_folder.file("listener.so") +

@@ -123,7 +123,7 @@ TEST_F(LeafOperations, TransformsCountTheirKernels) {
 }
 
 TEST_F(LeafOperations, WhatAnOperatorPreparesForItselfIsPartOfIt) {
-    EXPECT_EQ(counted([&] { m_left.mul(2.0); }), (Counts{{"aten::mul", 1}})); // converts the number
+    EXPECT_EQ(counted([&] { m_left.mul(2.0); }), (Counts{{"aten::mul", 1}})); // converts the scalar
     EXPECT_EQ(counted([&] { m_left.sum(); }), (Counts{{"aten::sum", 1}}));    // clears the result first
     EXPECT_EQ(counted([&] { m_left.abs().median(); }),
               (Counts{{"aten::abs", 1}, {"aten::median", 1}})); // clones

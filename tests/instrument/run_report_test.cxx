@@ -151,7 +151,7 @@ TEST_F(Report, JsonFileAppearsWhole) {
     std::ifstream file(m_folder / "timing.json");
     EXPECT_EQ(nlohmann::json::parse(file)["nodes"].size(), 2u);
     EXPECT_FALSE(std::filesystem::exists(m_folder / "timing.json.partial"));
-    // Where the path is a link, as /dev/stdout is, it stays one.
+    // A link, such as /dev/stdout, stays a link.
     std::filesystem::create_symlink("timing.json", m_folder / "link.json");
     report().write_json(m_folder / "link.json");
     EXPECT_TRUE(std::filesystem::is_symlink(m_folder / "link.json"));

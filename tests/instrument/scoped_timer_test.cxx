@@ -27,7 +27,7 @@ protected:
         return options;
     }
 
-    /// What was printed, every time replaced by "T ms".
+    /// Return the printed text with every time replaced by "T ms".
     std::string printed() const {
         return std::regex_replace(m_text, std::regex("[0-9]+\\.[0-9]+ ms"), "T ms");
     }

@@ -82,12 +82,12 @@ TEST_F(StateTraces, HoldShapesMemoryAndTimes) {
     // At the time of the trace: the megabyte, the node's input and its output.
     EXPECT_EQ(memory.at("allocated_bytes"), before + 1'000'000 + 12 + 64);
     EXPECT_GT(memory.at("reserved_bytes"), memory.at("allocated_bytes"));
-    for (int number : {0, 1}) {
-        const auto& nested = all[static_cast<std::size_t>(number) + 1];
+    for (int i : {0, 1}) {
+        const auto& nested = all[static_cast<std::size_t>(i) + 1];
         EXPECT_EQ(nested.at("node"), "SPNGTorchService");
         EXPECT_EQ(nested.at("event"), 3);
         EXPECT_EQ(nested.at("depth"), 1);
-        EXPECT_EQ(nested.at("inputs")[0].at("shape"), nlohmann::json({1, 4 + number}));
+        EXPECT_EQ(nested.at("inputs")[0].at("shape"), nlohmann::json({1, 4 + i}));
         EXPECT_GE(nested.at("start_ns"), node.at("start_ns"));
         EXPECT_LE(nested.at("wall_ns"), node.at("wall_ns"));
     }

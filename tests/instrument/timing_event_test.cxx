@@ -119,7 +119,7 @@ TEST(CaptureWindows, StartAndStopTheProfiler) {
     EXPECT_EQ(fake_cuda::state().profiler_stops, 1);
 }
 
-/// The runtime may be loaded all the same: LibTorch brings it along.
+/// The runtime may be loaded nevertheless, by LibTorch.
 TEST(CaptureWindows, DoNothingWithoutADevice) {
     if (cuda_device_count() > 0) {
         GTEST_SKIP() << "there is a CUDA device";

@@ -16,7 +16,7 @@ namespace spng::emulation {
 namespace {
 
 std::uint64_t current_seed = 0;
-std::int64_t current_most_blocks = 0;
+std::int64_t current_max_blocks = 0;
 std::map<std::string, int> launched;
 
 void run_launch(const kernels::Launch& launch) {
@@ -28,7 +28,7 @@ void run_launch(const kernels::Launch& launch) {
         throw Violation(std::string("a launch that a device rejects: ") + launch.kernel);
     }
     const auto body = found->second(launch);
-    const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_most_blocks));
+    const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_max_blocks));
     BlockRunner runner(kernels::threads_of_block, static_cast<std::size_t>(launch.shared_bytes),
                        current_seed);
     for (unsigned block = 0; block < blocks; ++block) {
@@ -84,7 +84,7 @@ void require_parameters(const kernels::Launch& launch, const std::vector<std::si
 
 EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks) {
     current_seed = seed;
-    current_most_blocks = max_blocks;
+    current_max_blocks = max_blocks;
     kernels::set_launcher(run_launch);
 }
 

@@ -26,12 +26,12 @@ NVCC = next(
 
 COMPILERS = [
     pytest.param(
-        lambda image, output: with_nvrtc(str(NVRTC), image, output),
+        lambda target, output: with_nvrtc(str(NVRTC), target, output),
         id="nvrtc",
         marks=pytest.mark.skipif(NVRTC is None, reason="no NVRTC: a LibTorch without CUDA"),
     ),
     pytest.param(
-        lambda image, output: with_nvcc(str(NVCC), image, output),
+        lambda target, output: with_nvcc(str(NVCC), target, output),
         id="nvcc",
         marks=pytest.mark.skipif(NVCC is None, reason="no nvcc on this machine"),
     ),
@@ -96,9 +96,9 @@ def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, t
 def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -> None:
     for lines in (False, True):
         compile_kernels(Target("sm_90", line_information=lines), tmp_path / "module.cubin")
-        image = (tmp_path / "module.cubin").read_bytes()
-        assert (b".debug_line" in image) == lines
-        assert (b"region_growth.cu" in image) == lines
+        module = (tmp_path / "module.cubin").read_bytes()
+        assert (b".debug_line" in module) == lines
+        assert (b"region_growth.cu" in module) == lines
 
 
 @pytest.mark.parametrize(

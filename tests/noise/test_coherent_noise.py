@@ -86,7 +86,7 @@ def test_noise_goes_and_charge_stays(
 
 
 def test_unknown_filter_is_rejected(tmp_path: Path) -> None:
-    block = wire_cell.refused(
+    block = wire_cell.rejected(
         "-c", wire_cell.PIPELINE, "-A", "noise_filter=median", folder=tmp_path, status=2
     )
     assert "known: none, coherent" in block

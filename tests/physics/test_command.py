@@ -193,7 +193,7 @@ def test_pages_are_complete(folder: Path) -> None:
         "comparison-1",
         "definitions",
     ):
-        assert f"id='{anchor}'" in text, anchor
+        assert f'id="{anchor}"' in text, anchor
     assert "Not run." not in text and text.count("data:image/svg+xml") == 4
     assert "### Line scan, view W" in (folder / "physics.md").read_text(encoding="utf-8")
 

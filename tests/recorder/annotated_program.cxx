@@ -1,5 +1,5 @@
-// A program that knows nothing of the recorder and uses NVTX in the way that its argument names. Compiled and
-// run by the tests beside it; with -DAS_LIBRARY a library with NVTX of its own, which the program loads.
+// Program that uses NVTX without the recorder; the argument selects the use. The tests in this folder compile
+// and run it. With -DAS_LIBRARY it is a library with its own NVTX, which the program loads.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -55,7 +55,7 @@ void with_payload(const char* name, nvtxPayloadType_t type, Set set) {
     nvtxMarkEx(&event);
 }
 
-/// Each way to say something.
+/// Call each NVTX function.
 void everything() {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("own");
     nvtxDomainHandle_t wide = nvtxDomainCreateW(L"br\u00e9it");
@@ -119,7 +119,7 @@ void fork_and_go_on() {
     nvtxRangePop();
 }
 
-/// Ends in the way of a name; what is said before must not be lost.
+/// End the process in the given way. The ranges before the end must not be lost.
 void end_by(const std::string& way) {
     range("said");
     nvtxRangePushA("open");

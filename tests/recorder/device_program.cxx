@@ -1,4 +1,4 @@
-// A program with two node calls whose device work is known to the nanosecond; its CUDA is fake_cuda/.
+// Program with two node calls and device work at fixed times [ns], on the CUDA stand-in of fake_cuda/.
 // device_program RECORDER FILE
 #include "profiling/recorder/recorder_abi.h"
 
@@ -25,11 +25,11 @@ void put(const Record& record) {
     }
 }
 
-void api(CUpti_ActivityKind kind, CUpti_CallbackId number, unsigned correlation, int start, int end,
+void api(CUpti_ActivityKind kind, CUpti_CallbackId id, unsigned correlation, int start, int end,
          unsigned thread) {
     CUpti_ActivityAPI call{};
     call.kind = kind;
-    call.cbid = number;
+    call.cbid = id;
     call.start = base + static_cast<std::uint64_t>(start);
     call.end = base + static_cast<std::uint64_t>(end);
     call.threadId = thread;
@@ -119,7 +119,7 @@ int main(int, char** words) {
         std::fprintf(stderr, "%s\n", problem);
         return 1;
     }
-    // Where the recorder did not load CUPTI there is none.
+    // CUPTI is absent if the recorder did not load it.
     void* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
     const auto find = [&](const char* name) { return cupti == nullptr ? nullptr : dlsym(cupti, name); };
     put_record = reinterpret_cast<Put>(find("fake_put"));
@@ -232,7 +232,7 @@ int main(int, char** words) {
 
     recorder.pause();
     api(CUPTI_ACTIVITY_KIND_RUNTIME, launch, 99, 50000, 50100, thread);
-    kernel("outside of the window", 99, 51000, 52000);
+    kernel("outside of the capture window", 99, 51000, 52000);
     recorder.resume();
     if (recorder.stop(problem, sizeof problem) != 0) {
         std::fprintf(stderr, "%s\n", problem);

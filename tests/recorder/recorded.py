@@ -136,7 +136,7 @@ class Recorded:
         return [Range(*row) for row in rows if kind in (None, row[2])]
 
     def diagnostics(self) -> str:
-        """All texts of SPNG_DIAG."""
+        """Return the messages of SPNG_DIAG, one per line."""
         return "\n".join(
             f"{severity}: {text}" for severity, text in self.sql("SELECT severity, text FROM SPNG_DIAG")
         )

@@ -1,5 +1,8 @@
-"""What the recorder makes of CUPTI's and NVML's answers. The libraries are stand-ins with the real structures (fake_cuda/), found by
-the loader as the real ones would be; nothing of this says how the real ones behave: tests/gpu does, on a device."""
+"""Test the recorder on CUPTI and NVML records.
+
+The libraries are stand-ins with the real structures (fake_cuda/), and the loader finds them like the real ones.
+Tests of the real libraries are in tests/gpu.
+"""
 
 from __future__ import annotations
 
@@ -102,8 +105,8 @@ def rows(run: Run, table: str, columns: str, *, relative: bool = True) -> list[t
     return [(start - begin, end - begin, *rest) for start, end, *rest in found] if relative else found
 
 
-def name_of(run: Run, number: int) -> str:
-    return run.file.sql(f"SELECT value FROM StringIds WHERE id = {number}")[0][0]
+def name_of(run: Run, index: int) -> str:
+    return run.file.sql(f"SELECT value FROM StringIds WHERE id = {index}")[0][0]
 
 
 class TestRows:
@@ -128,17 +131,17 @@ class TestRows:
             (21000, 22000, 21, 200),
             (41000, 42000, 22, None),
         ]
-        assert [name_of(full, number) for number in found[0][6:9]] == [
+        assert [name_of(full, index) for index in found[0][6:9]] == [
             "void at::native::copy<float, 4>(int)",
             "copy",
             "_ZN2at6native4copyIfLi4EEEvi",
         ]
-        assert [name_of(full, number) for number in found[1][6:9]] == ["regular_fft"] * 3
+        assert [name_of(full, index) for index in found[1][6:9]] == ["regular_fft"] * 3
         assert all(row[2:5] == (0, 1, 7) for row in found)
         assert found[0][9:20] == (32, 108, 2, 1, 256, 48, 1024, 65536, 5, 8192, 2)
 
     def test_copies_and_sets(self, full: Run) -> None:
-        """Kinds of memory with nsys's numbers: 0 pageable, 2 device, 4 managed."""
+        """Kinds of memory with the values of nsys: 0 pageable, 2 device, 4 managed."""
         assert rows(
             full, "CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, correlationId, bytes, copyKind, srcKind, dstKind"
         ) == [(4500, 5000, 13, 4096, 1, 0, 2), (5500, 5600, 16, 64, 10, 2, 2)]
@@ -263,7 +266,7 @@ class TestOtherMachines:
     def test_no_driver(self, machine: Machine, tmp_path: Path) -> None:
         """Nothing to warn of: the machine has no device."""
         run = record(machine, tmp_path, ("libcuda.so.1",))
-        reason = "no NVIDIA driver here (libcuda.so.1 is not found)"
+        reason = "no NVIDIA driver (libcuda.so.1 is not found)"
         assert run.file.run()["source.cuda"] == f"off: {reason}" and run.file.run()["tier_reason"] == reason
         assert run.file.diagnostics() == ""
 
@@ -278,8 +281,7 @@ class TestOtherMachines:
 
     def test_no_device(self, machine: Machine, tmp_path: Path) -> None:
         assert (
-            record(machine, tmp_path, FAKE_NO_DEVICE="1").file.run()["source.cuda"]
-            == "off: no CUDA device here"
+            record(machine, tmp_path, FAKE_NO_DEVICE="1").file.run()["source.cuda"] == "off: no CUDA device"
         )
 
     def test_dropped_records_are_counted(self, machine: Machine, tmp_path: Path) -> None:
@@ -291,7 +293,7 @@ class TestOtherMachines:
 
 class TestNvml:
     def test_samples(self, full: Run) -> None:
-        """What the GPU does not tell (here its temperature) has no rows."""
+        """A metric that the GPU does not support, here its temperature, has no rows."""
         found = dict(
             full.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric")
         )
@@ -307,8 +309,8 @@ class TestNvml:
 
     def test_throttled_run_is_suspect(self, machine: Machine, tmp_path: Path) -> None:
         said = record(machine, tmp_path, FAKE_THROTTLED="1").file.diagnostics()
-        assert said.startswith("warning: suspect run: the clocks of GPU 0 were held down (power limit) in ")
+        assert said.startswith("warning: suspect run: the clocks of GPU 0 were reduced (power limit) in ")
 
     def test_without_driver(self, machine: Machine, tmp_path: Path) -> None:
         run = record(machine, tmp_path, ("libnvidia-ml.so.1",))
-        assert run.file.run()["source.nvml"] == "off: no NVIDIA driver here (libnvidia-ml.so.1 is not found)"
+        assert run.file.run()["source.nvml"] == "off: no NVIDIA driver (libnvidia-ml.so.1 is not found)"

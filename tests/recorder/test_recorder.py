@@ -1,4 +1,4 @@
-"""What a recording of any NVTX program holds, and how the recorder gets through the ways in which programs begin and end."""
+"""Test the content of recordings of NVTX programs, and how programs begin and end under the recorder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = recorded.needs_recorder
 
 @pytest.fixture(scope="module")
 def everything(program: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Recorded]:
-    """What the program printed, and the recording."""
+    """Return the output of the program and its recording."""
     folder = tmp_path_factory.mktemp("everything")
     done = run(program, "everything", folder=folder)
     return done.stdout, Recorded(folder / "out.sqlite")
@@ -53,8 +53,8 @@ class TestContent:
             for name, *values in file.sql(f"SELECT text, {columns} FROM NVTX_EVENTS WHERE eventType = 34")
         }
         expected = {"u64": -1, "i64": -5, "f64": 0.1, "u32": 4000000000, "i32": -6, "f32": 0.5}
-        for place, (name, value) in enumerate(expected.items()):
-            assert rows[name] == [value if column == place else None for column in range(6)]
+        for position, (name, value) in enumerate(expected.items()):
+            assert rows[name] == [value if column == position else None for column in range(6)]
         assert file.sql("SELECT DISTINCT category, color FROM NVTX_EVENTS WHERE textId IS NOT NULL") == [
             (3, 0xFF102030)
         ]
@@ -205,9 +205,9 @@ class TestHowProgramsEnd:
 
     def test_recovering_what_is_no_recording(self, tmp_path: Path) -> None:
         (tmp_path / "x.part").write_bytes(b"SQLite format 3\0 and no more")
-        block = wire_cell.refused("--recover-record", tmp_path / "x.part", folder=tmp_path, status=1)
+        block = wire_cell.rejected("--recover-record", tmp_path / "x.part", folder=tmp_path, status=1)
         assert "x.part" in block
-        assert "unable to open" in wire_cell.refused(
+        assert "unable to open" in wire_cell.rejected(
             "--recover-record", "absent.part", folder=tmp_path, status=1
         )
 
@@ -282,7 +282,7 @@ class TestLimits:
         assert file.run()["unbalanced_pops"] == "2" and file.run()["dropped.too_deep"] == str(20000 - 16384)
         names = [row.name for row in file.ranges(PUSH_POP)]
         assert names == ["fine"] + ["never popped"] * 16384
-        assert "2 ranges ended without having been begun" in file.diagnostics()
+        assert "2 ranges ended without a begin" in file.diagnostics()
 
     def test_many_names(self, program: Path, tmp_path: Path) -> None:
         run(program, "names", "100000", folder=tmp_path)

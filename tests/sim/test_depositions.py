@@ -16,7 +16,7 @@ from tests.support.wire_cell import (
     description,
     needs_program,
     read_arrays,
-    refused,
+    rejected,
     run,
     write_arrays,
 )
@@ -85,7 +85,7 @@ def fail(folder: Path, arrays: Arrays) -> str:
     """Return the error block for a rejected file."""
     write_arrays(folder / "in.npz", arrays)
     (folder / "job.jsonnet").write_text(COPY)
-    block = refused(
+    block = rejected(
         "-c", "job.jsonnet", "-A", "input=in.npz", "-A", "output=out.npz", folder=folder, status=1
     )
     assert not (folder / "out.npz").exists()

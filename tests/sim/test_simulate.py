@@ -15,7 +15,7 @@ from tests.reference import detector
 from tests.reference.metrics import best_shift
 from tests.sim import signal_reference as reference
 from tests.support.shared import shared_folder
-from tests.support.wire_cell import Arrays, description, difference, needs_program, read_arrays, refused, run
+from tests.support.wire_cell import Arrays, description, difference, needs_program, read_arrays, rejected, run
 
 pytestmark = needs_program
 
@@ -215,11 +215,11 @@ def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
-    assert "takes a number" in refused("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
-    assert "lacks what the simulation needs" in refused(
+    assert "takes a number" in rejected("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
+    assert "lacks what the simulation needs" in rejected(
         "-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2
     )
-    assert "SPNGDepoFileSource" in refused("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
+    assert "SPNGDepoFileSource" in rejected("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
 
 
 @needs_shared

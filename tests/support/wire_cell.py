@@ -71,7 +71,7 @@ def job(
     return read_arrays(folder / str(given["output"]))
 
 
-def refused(*arguments: str | Path, folder: Path, status: int) -> str:
+def rejected(*arguments: str | Path, folder: Path, status: int) -> str:
     """Run what must fail with one readable block; the block."""
     done = run(*arguments, folder=folder)
     assert done.returncode == status, (done.returncode, done.stderr)

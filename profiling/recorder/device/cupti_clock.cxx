@@ -11,18 +11,18 @@ std::uint64_t CUPTIAPI our_time() {
     return static_cast<std::uint64_t>(now().ns);
 }
 
-// The best of some: one may be interrupted between the two clocks.
+// Number of readings, of which the fastest is used. The thread may be interrupted between the two clocks.
 constexpr int attempts = 8;
 
 } // namespace
 
 void CuptiClock::begin(const CuptiFunctions& cupti) {
-    m_same = cupti.set_clock != nullptr && cupti.set_clock(&our_time) == CUPTI_SUCCESS;
+    m_is_shared = cupti.set_clock != nullptr && cupti.set_clock(&our_time) == CUPTI_SUCCESS;
     compare(cupti);
 }
 
 void CuptiClock::compare(const CuptiFunctions& cupti) {
-    if (m_same) {
+    if (m_is_shared) {
         return;
     }
     Pair best{};
@@ -46,7 +46,7 @@ void CuptiClock::compare(const CuptiFunctions& cupti) {
 
 TimePoint CuptiClock::convert(std::uint64_t cupti_time) const {
     const auto time = static_cast<std::int64_t>(cupti_time);
-    if (m_same) {
+    if (m_is_shared) {
         return {time};
     }
     const std::lock_guard lock(m_mutex);
@@ -55,23 +55,23 @@ TimePoint CuptiClock::convert(std::uint64_t cupti_time) const {
     }
     const auto after =
         std::upper_bound(m_pairs.begin(), m_pairs.end(), time,
-                         [](std::int64_t value, const Pair& pair) { return value < pair.theirs; });
+                         [](std::int64_t value, const Pair& pair) { return value < pair.cupti; });
     const Pair& nearest = after == m_pairs.begin() ? m_pairs.front() : *(after - 1);
-    const std::int64_t elapsed = time - nearest.theirs;
+    const std::int64_t elapsed = time - nearest.cupti;
     if (after == m_pairs.begin() || after == m_pairs.end()) {
-        return {nearest.ours + elapsed};
+        return {nearest.recorder + elapsed};
     }
-    // The clocks run at nearly the same rate: what is interpolated is their small drift.
-    const std::int64_t drift = (after->ours - nearest.ours) - (after->theirs - nearest.theirs);
-    const double share = static_cast<double>(elapsed) / static_cast<double>(after->theirs - nearest.theirs);
-    return {nearest.ours + elapsed + static_cast<std::int64_t>(static_cast<double>(drift) * share)};
+    // The clocks run at nearly the same rate; interpolate only their small drift.
+    const std::int64_t drift = (after->recorder - nearest.recorder) - (after->cupti - nearest.cupti);
+    const double share = static_cast<double>(elapsed) / static_cast<double>(after->cupti - nearest.cupti);
+    return {nearest.recorder + elapsed + static_cast<std::int64_t>(static_cast<double>(drift) * share)};
 }
 
 std::string CuptiClock::description() const {
     const std::lock_guard lock(m_mutex);
-    return m_same ? "the recorder's own"
-                  : "CUPTI's, converted; " + std::to_string(m_pairs.size()) + " comparisons, +-" +
-                        std::to_string(m_uncertainty) + " ns";
+    return m_is_shared ? "the recorder's own"
+                       : "CUPTI's, converted; " + std::to_string(m_pairs.size()) + " comparisons, +-" +
+                             std::to_string(m_uncertainty) + " ns";
 }
 
 } // namespace spng::recorder

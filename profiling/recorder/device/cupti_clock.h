@@ -1,6 +1,6 @@
 #pragma once
-// CUPTI's time on the clock of the recording. Where CUPTI takes a clock of ours, the two are the same; where
-// it does not, pairs of readings are taken from time to time, and times between two pairs are interpolated.
+// Conversion of CUPTI's time to the clock of the recording. CUPTI 11.8 and later uses the recorder's clock.
+// For earlier versions both clocks are read at intervals, and times between two readings are interpolated.
 
 #include "profiling/recorder/device/cupti_functions.h"
 #include "profiling/recorder/file/values.h"
@@ -14,23 +14,27 @@ namespace spng::recorder {
 
 class CuptiClock {
 public:
-    /// Give CUPTI our clock. To be called before any kind of activity is enabled.
+    /// Set the recorder's clock in CUPTI if it supports that. Call this before any kind of activity is
+    /// enabled.
     void begin(const CuptiFunctions& cupti);
-    /// Read both clocks; does nothing when they are the same.
+    /// Read both clocks. Do nothing if CUPTI uses the recorder's clock.
     void compare(const CuptiFunctions& cupti);
+    /// Convert a time of CUPTI to the clock of the recording.
     TimePoint convert(std::uint64_t cupti_time) const;
 
-    /// For the manifest: which of the two ways, and how far two readings of a pair may be apart.
+    /// Return a description for the manifest: the clock that CUPTI uses and the uncertainty of the
+    /// conversion.
     std::string description() const;
 
 private:
+    /// One reading of both clocks [ns].
     struct Pair {
-        std::int64_t theirs, ours;
+        std::int64_t cupti, recorder;
     };
     mutable std::mutex m_mutex;
-    bool m_same = false;
-    std::int64_t m_uncertainty = 0; ///< of the worst pair, ns
-    std::vector<Pair> m_pairs;      ///< by time
+    bool m_is_shared = false;       ///< CUPTI uses the recorder's clock
+    std::int64_t m_uncertainty = 0; ///< maximum of all pairs [ns]
+    std::vector<Pair> m_pairs;      ///< sorted by time
 };
 
 } // namespace spng::recorder

@@ -73,19 +73,19 @@ void DriverFunctions::synchronize_all() const {
         return;
     }
     for (int ordinal = 0; ordinal < count; ++ordinal) {
-        CUdevice number{};
+        CUdevice handle{};
         unsigned flags = 0;
         int active = 0;
         CUcontext context{};
-        // Only devices that are in use: to ask for the context of another one would create it.
-        if (device(&number, ordinal) == CUDA_SUCCESS &&
-            primary_state(number, &flags, &active) == CUDA_SUCCESS && active != 0 &&
-            primary_retain(&context, number) == CUDA_SUCCESS) {
+        // Skip devices that are not in use: retaining their primary context would create it.
+        if (device(&handle, ordinal) == CUDA_SUCCESS &&
+            primary_state(handle, &flags, &active) == CUDA_SUCCESS && active != 0 &&
+            primary_retain(&context, handle) == CUDA_SUCCESS) {
             if (push_context(context) == CUDA_SUCCESS) {
                 synchronize();
                 pop_context(&context);
             }
-            primary_release(number);
+            primary_release(handle);
         }
     }
 }
@@ -94,7 +94,7 @@ CudaLibraries load_cuda_libraries() {
     CudaLibraries found;
     const SharedLibrary driver("libcuda.so.1");
     if (!driver.is_open()) {
-        found.problem = "no NVIDIA driver here (libcuda.so.1 is not found)";
+        found.problem = "no NVIDIA driver (libcuda.so.1 is not found)";
         found.no_driver = true;
         return found;
     }
@@ -104,7 +104,7 @@ CudaLibraries load_cuda_libraries() {
     }
     if (const CUresult result = found.driver.init(0); result != CUDA_SUCCESS) {
         found.no_driver = result == CUDA_ERROR_NO_DEVICE;
-        found.problem = found.no_driver ? "no CUDA device here"
+        found.problem = found.no_driver ? "no CUDA device"
                                         : "the NVIDIA driver does not start (cuInit gives error " +
                                               std::to_string(result) + ")";
         return found;

@@ -1,7 +1,7 @@
 #pragma once
-// The functions of CUPTI and of the CUDA driver that the recorder calls, found at run time: the recorder is
-// loaded into programs on machines that have neither, so nothing links to them. The types are those of the
-// headers of CUDA 13; older libraries write records that begin with the same fields.
+// Functions of CUPTI and of the CUDA driver that the recorder calls. They are looked up at run time, because
+// the recorder also runs on machines that have neither library. The types come from the headers of CUDA 13;
+// older libraries write records that begin with the same fields.
 
 #include <cuda.h>
 #include <cupti.h>
@@ -10,7 +10,7 @@
 
 namespace spng::recorder {
 
-/// Pointers may be null where a comment says that they are optional.
+/// Functions of CUPTI. Optional pointers may be null.
 struct CuptiFunctions {
     decltype(&cuptiGetVersion) get_version = nullptr;
     decltype(&cuptiGetResultString) result_string = nullptr;
@@ -25,7 +25,8 @@ struct CuptiFunctions {
     decltype(&cuptiActivityRegisterCallbacks) set_buffers = nullptr;
     decltype(&cuptiActivityEnable) enable = nullptr;
     decltype(&cuptiActivityDisable) disable = nullptr;
-    decltype(&cuptiActivityEnableDriverApi) enable_driver_call = nullptr; ///< optional; else all are recorded
+    decltype(&cuptiActivityEnableDriverApi) enable_driver_call =
+        nullptr; ///< optional; if null, all are recorded
     decltype(&cuptiActivityFlushAll) flush = nullptr;
     decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
     decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
@@ -33,10 +34,11 @@ struct CuptiFunctions {
     decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation = nullptr;
     decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
 
-    /// "CUPTI_ERROR_..." of a result.
+    /// Return the name of a result, "CUPTI_ERROR_...".
     std::string to_string(CUptiResult result) const;
 };
 
+/// Functions of the CUDA driver.
 struct DriverFunctions {
     decltype(&cuInit) init = nullptr;
     decltype(&cuDriverGetVersion) version = nullptr;
@@ -50,19 +52,19 @@ struct DriverFunctions {
     CUresult (*pop_context)(CUcontext*) = nullptr;
     decltype(&cuCtxSynchronize) synchronize = nullptr;
 
-    /// Wait until all devices have finished what they were given.
+    /// Wait until the devices that this process uses have finished their work.
     void synchronize_all() const;
 };
 
 struct CudaLibraries {
     DriverFunctions driver;
     CuptiFunctions cupti;
-    std::string problem;    ///< why one of them cannot be used; empty: both can
-    bool no_driver = false; ///< the machine has no NVIDIA driver: there is nothing to record
+    std::string problem;    ///< why a library cannot be used; empty if both can
+    bool no_driver = false; ///< the machine has no NVIDIA driver or no device
 };
 
-/// The driver (libcuda.so.1, initialised here) and CUPTI: the copy that is loaded already, since two in one
-/// process do not see each other, else the one that the loader finds.
+/// Load and initialise the driver (libcuda.so.1) and load CUPTI. A copy of CUPTI that the process has loaded
+/// already is preferred, because two copies in one process do not see each other's activity.
 CudaLibraries load_cuda_libraries();
 
 } // namespace spng::recorder

@@ -9,24 +9,24 @@
 namespace spng::recorder {
 namespace {
 
-// A runtime call's record comes at most so much later than that of the driver call inside of it.
+// Maximum delay [ns] of the record of a runtime call after the record of the driver call inside it.
 constexpr std::int64_t settling_time = 2'000'000'000;
 
-/// ENUM_CUDA_MEM_KIND of nsys.
+/// Convert a memory kind of CUPTI to ENUM_CUDA_MEM_KIND of nsys.
 std::int64_t memory_kind(int of_cupti) {
     constexpr std::int64_t unknown = 7;
     return of_cupti == CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN ? unknown : of_cupti - 1;
 }
 
-Count not_0(std::uint64_t value) {
+Count null_if_zero(std::uint64_t value) {
     return value == 0 ? std::nullopt : Count(static_cast<std::int64_t>(value));
 }
 
-/// What all device operations have.
+/// Return the fields that all device operations have.
 template <class Record>
-DevicePlace place_of(const Record& record) {
+DeviceLocation location_of(const Record& record) {
     return {record.deviceId, record.contextId, record.streamId, record.correlationId,
-            not_0(record.graphNodeId)};
+            null_if_zero(record.graphNodeId)};
 }
 
 template <class Record>
@@ -57,8 +57,8 @@ const char* overhead_name(std::uint32_t kind) {
     }
 }
 
-/// GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, as nvidia-smi prints it.
-std::string uuid_text(const CUuuid& uuid) {
+/// Format a UUID as GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, the format of nvidia-smi.
+std::string format_uuid(const CUuuid& uuid) {
     std::string text = "GPU";
     for (int byte = 0; byte < 16; ++byte) {
         if (byte == 0 || byte == 4 || byte == 6 || byte == 8 || byte == 10) {
@@ -73,7 +73,7 @@ std::string uuid_text(const CUuuid& uuid) {
 
 } // namespace
 
-/// The rows of a buffer, which are handed over together.
+/// Rows of one buffer, which are added to the recorder together.
 struct CuptiRecords::Batch {
     std::tuple<std::vector<KernelRow>, std::vector<MemcpyRow>, std::vector<MemsetRow>, std::vector<ApiRow>,
                std::vector<SynchronisationRow>, std::vector<OverheadRow>, std::vector<DeviceMemoryRow>,
@@ -143,10 +143,10 @@ void CuptiRecords::add_kernel(const CUpti_Activity& record, Batch& batch) {
     KernelRow row;
     row.start = at(kernel.start);
     row.end = at(kernel.end);
-    row.place = place_of(kernel);
+    row.location = location_of(kernel);
     row.mangled_name = names.mangled;
-    row.demangled_name = names.written;
-    row.short_name = names.own;
+    row.demangled_name = names.demangled;
+    row.short_name = names.short_name;
     row.launch_type = kernel.launchType;
     row.cache_config = kernel.cacheConfig.config.executed;
     row.registers_per_thread = kernel.registersPerThread;
@@ -171,7 +171,7 @@ void CuptiRecords::add_memcpy(const CUpti_Activity& record, Batch& batch) {
     MemcpyRow row;
     row.start = at(copy.start);
     row.end = at(copy.end);
-    row.place = place_of(copy);
+    row.location = location_of(copy);
     row.bytes = static_cast<std::int64_t>(copy.bytes);
     row.copy_kind = copy.copyKind;
     row.source_kind = memory_kind(copy.srcKind);
@@ -184,7 +184,7 @@ void CuptiRecords::add_peer_memcpy(const CUpti_Activity& record, Batch& batch) {
     MemcpyRow row;
     row.start = at(copy.start);
     row.end = at(copy.end);
-    row.place = place_of(copy);
+    row.location = location_of(copy);
     row.bytes = static_cast<std::int64_t>(copy.bytes);
     row.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
     row.source_kind = memory_kind(copy.srcKind);
@@ -197,7 +197,7 @@ void CuptiRecords::add_memset(const CUpti_Activity& record, Batch& batch) {
     MemsetRow row;
     row.start = at(set.start);
     row.end = at(set.end);
-    row.place = place_of(set);
+    row.location = location_of(set);
     row.value = set.value;
     row.bytes = static_cast<std::int64_t>(set.bytes);
     row.memory_kind = memory_kind(set.memoryKind);
@@ -232,10 +232,10 @@ void CuptiRecords::add_synchronisation(const CUpti_Activity& record, Batch& batc
     row.start = at(wait.start);
     row.end = at(wait.end);
     const auto device = m_device_of_context.find(wait.contextId);
-    row.place.device = device == m_device_of_context.end() ? 0 : device->second;
-    row.place.context = wait.contextId;
-    row.place.stream = wait.streamId == none ? 0 : wait.streamId;
-    row.place.correlation = wait.correlationId;
+    row.location.device = device == m_device_of_context.end() ? 0 : device->second;
+    row.location.context = wait.contextId;
+    row.location.stream = wait.streamId == none ? 0 : wait.streamId;
+    row.location.correlation = wait.correlationId;
     row.kind = wait.type;
     row.event = wait.cudaEventId == none ? 0 : wait.cudaEventId;
     batch.add(row);
@@ -270,8 +270,8 @@ void CuptiRecords::add_graph(const CUpti_Activity& record, Batch& batch) {
     GraphTraceRow row;
     row.start = at(graph.start);
     row.end = at(graph.end);
-    row.place = {graph.deviceId, graph.contextId, graph.streamId, graph.correlationId, std::nullopt};
-    row.graph = graph.graphId; // the record only knows the graph that was launched
+    row.location = {graph.deviceId, graph.contextId, graph.streamId, graph.correlationId, std::nullopt};
+    row.graph = graph.graphId; // the record contains only the launched graph
     row.executable_graph = graph.graphId;
     batch.add(row);
 }
@@ -287,15 +287,15 @@ void CuptiRecords::add_correlation(const CUpti_Activity& record, Batch& batch) {
 void CuptiRecords::add_device(const CUpti_Activity& record, Batch& batch) {
     const auto& device = as<CUpti_ActivityDevice5>(record);
     std::array<char, 32> bus{};
-    CUdevice number{};
-    if (m_libraries.driver.device(&number, static_cast<int>(device.id)) == CUDA_SUCCESS) {
-        m_libraries.driver.bus_location(bus.data(), bus.size(), number);
+    CUdevice handle{};
+    if (m_libraries.driver.device(&handle, static_cast<int>(device.id)) == CUDA_SUCCESS) {
+        m_libraries.driver.bus_location(bus.data(), bus.size(), handle);
     }
     GpuRow row;
     row.id = row.cuda_device = device.id;
     row.name = m_recorder.intern(device.name == nullptr ? "" : device.name);
     row.bus_location = m_recorder.intern(bus.data());
-    row.uuid = m_recorder.intern(uuid_text(device.uuid));
+    row.uuid = m_recorder.intern(format_uuid(device.uuid));
     row.total_memory = static_cast<std::int64_t>(device.globalMemorySize);
     row.memory_bandwidth = static_cast<std::int64_t>(device.globalMemoryBandwidth) * 1000; // kB/s
     row.clock_rate = std::int64_t{device.coreClockRate} * 1000;                            // kHz
@@ -323,24 +323,24 @@ void CuptiRecords::add_stream(const CUpti_Activity& record, Batch& batch) {
 
 const CuptiRecords::KernelNames& CuptiRecords::kernel_names(const char* mangled) {
     const std::string name = mangled == nullptr ? "[unknown kernel]" : mangled;
-    const auto [place, is_new] = m_kernel_names.emplace(name, KernelNames{});
+    const auto [entry, is_new] = m_kernel_names.emplace(name, KernelNames{});
     if (is_new) {
-        const std::string written = demangled(name);
-        place->second = {m_recorder.intern(name), m_recorder.intern(written),
+        const std::string written = demangle(name);
+        entry->second = {m_recorder.intern(name), m_recorder.intern(written),
                          m_recorder.intern(short_kernel_name(written))};
     }
-    return place->second;
+    return entry->second;
 }
 
-StringId CuptiRecords::api_name(CUpti_CallbackDomain domain, CUpti_CallbackId number) {
-    const auto [place, is_new] = m_api_names.emplace(std::pair{static_cast<int>(domain), number}, StringId{});
+StringId CuptiRecords::api_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    const auto [entry, is_new] = m_api_names.emplace(std::pair{static_cast<int>(domain), id}, StringId{});
     if (is_new) {
         const char* name = nullptr;
         const bool known =
-            m_libraries.cupti.callback_name(domain, number, &name) == CUPTI_SUCCESS && name != nullptr;
-        place->second = m_recorder.intern(known ? name : "CUDA function " + std::to_string(number));
+            m_libraries.cupti.callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr;
+        entry->second = m_recorder.intern(known ? name : "CUDA function " + std::to_string(id));
     }
-    return place->second;
+    return entry->second;
 }
 
 void CuptiRecords::settle_driver_calls(bool all) {

@@ -1,5 +1,5 @@
 #pragma once
-// Buffers of CUPTI's activity records become rows of the recording.
+// Conversion of CUPTI's activity records to rows of the recording.
 
 #include "profiling/recorder/device/cupti_clock.h"
 #include "profiling/recorder/device/cupti_functions.h"
@@ -17,22 +17,25 @@
 
 namespace spng::recorder {
 
-/// Thread-safe: CUPTI hands buffers over on a thread of its own or on one that flushes.
+/// Converter of activity records. Thread-safe, because CUPTI delivers buffers on its own thread or on a
+/// thread that flushes.
 class CuptiRecords {
 public:
     CuptiRecords(Recorder& recorder, const CudaLibraries& libraries, const CuptiClock& clock)
         : m_recorder(recorder), m_libraries(libraries), m_clock(clock) {}
 
-    /// @param size  bytes of whole records
+    /// Convert the records of a buffer and add the rows to the recorder.
+    /// @param size  size of the records [bytes]
     void take(std::uint8_t* buffer, std::size_t size);
 
-    /// A runtime function that launches something does it through the driver, whose call has the same
-    /// correlation; only the outer one is to be recorded, as nsys does, whichever comes first. So a driver
-    /// call waits until its runtime call would have come. To be called now and then.
-    /// @param all  at the end: nothing more will come
+    /// Record the driver calls that have no runtime call. A runtime function calls the driver with the same
+    /// correlation id, and their records arrive in either order. As in nsys, only the runtime call is
+    /// recorded. A driver call therefore waits until its runtime call would have arrived. Call this at
+    /// intervals.
+    /// @param all  true: no more records will arrive; record all waiting driver calls
     void settle_driver_calls(bool all);
 
-    /// Records of kinds that were not asked for.
+    /// Return the count of records of unknown kinds.
     std::uint64_t unknown() const { return m_unknown; }
 
 private:
@@ -53,20 +56,21 @@ private:
     void add_stream(const CUpti_Activity& record, Batch& batch);
 
     struct KernelNames {
-        StringId mangled, written, own;
+        StringId mangled, demangled, short_name;
     };
     const KernelNames& kernel_names(const char* mangled);
-    StringId api_name(CUpti_CallbackDomain domain, CUpti_CallbackId number);
+    StringId api_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
     TimePoint at(std::uint64_t time) const { return m_clock.convert(time); }
 
     Recorder& m_recorder;
     const CudaLibraries& m_libraries;
     const CuptiClock& m_clock;
-    std::mutex m_mutex; ///< guards what follows
+    /// Guards the members below.
+    std::mutex m_mutex;
     std::unordered_map<std::string, KernelNames> m_kernel_names;
     std::map<std::pair<int, CUpti_CallbackId>, StringId> m_api_names;
     std::unordered_map<std::uint32_t, std::uint32_t> m_device_of_context;
-    std::unordered_map<std::int64_t, ApiRow> m_driver_calls; ///< that wait, by correlation
+    std::unordered_map<std::int64_t, ApiRow> m_driver_calls; ///< waiting calls, by correlation id
     std::unordered_set<std::int64_t> m_runtime_calls, m_earlier_runtime_calls;
     TimePoint m_settled;
     std::uint64_t m_unknown = 0;

@@ -1,5 +1,5 @@
-// The part "cuda": what CUDA devices do and what the program calls to make them do it, by CUPTI's activity
-// records. docs/decisions/recorder.md has the tiers.
+// Part "cuda": activity of CUDA devices and CUDA API calls of the program, from CUPTI's activity records.
+// docs/decisions/recorder.md describes the tiers.
 
 #include "profiling/recorder/activity_source.h"
 #include "profiling/recorder/device/cupti_clock.h"
@@ -24,17 +24,17 @@ namespace {
 constexpr std::size_t buffer_size = 8 << 20;
 constexpr std::size_t buffer_alignment = 8;
 
-/// What is recorded; `needed`: without it the part is off.
+/// Kind of activity. If a required kind is unavailable, the part is off.
 struct Kind {
     CUpti_ActivityKind kind;
     const char* name;
-    bool needed;
+    bool required;
 };
 constexpr std::array kinds{
     Kind{CUPTI_ACTIVITY_KIND_DEVICE, "devices", false},
     Kind{CUPTI_ACTIVITY_KIND_CONTEXT, "contexts", false},
     Kind{CUPTI_ACTIVITY_KIND_STREAM, "streams", false},
-    // CUPTI_ACTIVITY_KIND_KERNEL would let kernels run one after the other.
+    // CUPTI_ACTIVITY_KIND_KERNEL would serialize kernels.
     Kind{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", true},
     Kind{CUPTI_ACTIVITY_KIND_MEMCPY, "copies", true},
     Kind{CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices", false},
@@ -46,8 +46,8 @@ constexpr std::array kinds{
     Kind{CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "correlation to node calls", false},
 };
 
-// Driver functions that start work on a device, for libraries that do not go through the runtime: cuFFT
-// launches all its kernels so.
+// Driver functions that start device work, for libraries that do not use the runtime. cuFFT launches all its
+// kernels this way.
 constexpr std::array driver_launches{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
@@ -71,17 +71,18 @@ constexpr std::array driver_launches{
     CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz,
 };
 
-/// The node calls that this thread is in, the innermost last.
+/// Ids of the open node calls of this thread, innermost last.
 thread_local std::vector<std::uint64_t> t_calls;
 
-/// Graphs as one operation each, cheaper, instead of node by node (SPNG_RECORD_GRAPHS=whole).
+/// Return true if each graph launch is recorded as one operation instead of one per node
+/// (SPNG_RECORD_GRAPHS=whole), which takes less time.
 bool whole_graphs() {
     const char* const text = std::getenv("SPNG_RECORD_GRAPHS");
     return text != nullptr && std::string(text) == "whole";
 }
 
 class CuptiSource;
-/// CUPTI's callbacks have no parameter for a user.
+/// Source that receives the callbacks; CUPTI's buffer callbacks have no user parameter.
 std::atomic<CuptiSource*> receiver{nullptr};
 
 class CuptiSource final : public ActivitySource {
@@ -127,7 +128,7 @@ public:
 
     void flush(Recorder&) override {
         m_clock.compare(m_libraries.cupti);
-        m_libraries.cupti.flush(0); // full buffers only; the others are still being filled
+        m_libraries.cupti.flush(0); // full buffers only
         m_records->settle_driver_calls(false);
     }
 
@@ -151,12 +152,12 @@ public:
 private:
     Readiness subscribe();
     Readiness enable_kinds();
-    void say_versions();
+    void note_versions();
 
     static void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
         *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_size));
         *size = *buffer == nullptr ? 0 : buffer_size;
-        *records = 0; // as many as there is room for
+        *records = 0; // no limit but the size
     }
 
     static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
@@ -175,7 +176,7 @@ private:
         }
     }
 
-    /// A node of a CUDA graph was made by capture or by hand, or cloned when the graph was instantiated.
+    /// Handle the creation or cloning of a node of a CUDA graph.
     static void CUPTIAPI resource_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId event,
                                         const void* data) {
         CuptiSource* const source = receiver;
@@ -188,7 +189,7 @@ private:
     void graph_node(CUpti_CallbackId event, const CUpti_GraphData& graph) {
         GraphNodeRow row;
         std::uint64_t node = 0, original = 0;
-        if (!m_recorder->open() || m_libraries.cupti.graph_node_id(graph.node, &node) != CUPTI_SUCCESS) {
+        if (!m_recorder->is_open() || m_libraries.cupti.graph_node_id(graph.node, &node) != CUPTI_SUCCESS) {
             return;
         }
         const bool cloned = event == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
@@ -212,7 +213,7 @@ private:
     std::atomic<std::uint64_t> m_dropped{0};
 };
 
-/// Take CUPTI's only place for a tool.
+/// Subscribe to CUPTI, which allows one tool at a time.
 Readiness CuptiSource::subscribe() {
     const auto& cupti = m_libraries.cupti;
     std::array<char, 256> owner{};
@@ -240,7 +241,7 @@ Readiness CuptiSource::subscribe() {
     receiver = this;
     const Readiness readiness = enable_kinds();
     if (readiness.ready) {
-        say_versions();
+        note_versions();
     } else {
         pause(*m_recorder);
         cupti.unsubscribe(m_subscriber);
@@ -259,7 +260,7 @@ Readiness CuptiSource::enable_kinds() {
             const CUptiResult enabled = cupti.enable(kind.kind);
             if (enabled == CUPTI_SUCCESS) {
                 m_enabled.push_back(kind.kind);
-            } else if (kind.needed) {
+            } else if (kind.required) {
                 result = enabled;
             } else {
                 missing += (missing.empty() ? "" : ", ") + std::string(kind.name);
@@ -267,7 +268,7 @@ Readiness CuptiSource::enable_kinds() {
         }
     }
     if (result != CUPTI_SUCCESS) {
-        return {false, "CUPTI rejects to record activity: " + cupti.to_string(result)};
+        return {false, "CUPTI rejects the activity kinds: " + cupti.to_string(result)};
     }
     if (cupti.enable_driver_call != nullptr) {
         for (const auto function : driver_launches) {
@@ -287,9 +288,9 @@ Readiness CuptiSource::enable_kinds() {
         }
     }
     if (!missing.empty()) {
-        m_recorder->diagnose(Severity::warning, "CUPTI here does not record " + missing);
+        m_recorder->diagnose(Severity::warning, "CUPTI does not record " + missing);
     }
-    // What was looked for and did not happen is an empty table.
+    // Kinds without activity get an empty table.
     m_recorder->declare<KernelRow>();
     m_recorder->declare<MemcpyRow>();
     m_recorder->declare<MemsetRow>();
@@ -299,7 +300,7 @@ Readiness CuptiSource::enable_kinds() {
     return {};
 }
 
-void CuptiSource::say_versions() {
+void CuptiSource::note_versions() {
     std::uint32_t version = 0;
     int driver = 0;
     m_libraries.cupti.get_version(&version);

@@ -7,13 +7,13 @@
 namespace spng::recorder {
 namespace {
 
-/// Where the brackets that end before `end` begin.
+/// Return the position of the bracket that matches the closing bracket at `end` - 1.
 std::size_t opening(const std::string& text, std::size_t end, char open, char close) {
     int depth = 0;
-    for (std::size_t place = end; place-- > 0;) {
-        depth += text[place] == close ? 1 : text[place] == open ? -1 : 0;
+    for (std::size_t position = end; position-- > 0;) {
+        depth += text[position] == close ? 1 : text[position] == open ? -1 : 0;
         if (depth == 0) {
-            return place;
+            return position;
         }
     }
     return std::string::npos;
@@ -21,7 +21,7 @@ std::size_t opening(const std::string& text, std::size_t end, char open, char cl
 
 } // namespace
 
-std::string demangled(const std::string& name) {
+std::string demangle(const std::string& name) {
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

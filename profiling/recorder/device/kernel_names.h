@@ -4,10 +4,10 @@
 
 namespace spng::recorder {
 
-/// The name of a function as it was written, of its name in the object file; others are given back.
-std::string demangled(const std::string& name);
+/// Demangle a C++ symbol. Other names are returned unchanged.
+std::string demangle(const std::string& name);
 
-/// The function's own name: without result, name spaces, template arguments and parameters.
+/// Remove the return type, namespaces, template arguments and parameters from a demangled name:
 /// "void at::native::copy<float, 4>(int)" -> "copy"
 std::string short_kernel_name(const std::string& demangled);
 

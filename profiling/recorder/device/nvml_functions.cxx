@@ -8,7 +8,7 @@ LoadedNvml load_nvml() {
     LoadedNvml found;
     const SharedLibrary library("libnvidia-ml.so.1");
     if (!library.is_open()) {
-        found.problem = "no NVIDIA driver here (libnvidia-ml.so.1 is not found)";
+        found.problem = "no NVIDIA driver (libnvidia-ml.so.1 is not found)";
         found.no_driver = true;
         return found;
     }
@@ -31,7 +31,7 @@ LoadedNvml load_nvml() {
     return found;
 }
 
-std::string throttle_text(unsigned long long reasons) {
+std::string describe_throttling(unsigned long long reasons) {
     struct Reason {
         unsigned long long bit;
         const char* text;

@@ -1,5 +1,6 @@
-// The part "nvml": power, clocks, temperature and load of the GPUs, looked at several times per second. What
-// they tell is whether a run can be trusted, not what a node did: NVML averages over up to a second.
+// Part "nvml": power, clocks, temperature and load of the GPUs, sampled several times per second. The samples
+// show whether a run is reliable. They do not resolve single nodes, because NVML averages over up to a
+// second.
 
 #include "profiling/recorder/activity_source.h"
 #include "profiling/recorder/device/nvml_functions.h"
@@ -14,16 +15,16 @@
 namespace spng::recorder {
 namespace {
 
-// 10 to 50 per second, whatever is asked for: NVML's own numbers do not change faster, and a query takes up
-// to a millisecond.
-constexpr double shortest_pause = 0.02;
-constexpr double longest_pause = 0.1;
+// Limits of the sampling interval [s]. NVML's values do not change faster, and a query takes up to a
+// millisecond.
+constexpr double min_interval = 0.02;
+constexpr double max_interval = 0.1;
 
 struct Gpu {
     NvmlDevice device;
     StringId source; ///< "gpu0"
-    unsigned number;
-    unsigned long long throttled = 0; ///< all reasons that were seen
+    unsigned index;
+    unsigned long long throttled = 0; ///< union of all reasons
     unsigned long samples = 0, throttled_samples = 0;
 };
 
@@ -36,10 +37,10 @@ public:
         }
         unsigned count = 0;
         m_nvml.functions.device_count(&count);
-        for (unsigned number = 0; number < count; ++number) {
+        for (unsigned index = 0; index < count; ++index) {
             NvmlDevice device = nullptr;
-            if (m_nvml.functions.device(number, &device) == 0) {
-                m_gpus.push_back({device, recorder.intern("gpu" + std::to_string(number)), number});
+            if (m_nvml.functions.device(index, &device) == 0) {
+                m_gpus.push_back({device, recorder.intern("gpu" + std::to_string(index)), index});
             }
         }
         if (m_gpus.empty()) {
@@ -61,11 +62,12 @@ public:
         m_nvml.functions.shutdown();
         for (const Gpu& gpu : m_gpus) {
             if (gpu.throttled_samples > 0) {
-                const std::string name = "GPU " + std::to_string(gpu.number);
+                const std::string name = "GPU " + std::to_string(gpu.index);
                 recorder.diagnose(Severity::warning, "suspect run: the clocks of " + name +
-                                                         " were held down (" + throttle_text(gpu.throttled) +
-                                                         ") in " + std::to_string(gpu.throttled_samples) +
-                                                         " of " + std::to_string(gpu.samples) + " samples");
+                                                         " were reduced (" +
+                                                         describe_throttling(gpu.throttled) + ") in " +
+                                                         std::to_string(gpu.throttled_samples) + " of " +
+                                                         std::to_string(gpu.samples) + " samples");
             }
         }
     }
@@ -73,17 +75,18 @@ public:
 private:
     void run(Recorder& recorder) {
         const auto pause = std::chrono::duration<double>(
-            std::clamp(recorder.options().sample_seconds, shortest_pause, longest_pause));
+            std::clamp(recorder.options().sample_seconds, min_interval, max_interval));
         std::unique_lock lock(m_mutex);
         do {
             for (Gpu& gpu : m_gpus) {
-                look_at(gpu, recorder);
+                sample(gpu, recorder);
             }
         } while (!m_stop.wait_for(lock, pause, [this] { return m_stopping; }));
     }
 
-    /// What a GPU does not tell (some have no power sensor) has no rows.
-    void look_at(Gpu& gpu, Recorder& recorder) {
+    /// Add one sample of each metric. Skip metrics that the GPU does not support, such as a missing power
+    /// sensor.
+    void sample(Gpu& gpu, Recorder& recorder) {
         const auto& nvml = m_nvml.functions;
         const TimePoint time = now();
         const auto add = [&](const char* metric, int result, double value) {
@@ -113,7 +116,7 @@ private:
         if (throttle == 0) {
             ++gpu.samples;
             gpu.throttled |= reasons;
-            gpu.throttled_samples += throttle_text(reasons).empty() ? 0 : 1;
+            gpu.throttled_samples += describe_throttling(reasons).empty() ? 0 : 1;
         }
     }
 

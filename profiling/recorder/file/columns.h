@@ -1,9 +1,9 @@
 #pragma once
-// Which table and which columns a row becomes. Names, order and meaning of the columns of NVTX_EVENTS,
-// CUPTI_* and the other tables in capitals without SPNG_ are those of the SQLite export of Nsight Systems
-// 2023.4 (schema 3.7.2), so that its readers read our files; tables SPNG_* are our own.
+// Description of tables and columns. NVTX_EVENTS, CUPTI_* and the other tables in capitals without SPNG_ have
+// the names, order and meaning of the SQLite export of Nsight Systems 2023.4 (schema 3.7.2), so that its
+// readers can read our files. Tables SPNG_* are our own.
 //
-// A column is a name, a declaration and what to take from a row: a member, or a function of it.
+// A column has a name, an SQL type and a getter: a member of the row or a function of the row.
 
 #include "profiling/recorder/file/identity.h"
 #include "profiling/recorder/file/rows.h"
@@ -25,18 +25,22 @@ constexpr Column<Take> column(const char* name, const char* type, Take take) {
     return {name, type, take};
 }
 
-inline constexpr const char* needed = "INTEGER NOT NULL";
+inline constexpr const char* not_null = "INTEGER NOT NULL";
 inline constexpr const char* integer = "INTEGER";
 
-/// The system's thread id, written as globalTid.
-struct ThreadNumber {
+/// System id of a thread, written as globalTid.
+struct GlobalThread {
     std::uint32_t thread;
 };
-/// Written as the globalPid of the session.
+/// The process of the session, written as globalPid.
 struct ThisProcess {};
 
-/// The table of a row. `always`: made at the start of each session; others with their first row, so that what
-/// was not asked for is absent and not empty. `order`: how rows are sorted in the finished file.
+/// Table of a type of row. Specializations have these members:
+///   name             name of the table
+///   create_at_start  true: created at the start of each session; false: created with its first row, so that
+///                    tables of parts that are not recorded are absent
+///   order            SQL sort order of the rows in the final file
+///   columns()        tuple of Column
 template <class Row>
 struct Table;
 
@@ -44,13 +48,13 @@ namespace detail {
 
 template <class Row>
 constexpr auto thread_of(std::uint32_t Row::*member) {
-    return [member](const Row& row) { return ThreadNumber{row.*member}; };
+    return [member](const Row& row) { return GlobalThread{row.*member}; };
 }
 
 constexpr auto this_process = [](const auto&) { return ThisProcess{}; };
-constexpr auto nothing = [](const auto&) { return Null{}; };
+constexpr auto null_value = [](const auto&) { return Null{}; };
 
-inline std::optional<std::int64_t> if_not_0(std::int64_t value) {
+inline std::optional<std::int64_t> null_if_zero(std::int64_t value) {
     return value == 0 ? std::nullopt : std::optional(value);
 }
 

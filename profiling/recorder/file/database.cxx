@@ -14,8 +14,8 @@ Database::Database(const std::string& path, Mode mode) : m_path(path) {
         sqlite3_close(m_handle);
         throw DatabaseError(path + " cannot be opened: " + reason, false);
     }
-    // A write-ahead log without locks needs the exclusive mode, also in what is attached later. The file is
-    // opened in earnest by the first statement that looks into it.
+    // A write-ahead log without file locks needs the exclusive mode, also for files attached later. SQLite
+    // opens the file with the first statement that reads it.
     run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA schema_version");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// SQLite with errors as exceptions. Files are the recorder's alone, named after the process, so they are
-// opened without file locks: cluster file systems often reject them.
+// SQLite with errors as exceptions. Files are opened without file locks, which cluster file systems often
+// reject. No other process uses them: their names contain the process id.
 
 #include "profiling/recorder/file/values.h"
 
@@ -14,16 +14,18 @@ struct sqlite3_stmt;
 
 namespace spng::recorder {
 
-/// SQLite's reason with what was attempted; full() when the disk or a quota is.
+/// Error of SQLite, with the operation that failed.
 class DatabaseError : public std::runtime_error {
 public:
     DatabaseError(const std::string& text, bool is_full) : std::runtime_error(text), m_full(is_full) {}
+    /// Return true if the disk or a quota is full.
     bool full() const { return m_full; }
 
 private:
     bool m_full;
 };
 
+/// Connection to an SQLite file. All functions throw DatabaseError.
 class Database {
 public:
     enum class Mode { create, existing };
@@ -32,16 +34,19 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// One or more statements without results.
+    /// Run one or more statements without results.
     void run(const std::string& sql);
-    /// The first column of the first row; nothing without a row or for NULL.
+    /// Return the first column of the first result row, or nothing without a row.
     std::optional<std::int64_t> integer(const std::string& sql);
+    /// Return the first column of the first result row as text, or nothing without a row.
     std::optional<std::string> text(const std::string& sql);
     bool has_table(const std::string& name);
-    /// Close now; throws what closing finds. Does nothing when closed.
+    /// Close the file. Do nothing if it is closed.
     void close();
 
     sqlite3* handle() const { return m_handle; }
+    /// Throw DatabaseError with SQLite's last error.
+    /// @param what  operation that failed, such as "writing"
     [[noreturn]] void fail(const std::string& what) const;
 
 private:
@@ -49,9 +54,10 @@ private:
     sqlite3* m_handle = nullptr;
 };
 
-/// `text` in SQL, in single quotes.
+/// Return the text as an SQL string literal.
 std::string quoted(const std::string& text);
 
+/// Prepared statement.
 class Statement {
 public:
     Statement(Database& database, const std::string& sql);
@@ -59,17 +65,19 @@ public:
     Statement(Statement&& other) noexcept;
     Statement& operator=(Statement&&) = delete;
 
-    /// Columns count from 1.
+    /// Bind a value to a parameter. Parameters count from 1.
     void bind(int column, std::int64_t value);
     void bind(int column, double value);
     void bind(int column, const std::string& value);
     void bind(int column, Null);
 
-    /// Run it once with what is bound, and make it ready for the next time.
+    /// Run the statement with the bound values and reset it for the next run.
     void run();
-    /// The next row of results; false at the end.
+    /// Advance to the next result row.
+    /// @return false at the end
     bool step();
-    std::int64_t integer(int column) const; ///< columns of results count from 0
+    /// Return a column of the current result row. Columns count from 0.
+    std::int64_t integer(int column) const;
     std::string text(int column) const;
 
 private:

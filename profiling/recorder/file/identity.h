@@ -1,6 +1,6 @@
 #pragma once
-// How processes and threads are numbered in nsys's schema: hardware (8 bits) | virtual machine (8) | process
-// (24) | thread (24).
+// Global ids of processes and threads in the schema of nsys: hardware (8 bits) | virtual machine (8) |
+// process (24) | thread (24).
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@ inline constexpr std::uint64_t id_bits = 24;
 inline constexpr std::uint64_t id_mask = (std::uint64_t{1} << id_bits) - 1;
 inline constexpr std::uint64_t virtual_machine = std::uint64_t{1} << 48; ///< as in files of nsys
 
-/// Whether a process or thread id has room in 24 bits. Linux gives at most 22, but a sandbox may do
-/// otherwise; larger ones are cut to their low bits, and the recording says so.
+/// Return true if a process or thread id fits into 24 bits. Linux uses at most 22 bits, but a sandbox may use
+/// more. Larger ids are cut to their low 24 bits with a warning in the recording.
 constexpr bool fits(std::uint64_t id) noexcept {
     return id <= id_mask;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The file while it grows: NAME.PROCESS.part beside the final name, a SQLite database with a write-ahead log.
-// What was committed survives any end of the process. Rows stand in it in the order in which they came;
-// complete_file() makes the sorted final file of it, after the run or after a crash. See
+// Unfinished file of a recording: NAME.PROCESS.part beside the final file, an SQLite database with a
+// write-ahead log. Committed rows survive any end of the process. Rows are in the order of their arrival;
+// finalize_file() creates the sorted final file after the run or after a crash. See
 // docs/decisions/recorder.md.
 
 #include "profiling/recorder/file/database.h"
@@ -18,18 +18,20 @@
 
 namespace spng::recorder {
 
-/// Tables that only an unfinished file has.
+/// Table of the open ranges. Only an unfinished file has it.
 inline constexpr const char* open_ranges_table = "SPNG_OPEN";
 
+/// Writer of an unfinished file. All functions throw DatabaseError.
 class PartFile {
 public:
-    /// Makes the file and the tables that every recording has. Throws DatabaseError.
-    PartFile(const std::string& path, const Scale& scale);
+    /// Create the file and the tables that every recording has.
+    PartFile(const std::string& path, const WriteContext& context);
 
     const std::string& path() const { return m_path; }
 
-    /// All writing happens between these two; what is not committed is lost with the process.
+    /// Begin a transaction. All functions that write must be called inside a transaction.
     void begin();
+    /// Commit the transaction. Rows that are not committed are lost if the process is killed.
     void commit();
 
     template <class Row>
@@ -39,22 +41,18 @@ public:
             writer.emplace(m_database);
         }
         if (writer) {
-            writer->write(rows, m_scale);
+            writer->write(rows, m_context);
         }
     }
-    /// Make a table that may stay empty.
-    template <class Row>
-    void declare() {
-        m_database.run(create_sql<Row>());
-    }
-    /// The ranges that are open now, instead of those that were.
+    /// Replace the table of open ranges.
     void write_open(std::span<const NvtxRow> rows);
-    /// Strings that came since the last call.
+    /// Write the strings that were added since the previous call.
     void write_strings();
+    /// Set a key of the manifest.
     void note(const std::string& key, const std::string& value);
     void thread_name(std::uint32_t thread, StringId name);
 
-    /// To be completed by complete_file().
+    /// Close the file, for finalize_file().
     void close();
 
     Database& database() { return m_database; }
@@ -64,7 +62,7 @@ private:
     static std::tuple<std::optional<RowWriter<Rows>>...> writers_of(std::tuple<Rows...>*);
 
     std::string m_path;
-    Scale m_scale;
+    WriteContext m_context;
     Database m_database;
     decltype(writers_of(static_cast<AllRows*>(nullptr))) m_writers;
     std::optional<RowWriter<NvtxRow>> m_open_writer;

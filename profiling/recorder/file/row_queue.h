@@ -10,12 +10,12 @@
 
 namespace spng::recorder {
 
-/// Rows of one table that wait to be written. For what comes a few thousand times per second, or in batches;
-/// ranges have thread buffers. Thread-safe.
+/// Queue of rows of one table that wait to be written. It suits rows that arrive a few thousand times per
+/// second or in batches; ranges use thread buffers. Thread-safe.
 template <class Row>
 class RowQueue {
 public:
-    /// Empty, and with room for so many bytes.
+    /// Clear the queue and set its memory limit [bytes].
     void reset(std::int64_t bytes) {
         const std::lock_guard lock(m_mutex);
         m_rows.clear();
@@ -23,6 +23,7 @@ public:
         m_limit = static_cast<std::size_t>(bytes) / sizeof(Row);
     }
 
+    /// Add rows. Drop and count rows beyond the limit.
     void add(std::span<const Row> rows) {
         const std::lock_guard lock(m_mutex);
         const std::size_t room = m_limit - std::min(m_limit, m_rows.size());
@@ -31,12 +32,13 @@ public:
         m_dropped += rows.size() - taken;
     }
 
+    /// Move all rows out of the queue.
     std::vector<Row> take() {
         const std::lock_guard lock(m_mutex);
         return std::exchange(m_rows, {});
     }
 
-    /// Rows that found no room.
+    /// Return the count of dropped rows since reset().
     std::uint64_t dropped() const {
         const std::lock_guard lock(m_mutex);
         return m_dropped;

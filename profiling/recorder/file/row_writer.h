@@ -1,5 +1,5 @@
 #pragma once
-// Rows into a table, column by column as tables.h and device_tables.h say.
+// Writer of rows into a table. tables.h and device_tables.h describe the columns.
 
 #include "profiling/recorder/file/database.h"
 #include "profiling/recorder/file/device_tables.h"
@@ -13,13 +13,14 @@
 
 namespace spng::recorder {
 
-/// What values are written relative to.
-struct Scale {
-    TimePoint origin; ///< the session's start
+/// Context for the conversion of values to columns.
+struct WriteContext {
+    TimePoint origin; ///< start of the session; times are written relative to it
     std::uint64_t process = 0;
     const StringTable* strings = nullptr;
 };
 
+/// Return the CREATE TABLE statement for a type of row.
 template <class Row>
 std::string create_sql(const std::string& table = Table<Row>::name) {
     std::string sql;
@@ -31,21 +32,22 @@ std::string create_sql(const std::string& table = Table<Row>::name) {
     return "CREATE TABLE IF NOT EXISTS " + table + " (" + sql + ")";
 }
 
+/// Prepared INSERT statement for a type of row.
 template <class Row>
 class RowWriter {
 public:
-    static constexpr bool always = Table<Row>::always;
+    static constexpr bool create_at_start = Table<Row>::create_at_start;
 
-    /// Makes the table when it is not there.
+    /// Create the table if it does not exist.
     explicit RowWriter(Database& database, const std::string& table = Table<Row>::name)
         : m_insert(prepare(database, table)) {}
 
-    void write(std::span<const Row> rows, const Scale& scale) {
+    void write(std::span<const Row> rows, const WriteContext& context) {
         for (const Row& row : rows) {
             std::apply(
                 [&](const auto&... columns) {
-                    int number = 0;
-                    (put(++number, std::invoke(columns.take, row), scale), ...);
+                    int column = 0;
+                    (put(++column, std::invoke(columns.take, row), context), ...);
                 },
                 Table<Row>::columns());
             m_insert.run();
@@ -55,36 +57,36 @@ public:
 private:
     static Statement prepare(Database& database, const std::string& table) {
         database.run(create_sql<Row>(table));
-        std::string places;
+        std::string placeholders;
         constexpr auto count = std::tuple_size_v<decltype(Table<Row>::columns())>;
         for (std::size_t column = 0; column < count; ++column) {
-            places += column == 0 ? "?" : ", ?";
+            placeholders += column == 0 ? "?" : ", ?";
         }
-        return {database, "INSERT INTO " + table + " VALUES (" + places + ")"};
+        return {database, "INSERT INTO " + table + " VALUES (" + placeholders + ")"};
     }
 
     template <class Value>
-    void put(int column, const Value& value, const Scale& scale) {
+    void put(int column, const Value& value, const WriteContext& context) {
         if constexpr (std::is_same_v<Value, Null>) {
             m_insert.bind(column, Null{});
         } else if constexpr (std::is_same_v<Value, TimePoint>) {
-            m_insert.bind(column, value.ns - scale.origin.ns);
+            m_insert.bind(column, value.ns - context.origin.ns);
         } else if constexpr (std::is_same_v<Value, StringId>) {
-            value.number == 0 ? m_insert.bind(column, Null{})
-                              : m_insert.bind(column, std::int64_t{value.number});
-        } else if constexpr (std::is_same_v<Value, Spelled>) {
-            value.id.number == 0 ? m_insert.bind(column, Null{})
-                                 : m_insert.bind(column, scale.strings->at(value.id));
-        } else if constexpr (std::is_same_v<Value, ThreadNumber>) {
-            m_insert.bind(column, static_cast<std::int64_t>(global_thread(scale.process, value.thread)));
+            value.index == 0 ? m_insert.bind(column, Null{})
+                             : m_insert.bind(column, std::int64_t{value.index});
+        } else if constexpr (std::is_same_v<Value, InlineString>) {
+            value.id.index == 0 ? m_insert.bind(column, Null{})
+                                : m_insert.bind(column, context.strings->at(value.id));
+        } else if constexpr (std::is_same_v<Value, GlobalThread>) {
+            m_insert.bind(column, static_cast<std::int64_t>(global_thread(context.process, value.thread)));
         } else if constexpr (std::is_same_v<Value, ThisProcess>) {
-            m_insert.bind(column, static_cast<std::int64_t>(global_process(scale.process)));
+            m_insert.bind(column, static_cast<std::int64_t>(global_process(context.process)));
         } else if constexpr (std::is_floating_point_v<Value>) {
             m_insert.bind(column, static_cast<double>(value));
         } else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
             m_insert.bind(column, static_cast<std::int64_t>(value));
         } else if (value.has_value()) {
-            put(column, *value, scale);
+            put(column, *value, context);
         } else {
             m_insert.bind(column, Null{});
         }

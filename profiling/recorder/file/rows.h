@@ -1,8 +1,8 @@
 #pragma once
-// What can be recorded: one struct per table. columns.h says how its columns are given.
+// Types of rows: one struct per table. columns.h describes tables and columns.
 //
-// A new source of data adds its struct here, its columns in device_tables.h or tables.h and its type to the
-// list at the end.
+// To add a type of row, add its struct here, its columns in device_tables.h or tables.h and its type to
+// AllRows.
 
 #include "profiling/recorder/file/values.h"
 
@@ -12,11 +12,11 @@
 
 namespace spng::recorder {
 
-using Count = std::optional<std::int64_t>; ///< NULL where it was not measured
+using Count = std::optional<std::int64_t>; ///< empty: not measured, written as NULL
 
 // ---- ranges and marks ----
 
-/// Kinds of rows in NVTX_EVENTS; the numbers are nsys's.
+/// Kinds of rows in NVTX_EVENTS, with the values of nsys.
 enum class NvtxKind : std::uint8_t {
     category = 33,
     mark = 34,
@@ -29,17 +29,17 @@ enum class NvtxKind : std::uint8_t {
 
 enum class Payload : std::uint8_t { none, uint64, int64, float64, uint32, int32, float32 };
 
-/// A range, a mark, or a name that was given to a thread, category or domain.
+/// Range, mark, or name of a thread, category or domain.
 struct NvtxRow {
     TimePoint start;
-    TimePoint end;             ///< of ranges only
-    std::uint64_t payload = 0; ///< the bits of the value
-    std::uint32_t range = 0;   ///< number of a start/end range
+    TimePoint end;             ///< ranges only
+    std::uint64_t payload = 0; ///< bits of the value
+    std::uint32_t range = 0;   ///< id of a start/end range
     StringId name;
-    std::uint32_t colour = 0; ///< ARGB; 0: none
+    std::uint32_t colour = 0; ///< ARGB, 0 for none
     std::uint32_t category = 0;
-    std::uint32_t thread = 0;     ///< where it was begun
-    std::uint32_t end_thread = 0; ///< where a start/end range ended, if elsewhere; 0: on the same
+    std::uint32_t thread = 0;     ///< thread that began the range
+    std::uint32_t end_thread = 0; ///< thread that ended a start/end range; 0: the same thread
     std::uint16_t domain = 0;
     NvtxKind kind = NvtxKind::push_pop;
     Payload payload_kind = Payload::none;
@@ -47,12 +47,12 @@ struct NvtxRow {
     bool has_end = true;
 };
 
-// ---- the graph and its calls ----
+// ---- graph and calls ----
 
 struct NodeRow {
     std::int64_t id = 0;
     StringId type, instance, kind;
-    Count parent; ///< the node that calls this one, for services
+    Count parent; ///< services: id of the node that calls this one
 };
 
 struct EdgeRow {
@@ -62,29 +62,30 @@ struct EdgeRow {
 
 /// One call of a node for one event.
 struct CallRow {
-    std::int64_t id = 0; ///< also the external correlation id of what a device did for it
+    std::int64_t id = 0; ///< also the external correlation id of its device work
     std::int64_t node = 0;
     std::int64_t event = 0;
-    std::int64_t sequence = 0; ///< how many calls of this node ended before
+    std::int64_t sequence = 0; ///< count of calls of this node that ended earlier
     std::uint32_t thread = 0;
     TimePoint start, end;
     bool succeeded = true;
     std::int64_t bytes_in = 0, bytes_out = 0;
-    Count resident;        ///< memory of the process at the end, bytes
-    Count device_peak;     ///< growth of device tensor memory at most, bytes
-    Count parent;          ///< the call that this one is nested in
-    Count cpu;             ///< processor time, ns
-    Count host_peak;       ///< growth of host tensor memory at most, bytes
-    Count leaf_operations; ///< ATen
+    Count resident;        ///< resident memory of the process at the end [bytes]
+    Count device_peak;     ///< maximum growth of device tensor memory [bytes]
+    Count parent;          ///< id of the enclosing call
+    Count cpu;             ///< processor time [ns]
+    Count host_peak;       ///< maximum growth of host tensor memory [bytes]
+    Count leaf_operations; ///< count of ATen operations
 };
 
-/// How long a call took on the device, between two events of its stream; known later than its end.
+/// Device time of a call, between two events of its stream. It may become available after the end of the
+/// call.
 struct CallDeviceRow {
     std::int64_t call = 0;
-    std::int64_t device = 0; ///< ns
+    std::int64_t device = 0; ///< [ns]
 };
 
-/// A tensor set on an edge.
+/// Passage of a tensor set through an edge.
 struct MessageRow {
     std::int64_t edge = 0;
     std::int64_t event = 0;
@@ -95,7 +96,7 @@ struct MessageRow {
 
 struct SampleRow {
     TimePoint time;
-    StringId source, metric; ///< "process", "resident_bytes"
+    StringId source, metric; ///< for example "process", "resident_bytes"
     double value = 0;
 };
 
@@ -107,14 +108,14 @@ struct DiagnosticRow {
     StringId text;
 };
 
-/// Time that recording itself took on a thread of the program.
+/// Time that the recording took on a thread of the program.
 struct OverheadRow {
     TimePoint start, end;
     std::uint32_t thread = 0;
     StringId name;
 };
 
-/// A call into the system: read, write, ...
+/// System call: read, write, ...
 struct SystemCallRow {
     TimePoint start, end;
     std::uint32_t thread = 0;
@@ -122,7 +123,7 @@ struct SystemCallRow {
     std::int64_t result = 0;
 };
 
-// ---- what a CUDA device and its API did ----
+// ---- CUDA device and API activity ----
 
 enum class ApiClass : std::uint8_t { runtime = 0, driver = 1 };
 
@@ -131,19 +132,19 @@ struct ApiRow {
     ApiClass api = ApiClass::runtime;
     std::uint32_t thread = 0;
     std::int64_t correlation = 0;
-    StringId name; ///< with the version suffix of its interface, "cudaLaunchKernel_v7000"
+    StringId name; ///< with the version suffix of the API, for example "cudaLaunchKernel_v7000"
     std::int64_t result = 0;
 };
 
-/// Where a device operation ran, and which API call caused it.
-struct DevicePlace {
+/// Device, context and stream of a device operation, and the correlation id of the API call that caused it.
+struct DeviceLocation {
     std::int64_t device = 0, context = 0, stream = 0, correlation = 0;
     Count graph_node;
 };
 
 struct KernelRow {
     TimePoint start, end;
-    DevicePlace place;
+    DeviceLocation location;
     StringId demangled_name, short_name, mangled_name;
     Count launch_type, cache_config;
     std::int64_t registers_per_thread = 0;
@@ -154,7 +155,7 @@ struct KernelRow {
 
 struct MemcpyRow {
     TimePoint start, end;
-    DevicePlace place;
+    DeviceLocation location;
     std::int64_t bytes = 0;
     std::int64_t copy_kind = 0;     ///< ENUM_CUDA_MEMCPY_OPER
     Count source_kind, target_kind; ///< ENUM_CUDA_MEM_KIND
@@ -162,38 +163,38 @@ struct MemcpyRow {
 
 struct MemsetRow {
     TimePoint start, end;
-    DevicePlace place;
+    DeviceLocation location;
     std::int64_t value = 0, bytes = 0;
     Count memory_kind; ///< ENUM_CUDA_MEM_KIND
 };
 
 struct SynchronisationRow {
     TimePoint start, end;
-    DevicePlace place;
+    DeviceLocation location;
     std::int64_t kind = 0; ///< 1 event, 2 stream waits for event, 3 stream, 4 context
     std::int64_t event = 0;
 };
 
 struct CudaEventRow {
-    DevicePlace place;
+    DeviceLocation location;
     std::int64_t event = 0;
 };
 
-/// A whole graph launch, where its nodes are not recorded one by one.
+/// Launch of a CUDA graph, if its nodes are not recorded one by one.
 struct GraphTraceRow {
     TimePoint start, end;
-    DevicePlace place;
+    DeviceLocation location;
     std::int64_t graph = 0, executable_graph = 0;
 };
 
-/// A node of a CUDA graph was made, or cloned when the graph was instantiated.
+/// Creation of a node of a CUDA graph, or its cloning when the graph is instantiated.
 struct GraphNodeRow {
     TimePoint start, end;
     std::uint32_t thread = 0;
     StringId name;
     std::int64_t node = 0;
     Count original_node;
-    Count call; ///< the node call during which it was captured
+    Count call; ///< id of the node call during which the graph node was captured
 };
 
 struct DeviceMemoryRow {
@@ -202,16 +203,16 @@ struct DeviceMemoryRow {
     std::int64_t memory_kind = 0; ///< ENUM_CUDA_MEM_KIND
     bool is_release = false;
     Count correlation, stream;
-    StringId name; ///< of the allocating function
+    StringId name; ///< allocating function
 };
 
-/// Which node call an API call was made for, also when another thread makes it.
+/// Node call that an API call belongs to, also if another thread makes the API call.
 struct ExternalCorrelationRow {
     std::int64_t correlation = 0;
     std::int64_t call = 0; ///< CallRow::id
 };
 
-// ---- the machine ----
+// ---- machine ----
 
 struct GpuRow {
     std::int64_t id = 0, cuda_device = 0;
@@ -228,7 +229,7 @@ struct CudaStreamRow {
     std::int64_t stream = 0, context = 0, priority = 0, flag = 0;
 };
 
-/// All of them, in the order in which their tables are written.
+/// All types of rows, in the order in which their tables are written.
 using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, SampleRow,
                            DiagnosticRow, OverheadRow, SystemCallRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
                            SynchronisationRow, CudaEventRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,

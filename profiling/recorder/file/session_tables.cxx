@@ -21,7 +21,7 @@ struct Enumeration {
     std::vector<EnumValue> values;
 };
 
-// Numbers and names as in files of Nsight Systems 2023.4, of which only those are listed that we write.
+// Values and names of Nsight Systems 2023.4. Only the values that the recorder writes are listed.
 const std::vector<Enumeration>& enumerations() {
     static const std::vector<Enumeration> all{
         {"ENUM_NSYS_EVENT_TYPE",
@@ -91,12 +91,12 @@ void write_enumerations(Database& database) {
     }
 }
 
-/// The value of a key of the manifest, in SQL.
+/// Return the SQL expression of a key of the manifest.
 std::string manifest(const std::string& key) {
     return "(SELECT value FROM SPNG_RUN WHERE key = " + quoted(key) + ")";
 }
 
-std::string manifest_number(const std::string& key) {
+std::string manifest_integer(const std::string& key) {
     return "COALESCE(CAST(" + manifest(key) + " AS INTEGER), 0)";
 }
 
@@ -104,24 +104,24 @@ std::string manifest_number(const std::string& key) {
 
 void write_session_tables(Database& database) {
     const std::string vm = std::to_string(virtual_machine);
-    const std::string global_pid = std::to_string(virtual_machine) + " | (" + manifest_number("process") +
+    const std::string global_pid = std::to_string(virtual_machine) + " | (" + manifest_integer("process") +
                                    " & " + std::to_string(id_mask) + ") << " + std::to_string(id_bits);
     const std::string utc =
-        "strftime('%Y-%m-%dT%H:%M:%S', " + manifest_number("start_utc_ns") + " / 1000000000, 'unixepoch'";
+        "strftime('%Y-%m-%dT%H:%M:%S', " + manifest_integer("start_utc_ns") + " / 1000000000, 'unixepoch'";
     database.run("CREATE TABLE ANALYSIS_DETAILS (globalVid INTEGER NOT NULL, duration "
                  "INTEGER NOT NULL, startTime INTEGER NOT "
                  "NULL, stopTime INTEGER NOT NULL);"
                  "INSERT INTO ANALYSIS_DETAILS VALUES (" +
-                 vm + ", " + manifest_number("stop_ns") + ", 0, " + manifest_number("stop_ns") +
+                 vm + ", " + manifest_integer("stop_ns") + ", 0, " + manifest_integer("stop_ns") +
                  ");"
                  "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
                  "INSERT INTO PROCESSES VALUES (" +
-                 global_pid + ", " + manifest_number("process") + ", " + manifest("program") +
+                 global_pid + ", " + manifest_integer("process") + ", " + manifest("program") +
                  ");"
                  "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, "
                  "utcTime TEXT, localTime TEXT);"
                  "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (" +
-                 manifest_number("start_utc_ns") + ", " + utc + "), " + utc +
+                 manifest_integer("start_utc_ns") + ", " + utc + "), " + utc +
                  ", 'localtime'));"
                  "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName "
                  "TEXT NOT NULL, name TEXT NOT NULL, "
@@ -145,7 +145,7 @@ void write_session_tables(Database& database) {
                  "'error' END, text FROM DIAGNOSTIC_EVENT ORDER BY timestamp");
     struct Property {
         const char* name;
-        int number;
+        int id;
         const char* key;
     };
     for (const Property& property : {Property{"CpuCores", 1, "cpu_cores"},
@@ -154,7 +154,7 @@ void write_session_tables(Database& database) {
                                      {"Hostname", 1000, "host"},
                                      {"OsVersion", 1001, "system"}}) {
         database.run("INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT " + vm + ", 'Local', " +
-                     quoted(property.name) + ", " + std::to_string(property.number) +
+                     quoted(property.name) + ", " + std::to_string(property.id) +
                      ", value FROM SPNG_RUN WHERE key = " + quoted(property.key));
     }
     write_enumerations(database);

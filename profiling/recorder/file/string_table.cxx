@@ -11,20 +11,20 @@ constexpr const char* full = "(more distinct names than the recorder keeps)";
 
 StringId StringTable::intern(std::string_view text) {
     const std::lock_guard lock(m_mutex);
-    if (const auto found = m_numbers.find(text); found != m_numbers.end()) {
+    if (const auto found = m_indices.find(text); found != m_indices.end()) {
         return {found->second};
     }
     if (m_strings.size() >= limit) {
         ++m_overflow;
-        if (const auto found = m_numbers.find(full); found != m_numbers.end()) {
+        if (const auto found = m_indices.find(full); found != m_indices.end()) {
             return {found->second};
         }
         text = full;
     }
     m_strings.emplace_back(text);
-    const auto number = static_cast<std::uint32_t>(m_strings.size());
-    m_numbers.emplace(m_strings.back(), number);
-    return {number};
+    const auto index = static_cast<std::uint32_t>(m_strings.size());
+    m_indices.emplace(m_strings.back(), index);
+    return {index};
 }
 
 std::vector<const std::string*> StringTable::from(std::uint32_t first) const {
@@ -38,7 +38,7 @@ std::vector<const std::string*> StringTable::from(std::uint32_t first) const {
 
 const std::string& StringTable::at(StringId id) const {
     const std::lock_guard lock(m_mutex);
-    return m_strings.at(id.number - 1);
+    return m_strings.at(id.index - 1);
 }
 
 std::size_t StringTable::overflow() const {
@@ -47,7 +47,7 @@ std::size_t StringTable::overflow() const {
 }
 
 std::string_view without_counters(std::string_view name, std::string& scratch) {
-    constexpr std::array<std::string_view, 2> numbers{", seq = ", ", op_id = "};
+    constexpr std::array<std::string_view, 2> counters{", seq = ", ", op_id = "};
     constexpr std::string_view list = ", input_op_ids = [";
     const auto cut = [&](std::size_t begin, std::size_t end) {
         std::string rest(name.substr(0, begin));
@@ -55,7 +55,7 @@ std::string_view without_counters(std::string_view name, std::string& scratch) {
         scratch = std::move(rest);
         name = scratch;
     };
-    for (const auto label : numbers) {
+    for (const auto label : counters) {
         const auto begin = name.find(label);
         if (begin != std::string_view::npos) {
             const auto end = name.find_first_not_of("0123456789", begin + label.size());
@@ -63,7 +63,7 @@ std::string_view without_counters(std::string_view name, std::string& scratch) {
         }
     }
     if (const auto begin = name.find(list); begin != std::string_view::npos) {
-        // The list ends the name; its brackets may nest.
+        // The list is the last part of the name; its brackets may nest.
         cut(begin, name.size());
     }
     return name;

@@ -12,36 +12,39 @@
 
 namespace spng::recorder {
 
-/// Each distinct string once, numbered from 1. Numbers stay for the life of the process, since programs keep
-/// handles of registered strings over several sessions. Thread-safe.
+/// Table of distinct strings, indexed from 1. An index stays valid until the process ends, because programs
+/// keep handles of registered strings over several sessions. Thread-safe.
 class StringTable {
 public:
-    /// The number of a string, which is added if it is new. When there are `limit` strings already, new ones
-    /// all become one that says so; overflow() counts them.
+    /// Return the index of a string; add the string if it is new. Beyond `limit` strings, all new strings
+    /// share one placeholder and overflow() counts them.
     StringId intern(std::string_view text);
 
-    /// Strings numbered from `first` on, in order. The references stay valid.
+    /// Return the strings from index `first` on, in order. The pointers stay valid.
     std::vector<const std::string*> from(std::uint32_t first) const;
+    /// Return a string. The reference stays valid.
     const std::string& at(StringId id) const;
+    /// Return the count of strings beyond the limit.
     std::size_t overflow() const;
 
-    /// While a fork happens, so that the child finds the table in order.
+    /// Lock the table during a fork, so that the child gets a consistent copy.
     void lock() { m_mutex.lock(); }
     void unlock() { m_mutex.unlock(); }
 
-    /// A program that puts a counter into its names would otherwise fill the memory.
+    /// Limit of distinct strings. It bounds the memory of programs that put a counter into their names.
     static constexpr std::size_t limit = 1'000'000;
 
 private:
     mutable std::mutex m_mutex;
-    std::deque<std::string> m_strings; ///< never moves its elements
-    std::unordered_map<std::string_view, std::uint32_t> m_numbers;
+    std::deque<std::string> m_strings; ///< a deque, because its elements do not move
+    std::unordered_map<std::string_view, std::uint32_t> m_indices;
     std::size_t m_overflow = 0;
 };
 
-/// The name of a range without what makes each of its instances unique: LibTorch's profiler appends ", seq =
-/// N", ", op_id = N" and ", input_op_ids = [...]" to the name of the operator.
-/// @param scratch  holds the result where something was cut out
+/// Remove the counters that LibTorch's profiler appends to the name of an operator: ", seq = N", ", op_id =
+/// N" and ", input_op_ids = [...]". They make each instance of a name unique.
+/// @param scratch  storage of the result if something is removed
+/// @return view of `name` or `scratch`
 std::string_view without_counters(std::string_view name, std::string& scratch);
 
 } // namespace spng::recorder

@@ -1,5 +1,5 @@
 #pragma once
-// Ranges, the graph and its calls, counters and notes; see columns.h.
+// Tables of ranges, graph, calls, samples and diagnostics; see columns.h.
 
 #include "profiling/recorder/file/columns.h"
 
@@ -30,11 +30,11 @@ constexpr auto payload(const NvtxRow& row) {
     }
 }
 
-/// Only registered names are referred to; others are spelled out.
+/// Registered names are written as an index into StringIds, others as text.
 inline StringId registered_name(const NvtxRow& row) {
     return row.registered_name ? row.name : StringId{};
 }
-inline Spelled plain_name(const NvtxRow& row) {
+inline InlineString plain_name(const NvtxRow& row) {
     return {row.registered_name ? StringId{} : row.name};
 }
 
@@ -43,24 +43,25 @@ inline Spelled plain_name(const NvtxRow& row) {
 template <>
 struct Table<NvtxRow> {
     static constexpr const char* name = "NVTX_EVENTS";
-    static constexpr bool always = true;
-    // Parents before children that begin in the same nanosecond.
+    static constexpr bool create_at_start = true;
+    // A parent comes before a child that begins in the same nanosecond.
     static constexpr const char* order = "start, end DESC";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("start", needed, &NvtxRow::start),
+            column("start", not_null, &NvtxRow::start),
             column("end", integer,
                    [](const NvtxRow& row) { return row.has_end ? std::optional(row.end) : std::nullopt; }),
-            column("eventType", needed, &NvtxRow::kind),
-            column("rangeId", integer, [](const NvtxRow& row) { return detail::if_not_0(row.range); }),
-            column("category", integer, [](const NvtxRow& row) { return detail::if_not_0(row.category); }),
-            column("color", integer, [](const NvtxRow& row) { return detail::if_not_0(row.colour); }),
+            column("eventType", not_null, &NvtxRow::kind),
+            column("rangeId", integer, [](const NvtxRow& row) { return detail::null_if_zero(row.range); }),
+            column("category", integer,
+                   [](const NvtxRow& row) { return detail::null_if_zero(row.category); }),
+            column("color", integer, [](const NvtxRow& row) { return detail::null_if_zero(row.colour); }),
             column("text", "TEXT", &detail::plain_name),
             column("globalTid", integer, detail::thread_of(&NvtxRow::thread)),
             column("endGlobalTid", integer,
                    [](const NvtxRow& row) {
                        return row.end_thread == 0 ? std::nullopt
-                                                  : std::optional(ThreadNumber{row.end_thread});
+                                                  : std::optional(GlobalThread{row.end_thread});
                    }),
             column("textId", integer, &detail::registered_name),
             column("domainId", integer, &NvtxRow::domain),
@@ -70,21 +71,22 @@ struct Table<NvtxRow> {
             column("uint32Value", integer, &detail::payload<Payload::uint32>),
             column("int32Value", integer, &detail::payload<Payload::int32>),
             column("floatValue", "REAL", &detail::payload<Payload::float32>),
-            column("jsonTextId", integer, detail::nothing), column("jsonText", "TEXT", detail::nothing));
+            column("jsonTextId", integer, detail::null_value),
+            column("jsonText", "TEXT", detail::null_value));
     }
 };
 
 template <>
 struct Table<NodeRow> {
     static constexpr const char* name = "SPNG_NODE";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "id";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("id", needed, &NodeRow::id),
-            column("type", "TEXT", [](const NodeRow& row) { return Spelled{row.type}; }),
-            column("name", "TEXT", [](const NodeRow& row) { return Spelled{row.instance}; }),
-            column("kind", "TEXT", [](const NodeRow& row) { return Spelled{row.kind}; }),
+            column("id", not_null, &NodeRow::id),
+            column("type", "TEXT", [](const NodeRow& row) { return InlineString{row.type}; }),
+            column("name", "TEXT", [](const NodeRow& row) { return InlineString{row.instance}; }),
+            column("kind", "TEXT", [](const NodeRow& row) { return InlineString{row.kind}; }),
             column("parent", integer, &NodeRow::parent));
     }
 };
@@ -92,29 +94,29 @@ struct Table<NodeRow> {
 template <>
 struct Table<EdgeRow> {
     static constexpr const char* name = "SPNG_EDGE";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "id";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("id", needed, &EdgeRow::id), column("tail", needed, &EdgeRow::tail_node),
-            column("tailPort", needed, &EdgeRow::tail_port), column("head", needed, &EdgeRow::head_node),
-            column("headPort", needed, &EdgeRow::head_port));
+            column("id", not_null, &EdgeRow::id), column("tail", not_null, &EdgeRow::tail_node),
+            column("tailPort", not_null, &EdgeRow::tail_port), column("head", not_null, &EdgeRow::head_node),
+            column("headPort", not_null, &EdgeRow::head_port));
     }
 };
 
 template <>
 struct Table<CallRow> {
     static constexpr const char* name = "SPNG_CALL";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "start, end DESC";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("id", needed, &CallRow::id), column("node", needed, &CallRow::node),
-            column("event", needed, &CallRow::event), column("seq", needed, &CallRow::sequence),
+            column("id", not_null, &CallRow::id), column("node", not_null, &CallRow::node),
+            column("event", not_null, &CallRow::event), column("seq", not_null, &CallRow::sequence),
             column("globalTid", integer, detail::thread_of(&CallRow::thread)),
-            column("start", needed, &CallRow::start), column("end", needed, &CallRow::end),
-            column("ok", needed, &CallRow::succeeded), column("bytes_in", needed, &CallRow::bytes_in),
-            column("bytes_out", needed, &CallRow::bytes_out), column("rss", integer, &CallRow::resident),
+            column("start", not_null, &CallRow::start), column("end", not_null, &CallRow::end),
+            column("ok", not_null, &CallRow::succeeded), column("bytes_in", not_null, &CallRow::bytes_in),
+            column("bytes_out", not_null, &CallRow::bytes_out), column("rss", integer, &CallRow::resident),
             column("cuda_alloc_peak", integer, &CallRow::device_peak),
             column("parent", integer, &CallRow::parent), column("cpu", integer, &CallRow::cpu),
             column("host_alloc_peak", integer, &CallRow::host_peak),
@@ -125,36 +127,36 @@ struct Table<CallRow> {
 template <>
 struct Table<CallDeviceRow> {
     static constexpr const char* name = "SPNG_CALL_DEVICE";
-    static constexpr bool always = false;
+    static constexpr bool create_at_start = false;
     static constexpr const char* order = "call";
     static constexpr auto columns() {
-        return std::make_tuple(column("call", needed, &CallDeviceRow::call),
-                               column("device", needed, &CallDeviceRow::device));
+        return std::make_tuple(column("call", not_null, &CallDeviceRow::call),
+                               column("device", not_null, &CallDeviceRow::device));
     }
 };
 
 template <>
 struct Table<MessageRow> {
     static constexpr const char* name = "SPNG_MSG";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "enq";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("edge", needed, &MessageRow::edge), column("event", needed, &MessageRow::event),
-            column("enq", needed, &MessageRow::enqueued), column("deq", needed, &MessageRow::dequeued));
+            column("edge", not_null, &MessageRow::edge), column("event", not_null, &MessageRow::event),
+            column("enq", not_null, &MessageRow::enqueued), column("deq", not_null, &MessageRow::dequeued));
     }
 };
 
 template <>
 struct Table<SampleRow> {
     static constexpr const char* name = "SPNG_SAMPLE";
-    static constexpr bool always = false;
+    static constexpr bool create_at_start = false;
     static constexpr const char* order = "t";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("t", needed, &SampleRow::time),
-            column("source", "TEXT", [](const SampleRow& row) { return Spelled{row.source}; }),
-            column("metric", "TEXT", [](const SampleRow& row) { return Spelled{row.metric}; }),
+            column("t", not_null, &SampleRow::time),
+            column("source", "TEXT", [](const SampleRow& row) { return InlineString{row.source}; }),
+            column("metric", "TEXT", [](const SampleRow& row) { return InlineString{row.metric}; }),
             column("value", "REAL", &SampleRow::value));
     }
 };
@@ -162,15 +164,15 @@ struct Table<SampleRow> {
 template <>
 struct Table<DiagnosticRow> {
     static constexpr const char* name = "DIAGNOSTIC_EVENT";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "timestamp";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("timestamp", needed, &DiagnosticRow::time),
-            column("timestampType", needed, [](const DiagnosticRow&) { return std::int64_t{1}; }),
-            column("source", needed, [](const DiagnosticRow&) { return std::int64_t{4}; }),
-            column("severity", needed, &DiagnosticRow::severity),
-            column("text", "TEXT", [](const DiagnosticRow& row) { return Spelled{row.text}; }),
+            column("timestamp", not_null, &DiagnosticRow::time),
+            column("timestampType", not_null, [](const DiagnosticRow&) { return std::int64_t{1}; }),
+            column("source", not_null, [](const DiagnosticRow&) { return std::int64_t{4}; }),
+            column("severity", not_null, &DiagnosticRow::severity),
+            column("text", "TEXT", [](const DiagnosticRow& row) { return InlineString{row.text}; }),
             column("globalPid", integer, detail::this_process));
     }
 };
@@ -178,31 +180,31 @@ struct Table<DiagnosticRow> {
 template <>
 struct Table<OverheadRow> {
     static constexpr const char* name = "PROFILER_OVERHEAD";
-    static constexpr bool always = true;
+    static constexpr bool create_at_start = true;
     static constexpr const char* order = "start";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("start", needed, &OverheadRow::start), column("end", needed, &OverheadRow::end),
+            column("start", not_null, &OverheadRow::start), column("end", not_null, &OverheadRow::end),
             column("globalTid", integer, detail::thread_of(&OverheadRow::thread)),
-            column("nameId", needed, &OverheadRow::name),
-            column("returnValue", needed, [](const OverheadRow&) { return std::int64_t{0}; }));
+            column("nameId", not_null, &OverheadRow::name),
+            column("returnValue", not_null, [](const OverheadRow&) { return std::int64_t{0}; }));
     }
 };
 
 template <>
 struct Table<SystemCallRow> {
     static constexpr const char* name = "OSRT_API";
-    static constexpr bool always = false;
+    static constexpr bool create_at_start = false;
     static constexpr const char* order = "start, end DESC";
     static constexpr auto columns() {
         return std::make_tuple(
-            column("start", needed, &SystemCallRow::start), column("end", needed, &SystemCallRow::end),
-            column("eventClass", needed, [](const SystemCallRow&) { return std::int64_t{27}; }),
+            column("start", not_null, &SystemCallRow::start), column("end", not_null, &SystemCallRow::end),
+            column("eventClass", not_null, [](const SystemCallRow&) { return std::int64_t{27}; }),
             column("globalTid", integer, detail::thread_of(&SystemCallRow::thread)),
-            column("nameId", needed, &SystemCallRow::name),
-            column("returnValue", needed, &SystemCallRow::result),
-            column("nestingLevel", integer, detail::nothing),
-            column("callchainId", needed, [](const SystemCallRow&) { return std::int64_t{0}; }));
+            column("nameId", not_null, &SystemCallRow::name),
+            column("returnValue", not_null, &SystemCallRow::result),
+            column("nestingLevel", integer, detail::null_value),
+            column("callchainId", not_null, [](const SystemCallRow&) { return std::int64_t{0}; }));
     }
 };
 

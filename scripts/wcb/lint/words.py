@@ -71,7 +71,7 @@ RULES = (
     rule(
         rf"{START}[Rr]efus(e|es|ed|al|als|ing){END}",
         "reject, rejected, rejection",
-        allowed=r"[Cc]onnection ?[Rr]efused|ConnectionRefusedError|ECONNREFUSED",
+        allowed=r"[Cc]onnection[ _]?[Rr]efused|ConnectionRefusedError|ECONNREFUSED",
     ),
     rule(rf"{START}[Mm]isuse{END}", "usage error"),
     rule(rf"{START}[Cc]omplain(t|ts|s|ed|ing)?{END}", "error, error response, report"),
@@ -80,14 +80,14 @@ RULES = (
         rf"{START}number\b(?! of\b)|\b(channel|wire|anode|event|frame|plane|node|thread|process|device) numbers\b",
         "index, id or count",
         # A number as a value, the type of JSON and Jsonnet, signals of POSIX, and usual compounds.
-        allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one) "
+        allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one|attachment) "
         r"number\b|\ba number\b|\| number \||'number'|\"number\"|`number`|\b[a-z]+_number_of_\w+"
         r"|array of number|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b",
     ),
     rule(
         rf"{START}[Pp]laces?{END}",
         "position, location, path or slot",
-        allowed=r"(?i)\bin[- ]place\b(?: of)?|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement"
+        allowed=r"(?i)(?<![a-z])in[-_ ]place(?![a-z])(?: of)?|\bin the last place\b|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement|\bout-of-place\b"
         r"|\bplaces? (its|the|a|each|them|it)\b|\bat one place\b"
         # Keys of JSON and the column of wirecell-profile rules and history.
         r"|\"places?\"|hits\):,\} places,",
@@ -103,7 +103,7 @@ RULES = (
         allowed=r"\[\"traditional\"\]|`traditional`",
         exempt=r"cfg/.*\.jsonnet",
     ),
-    rule(r"\w*text_of\b", "to_string or summary"),
+    rule(r"\w*text_of\b", "to_string or summary", allowed=r"\bcontext_of\b"),
     rule(rf"{START}[Tt]exts\b", "strings", allowed=r"\.texts\(\)"),
     rule(r"(?<![A-Za-z_.])made\(", "make_X"),
     rule(r"\bthe_one\b", "find_unique"),

@@ -11,8 +11,8 @@ namespace spng {
 
 /// How to write an output to the path that the user named.
 struct OutputPath {
-    /// The path with symbolic links resolved, also to a target that does not exist yet. For an output in
-    /// place: the path as named.
+    /// The path with symbolic links resolved, also to a target that does not exist yet. If
+    /// in_place: the path as named.
     std::filesystem::path path;
     /// A character device, a pipe, or an open descriptor (/dev/stdout): append to it, without a temporary
     /// file.

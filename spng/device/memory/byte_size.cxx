@@ -36,14 +36,13 @@ std::int64_t bytes_from(const std::string& text, const std::string& where) {
     if (bare.empty()) {
         return 0;
     }
-    double number = 0;
+    double count = 0;
     const auto [end, error] =
-        std::from_chars(bare.data(), bare.data() + bare.size(), number, std::chars_format::fixed);
+        std::from_chars(bare.data(), bare.data() + bare.size(), count, std::chars_format::fixed);
     const std::string unit = bare.substr(static_cast<std::size_t>(end - bare.data()));
     const auto known =
         std::find_if(units.begin(), units.end(), [&](const auto& each) { return unit == each.first; });
-    if (error != std::errc{} || known == units.end() || !(number >= 0) ||
-        number * known->second > max_bytes) {
+    if (error != std::errc{} || known == units.end() || !(count >= 0) || count * known->second > max_bytes) {
         throw Error(ErrorKind::Configuration, {.what = "invalid amount of memory",
                                                .where = where,
                                                .seen = "'" + text + "'",
@@ -51,7 +50,7 @@ std::int64_t bytes_from(const std::string& text, const std::string& where) {
                                                            "1.5GiB; without one bytes",
                                                .hint = {}});
     }
-    return std::llround(number * known->second);
+    return std::llround(count * known->second);
 }
 
 } // namespace spng

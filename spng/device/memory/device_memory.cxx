@@ -18,10 +18,10 @@ namespace {
 constexpr std::int64_t unknown = -1;
 
 /// Return the first integer in a file; `unknown` for a missing file and for "max".
-std::int64_t number_in(const char* file) {
+std::int64_t integer_in(const char* file) {
     std::ifstream stream(file);
-    std::int64_t number = unknown;
-    return stream >> number ? number : unknown;
+    std::int64_t value = unknown;
+    return stream >> value ? value : unknown;
 }
 
 void limit(DeviceMemory& memory, std::int64_t total, std::int64_t used) {
@@ -42,16 +42,16 @@ std::int64_t address_space_limit() {
 }
 
 std::int64_t address_space_used() {
-    const std::int64_t pages = number_in("/proc/self/statm"); // its first number
+    const std::int64_t pages = integer_in("/proc/self/statm"); // its first integer
     return pages == unknown ? unknown : pages * sysconf(_SC_PAGESIZE);
 }
 
 DeviceMemory host_memory() {
     DeviceMemory memory{proc_bytes("/proc/meminfo", "MemAvailable"), proc_bytes("/proc/meminfo", "MemTotal")};
     // These files exist only inside a container or a control group.
-    limit(memory, number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
-    limit(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-          number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    limit(memory, integer_in("/sys/fs/cgroup/memory.max"), integer_in("/sys/fs/cgroup/memory.current"));
+    limit(memory, integer_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+          integer_in("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
     limit(memory, address_space_limit(), address_space_used());
     return memory;
 }

@@ -138,11 +138,11 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
     }
 }
 
-std::optional<std::int64_t> number_from(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional(number)
-                                                                                   : std::nullopt;
+std::optional<std::int64_t> integer_from(const std::string& text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value >= 0 ? std::optional(value)
+                                                                                  : std::nullopt;
 }
 
 std::optional<ReservationClaim> claim_from(const std::string& file_name) {
@@ -154,9 +154,9 @@ std::optional<ReservationClaim> claim_from(const std::string& file_name) {
     if (parts.size() != 4 || (parts[3] != "waiting" && parts[3] != "holding")) {
         return std::nullopt;
     }
-    const auto ticket = number_from(parts[0]);
-    const auto process = number_from(parts[1]);
-    const auto bytes = number_from(parts[2]);
+    const auto ticket = integer_from(parts[0]);
+    const auto process = integer_from(parts[1]);
+    const auto bytes = integer_from(parts[2]);
     if (!ticket || !process || !bytes) {
         return std::nullopt;
     }
@@ -318,7 +318,7 @@ ReservationLimits ReservationFolder::limits(ReservationLimits standard) const {
                 if (key == "bytes") {
                     standard.bytes = bytes_from(value, path.string());
                 } else if (key == "slots") {
-                    standard.slots = number_from(value).value();
+                    standard.slots = integer_from(value).value();
                 } else if (!key.empty() && key[0] != '#') {
                     log::warn(logger, path.string() + ": unknown key, expected bytes or slots: " + line);
                 }

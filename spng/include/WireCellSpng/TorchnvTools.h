@@ -17,7 +17,7 @@
 // A name is a string literal `Type::step`, so that it is registered once per call site and a range costs a
 // few nanoseconds when no tool listens. Names known only at run time (`Type:instance`, operators of ATen)
 // belong to node_range.h and torch_ranges.h. All go to the domain "spng" where no other is named. They only
-// call NVTX, never CUDA, so they may stand inside a CUDA graph capture; Kind::Capture and Kind::Replay are
+// call NVTX, never CUDA, so they may be used inside a CUDA graph capture; Kind::Capture and Kind::Replay are
 // for the ranges around a capture and around the launch of what was captured.
 //
 // How much is annotated is a level, first that of the variable SPNG_NVTX_LEVEL: 0 nothing, 1 node calls and
@@ -68,27 +68,27 @@ struct TorchDomain {
 /// How much is annotated; each level holds those before it.
 enum class Level : int { Off = 0, Nodes = 1, Steps = 2, Scheduling = 3, Torch = 4 };
 
-/// What SPNG_NVTX_LEVEL says; Steps where it says nothing that is a level.
+/// Return the level of the variable SPNG_NVTX_LEVEL; Steps if it is unset or not a level.
 inline Level level_of_environment() noexcept {
     char const* const text = std::getenv("SPNG_NVTX_LEVEL");
     bool const is_level = text != nullptr && text[0] >= '0' && text[0] <= '4' && text[1] == '\0';
     return is_level ? static_cast<Level>(text[0] - '0') : Level::Steps;
 }
 
-/// Of the whole process.
+/// The level of the whole process.
 inline std::atomic<Level> level_in_force{level_of_environment()};
 
 inline bool is_on(Level level) noexcept {
     return level_in_force.load(std::memory_order_relaxed) >= level;
 }
 
-/// Also instrument/nvtx_level.h, which checks what users write and starts the ranges of operators.
+/// Set the level only. instrument/nvtx_level.h also checks the user's value and starts the ranges of operators.
 inline void set_level(Level level) noexcept {
     level_in_force.store(level, std::memory_order_relaxed);
 }
 
-/// What a range is about: the NVTX category, and through `palette` the colour. A node's kind is the folder of
-/// its step; Step is a range inside a node that says nothing else.
+/// The subject of a range: its NVTX category and, through `palette`, its colour. A node's kind is the folder of
+/// its step; Step is any other range inside a node.
 enum class Kind : std::uint32_t {
     Other = 1, // NVTX reserves category 0 for "none"
     Step,
@@ -243,27 +243,28 @@ private:
     bool const m_has_begun = false;
 };
 
-/// Pushes of this thread that the level kept back. What is pushed on top of them is kept back too, so that
-/// pops stay in step with pushes when the level changes between them.
-inline constinit thread_local unsigned pushes_kept_back = 0;
+/// Number of this thread's open pushes that the level suppressed. A push inside a suppressed one is suppressed too,
+/// so that pops match pushes when the level changes between them.
+inline constinit thread_local unsigned suppressed_pushes = 0;
 
 inline void push(LabelIn<Domain> const& label) noexcept {
-    if (pushes_kept_back > 0 || !is_on(Level::Steps)) {
-        ++pushes_kept_back;
+    if (suppressed_pushes > 0 || !is_on(Level::Steps)) {
+        ++suppressed_pushes;
     } else {
         nvtxDomainRangePushEx(nvtx3::domain::get<Domain>(), label.attributes().get());
     }
 }
 
 inline void pop() noexcept {
-    if (pushes_kept_back > 0) {
-        --pushes_kept_back;
+    if (suppressed_pushes > 0) {
+        --suppressed_pushes;
     } else {
         nvtxDomainRangePop(nvtx3::domain::get<Domain>());
     }
 }
 
-/// Begin a range that is ended by its number. 0: no tool listens.
+/// Begin a range that end() ends.
+/// @return the range's id; 0 if no tool listens
 template <class InDomain>
 std::uint64_t start(nvtx3::event_attributes const& attributes) noexcept {
     return nvtxDomainRangeStartEx(nvtx3::domain::get<InDomain>(), attributes.get());

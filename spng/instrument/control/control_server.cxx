@@ -27,7 +27,7 @@ using Failure = boost::system::error_code;
 // A request of ours has a few hundred bytes. A client that is slower than this has gone.
 constexpr std::size_t longest_header = 8192;
 constexpr std::size_t longest_body = 1024;
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds request_timeout{5};
 constexpr int max_connections = 16;
 
 /// One connection: a request, an answer, the end.
@@ -43,7 +43,7 @@ public:
     ~Connection() { --*m_open; }
 
     void begin() {
-        m_stream.expires_after(patience);
+        m_stream.expires_after(request_timeout);
         http::async_read(
             m_stream, m_buffer, m_parser,
             [self = this->shared_from_this()](Failure failure, std::size_t) { self->reply(failure); });
@@ -64,7 +64,7 @@ private:
         } else {
             m_answer = answer(m_parser.get(), m_token);
         }
-        m_stream.expires_after(patience);
+        m_stream.expires_after(request_timeout);
         http::async_write(m_stream, m_answer, [self = this->shared_from_this()](Failure, std::size_t) {
             Failure ignored;
             self->m_stream.socket().shutdown(Protocol::socket::shutdown_send, ignored);

@@ -25,7 +25,7 @@ void raise_peak(std::int64_t live) noexcept {
 
 } // namespace
 
-/// What allocators may do to the scope of the current thread.
+/// Access of the allocators to the scope of the current thread.
 struct AllocationCounters {
     static void cpu(std::int64_t bytes) noexcept {
         raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
@@ -42,7 +42,7 @@ struct AllocationCounters {
 
 namespace {
 
-/// Stands before each block, so that its release knows the size and how the inner allocator releases it.
+/// Header in front of each block: the size, and the inner allocator's way to release it.
 struct BlockHeader {
     std::int64_t bytes;
     void* inner_context;

@@ -31,7 +31,7 @@ struct NodeIdentity {
 struct MeterMode {
     CpuClock cpu_clock = CpuClock::Process;
     /// Wait for the device at the begin and end of each call, so that wall time is device time. This changes the
-    /// work of the device; reports say so.
+    /// timing of the device's work; reports note the mode.
     bool synchronise = false;
     /// False while a stream is captured into a CUDA graph, where timing events must not be recorded.
     bool device_events = true;

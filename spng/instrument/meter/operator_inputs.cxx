@@ -1,5 +1,5 @@
 // The layout of at::RecordFunction depends on NDEBUG, and LibTorch is built with it: without it, inputs()
-// would read at the wrong place. So this file defines it in debug builds too.
+// would read at the wrong offset. So this file defines it in debug builds too.
 #ifndef NDEBUG
 #define NDEBUG
 #endif

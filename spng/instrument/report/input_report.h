@@ -1,6 +1,6 @@
 #pragma once
-// What a job found in its input: channels that it cannot use, and how the waveforms fit the description of
-// the detector. Printed below the timing table and written by --timing.
+// The job's findings in its input: unusable channels, and how the waveforms fit the description of the detector.
+// Printed below the timing table and written by --timing.
 
 #include <nlohmann/json.hpp>
 
@@ -13,13 +13,12 @@
 
 namespace spng::instrument {
 
-/// Channels of one plane, summed over events. A channel counts in one of the first five unusable kinds at
-/// most.
+/// Channels of one plane, summed over events. A channel counts in at most one of the first five unusable kinds.
 struct ChannelCounts {
     std::uint64_t channels = 0;          ///< expected
     std::uint64_t absent = 0;            ///< the frame has no such channel
     std::uint64_t not_finite = 0;        ///< NaN or Inf in a sample
-    std::uint64_t out_of_range = 0;      ///< a sample that no digitiser can give
+    std::uint64_t out_of_range = 0;      ///< a sample outside the digitiser's range
     std::uint64_t constant = 0;          ///< dead: all samples are equal
     std::uint64_t masked = 0;            ///< for the whole readout
     std::uint64_t partly_masked = 0;     ///< for a part of it
@@ -30,15 +29,15 @@ struct ChannelCounts {
     ChannelCounts& operator+=(const ChannelCounts& other);
 };
 
-/// One number of the waveforms beside the prediction from the detector's files.
+/// A property of the waveforms and its prediction from the detector's files.
 struct FitQuantity {
     double seen = 0;
     double expected = 0;
-    std::uint64_t samples = 0; ///< channels or pulses behind it
+    std::uint64_t samples = 0; ///< channels or pulses that it is computed from
     bool fits = true;
 };
 
-/// By which plane of which anode.
+/// The findings for one plane of one anode.
 struct PlaneReport {
     ChannelCounts counts;
     std::optional<FitQuantity> noise;    ///< RMS [ADC]
@@ -53,16 +52,16 @@ struct InputReport {
     std::map<Plane, PlaneReport> planes;
     std::vector<std::string> warnings; ///< as they were logged
 
-    /// Add the counts of another report. Fits are those of the report that has them first.
+    /// Add the counts of another report. Keep existing fits, take missing ones from the other report.
     void merge(const InputReport& other);
 
-    /// A table with a row per plane, channels as the mean per event; columns without an entry are left out.
-    /// Empty when no event was counted.
+    /// Return a table with a row per plane, channels as the mean per event, without empty columns.
+    /// Return "" if no event was counted.
     std::string text() const;
     nlohmann::json json() const;
 };
 
-/// Mix-in for components that look at the input of the job.
+/// Mix-in for components that inspect the job's input.
 class ReportsInput {
 public:
     virtual ~ReportsInput() = default;

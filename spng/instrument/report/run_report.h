@@ -1,6 +1,5 @@
 #pragma once
-// What a run cost, node by node: as a table for people and as JSON for programs (schema in
-// run_report_json.cxx).
+// The cost of a run by node: a table for people, JSON for programs (schema in run_report_json.cxx).
 
 #include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/report/input_report.h"
@@ -16,7 +15,7 @@
 
 namespace spng::instrument {
 
-/// What the report says about the run beside its measurements. Strings may be empty.
+/// Description of the run, reported beside its measurements. Strings may be empty.
 struct RunDescription {
     std::string version; ///< of this program
     std::string commit;
@@ -31,12 +30,12 @@ struct RunDescription {
     MeterMode mode;
     double wall_seconds = 0; ///< from before the first to after the last event
     InputReport input;       ///< empty where no component looks at the input
-    nlohmann::json settings; ///< all job arguments and settings, put into the JSON as they are
+    nlohmann::json settings; ///< all job arguments and settings, copied into the JSON
     nlohmann::json provenance =
-        nlohmann::json::object(); ///< what ran: configuration and data files, as it is
+        nlohmann::json::object(); ///< configuration and data files, copied into the JSON
 };
 
-/// All calls of one node and what follows from them. Times in nanoseconds, memory in bytes.
+/// All calls of one node and their statistics. Times in nanoseconds, memory in bytes.
 struct NodeStatistics {
     NodeIdentity node;
     std::vector<CallRecord> calls; ///< in the order of their starts, at least one
@@ -53,7 +52,7 @@ struct NodeStatistics {
     std::int64_t device_peak = not_measured;
     std::uint64_t failed = 0;
 
-    /// What each copy of the node did, in the order of the devices; one element for a node without copies.
+    /// Work of one copy of the node. `shares` has the order of the devices, one element for a node without copies.
     struct Share {
         std::uint64_t calls = 0;
         std::int64_t wall = 0;
@@ -61,36 +60,36 @@ struct NodeStatistics {
     std::vector<Share> shares;
 
     std::int64_t first_wall() const { return calls.front().wall; }
-    /// Mean wall time after the first call, which also pays for what is prepared at first use; not_measured
-    /// when there was only one.
+    /// Return the mean wall time without the first call, which includes preparations at first use; not_measured
+    /// for a single call.
     std::int64_t steady_mean_wall() const;
     std::int64_t median_wall() const;
     bool is_nested() const { return calls.front().depth > 0; }
 };
 
-/// "cuda:0,cuda:1".
+/// Format devices as "cuda:0,cuda:1".
 std::string device_text(const std::vector<c10::Device>& devices);
 
 class RunReport {
 public:
-    /// Takes the measurements of all meters, waiting for the device to finish. Call it after the run; nodes
-    /// that were never called are left out. Meters of one name, those of the copies of a node on several
-    /// devices, become one row.
+    /// Take the measurements of all meters, after waiting for the device. Call it after the run. Omit nodes
+    /// without calls. Merge meters of one name, those of a node's copies on several devices, into one row.
     RunReport(RunDescription description, const std::vector<NodeMeter*>& meters);
 
-    /// By wall time, the slowest first.
+    /// Return the nodes by wall time, the slowest first.
     const std::vector<NodeStatistics>& nodes() const { return m_nodes; }
-    /// Number of distinct events that any node was called for.
+    /// Return the number of distinct events in all calls.
     std::uint64_t events() const { return m_events; }
 
-    /// The per-node table with a header and notes.
+    /// Return the table of nodes with a heading and notes.
     /// @param with_operations  also list the ATen operators of each node
     std::string table(bool with_operations = false) const;
 
     nlohmann::json json() const;
 
-    /// The JSON in a file that appears under its name only when it is complete; devices, pipes and links are
-    /// written in place. Throws Error(Output).
+    /// Write the JSON to a file that appears under its name only when it is complete. Write devices, pipes and
+    /// links in place.
+    /// @throws Error(Output)
     void write_json(const std::filesystem::path& path) const;
 
 private:
@@ -105,7 +104,7 @@ private:
     std::int64_t m_device_peak = not_measured;
     std::int64_t m_page_faults = 0;
     double m_page_faults_per_later_event = not_measured;
-    std::map<std::string, std::int64_t> m_background_cpu; ///< ns, by what a thread did
+    std::map<std::string, std::int64_t> m_background_cpu; ///< by task [ns]
 };
 
 } // namespace spng::instrument

@@ -1,5 +1,5 @@
-// The JSON of --timing, schema "spng-timing-1". Times end in _ns or _seconds, memory in _bytes; null is "not
-// measured". A new field may appear; a field that changes its meaning changes the schema's number.
+// The JSON of --timing, schema "spng-timing-1". Names of times end in _ns or _seconds, of memory in _bytes; null means
+// "not measured". A new field keeps the schema's version; a field with a new meaning raises it.
 
 #include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/report/machine.h"

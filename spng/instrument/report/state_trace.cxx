@@ -78,9 +78,9 @@ Json StateTrace::State::call_json(const NodeIdentity& node, const CallRecord& re
         const CallName name{node.text(), record.event};
         const auto found = calls.find(name);
         if (found != calls.end()) {
-            const std::size_t number = told[name]++;
-            if (number < found->second.size()) {
-                call = found->second[number];
+            const std::size_t index = told[name]++;
+            if (index < found->second.size()) {
+                call = found->second[index];
             }
         }
     }

@@ -29,22 +29,22 @@ kineto::ProfilerConfig settings() {
 struct TorchProfiler::State {
     fs::path folder;
     std::set<kineto::ActivityType> activities{kineto::ActivityType::CPU};
-    bool is_prepared = false; ///< for one window; LibTorch crashes without
+    bool is_prepared = false; ///< for one capture window; LibTorch crashes without it
     bool is_open = false;
     int files = 0;
-    std::string failed_file, failure; ///< the first that could not be written, and why
+    std::string failed_file, failure; ///< the first file that could not be written, and the reason
 
     void save(torch::autograd::profiler::ProfilerResult& result);
 };
 
-/// Kineto only logs that it could not write, so check the size of the file.
+/// Save a trace. Kineto only logs a failed write, so check the size of the file.
 void TorchProfiler::State::save(torch::autograd::profiler::ProfilerResult& result) {
     const fs::path name = folder / (this_machine().host + "_" + std::to_string(getpid()) + "." +
                                     std::to_string(files) + ".pt.trace.json");
     std::string problem;
     try {
         TemporaryFile file(name);
-        if (file.in_place()) { // Kineto itself wants a regular file
+        if (file.in_place()) { // Kineto writes regular files only
             problem = std::make_error_code(std::errc::file_exists).message();
         } else {
             result.save(file.path());
@@ -130,7 +130,7 @@ int TorchProfiler::finish() {
         throw Error(ErrorKind::Output, {.what = "a trace of LibTorch's profiler was not written",
                                         .where = m_state->failed_file,
                                         .seen = m_state->failure,
-                                        .expected = "room for it"});
+                                        .expected = "space for the file"});
     }
     return m_state->files;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// LibTorch's own profiler (Kineto) as a second exporter: traces of ATen operators with shapes, memory and
-// source places, for chrome://tracing, Perfetto and TensorBoard. LibTorch's interface for it is not a stable
-// one: this file and its source are all that knows it.
+// LibTorch's own profiler (Kineto) as a second exporter: traces of ATen operators with shapes, memory and source
+// positions, for chrome://tracing, Perfetto and TensorBoard. LibTorch's interface to it is not stable, so only this
+// class uses it.
 
 #include <c10/core/Device.h>
 
@@ -10,25 +10,28 @@
 
 namespace spng::instrument {
 
-/// Profiles the thread that opens the window, and on a device all of its work, until the window closes. Each
-/// window is a file <host>_<process>.<number>.pt.trace.json in the folder, named when it is complete.
+/// Profiles the thread that opens the capture window, and on a device all work, until the capture window closes. Each
+/// capture window becomes a file <host>_<process>.<index>.pt.trace.json in the folder, which gets its name when it is
+/// complete.
 class TorchProfiler {
 public:
-    /// @param folder  made when it is not there. Throws Error(Output) when it cannot be written into.
+    /// @param folder  made if it is missing
+    /// @throws Error(Usage) if the folder cannot be made or written into
     TorchProfiler(const std::string& folder, c10::Device device);
     ~TorchProfiler();
     TorchProfiler(const TorchProfiler&) = delete;
     TorchProfiler& operator=(const TorchProfiler&) = delete;
 
-    /// Load what the profiler needs, so that the first window does not contain it.
+    /// Load the profiler's libraries, so that the first capture window does not contain their loading.
     void prepare();
-    /// Both on the same thread. Nothing happens when a window is open, or none is. What goes wrong is kept
-    /// for finish().
+    /// Open the capture window if it is closed. Keep an error for finish().
     void open_window() noexcept;
+    /// Close the capture window if it is open. Call it on the thread that opened it. Keep an error for finish().
     void close_window() noexcept;
 
-    /// Close the last window. Returns the number of files. Throws Error(Output) when one could not be
-    /// written.
+    /// Close the last capture window.
+    /// @return number of files
+    /// @throws Error(Output) if a file could not be written
     int finish();
 
 private:

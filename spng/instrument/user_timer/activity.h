@@ -1,5 +1,5 @@
 #pragma once
-// What a piece of code makes a processor or device do: kernels, copies, fills and graph launches, one by one.
+// Activities of a processor or device that a piece of code causes: kernels, copies, fills and graph launches.
 
 #include <c10/core/Device.h>
 
@@ -25,25 +25,26 @@ struct TimingResult {
     std::string name;   ///< operator or kernel ("aten::add"), "memcpy HtoD", "memset", ...
     std::string device; ///< "cpu", "cuda:0"
     ActivityFilter kind = timing_none;
-    /// ms since timing began: when it was issued, or when it began on the device where a provider knows
+    /// [ms] since timing began: the time of issue, or with a provider the begin on the device
     double begin = 0;
-    double elapsed = 0; ///< ms
+    double elapsed = 0; ///< [ms]
 };
 
-/// A better source for what devices do than pairs of events around operators: CUPTI. What it gives replaces
-/// what was timed on the devices that it covers.
+/// A more precise source of device activities than pairs of events around operators, such as CUPTI. Its activities
+/// replace the timed ones of the devices that it covers.
 class ActivityProvider {
 public:
     virtual ~ActivityProvider() = default;
 
     virtual bool covers(c10::DeviceType device) const = 0;
 
-    /// What the calling thread issued between two moments (instrument::wall_nanoseconds()), `begin` relative
-    /// to the first, after the device has finished it; in no particular order, of any kind. May wait.
+    /// Return the activities of all kinds that the calling thread issued between two times, in any order. Wait until
+    /// the device has finished them.
+    /// @param since, until  instrument::wall_nanoseconds(); `begin` of the results is relative to `since`
     virtual std::vector<TimingResult> activities(std::int64_t since, std::int64_t until) = 0;
 };
 
-/// Use it from now on in the whole process; null goes back to events.
+/// Set the provider of the whole process; null restores pairs of events.
 void set_activity_provider(std::shared_ptr<ActivityProvider> provider);
 
 } // namespace spng

@@ -34,10 +34,10 @@ struct Entry {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::unique_ptr<instrument::DeviceSpan> span; ///< on devices
-    bool counted = false;                         ///< a leaf, and not only a part of another operator
+    bool counted = false;                         ///< a leaf, not a part of another operator
 };
 
-/// What the thread does while it is timed. Exists from the first timing_begin() to the last timing_end().
+/// Activities of a timed thread. Exists from the first timing_begin() to the last timing_end().
 struct Timeline {
     struct Section {
         ActivityFilter filter;
@@ -57,7 +57,7 @@ struct Timeline {
 
 thread_local std::unique_ptr<Timeline> t_timeline;
 
-/// The device that works: a copy between host and device is the device's.
+/// Return the device that works. A copy between host and device is work of the device.
 c10::Device working_device(const std::vector<c10::Device>& inputs) {
     const auto found =
         std::find_if(inputs.begin(), inputs.end(), [](c10::Device device) { return !device.is_cpu(); });
@@ -68,7 +68,7 @@ const char* side(c10::Device device) {
     return device.is_cpu() ? "H" : "D";
 }
 
-/// Kind and name of what an operator does.
+/// Return kind and name of an operator's activity.
 std::pair<ActivityFilter, std::string> description(const instrument::OperatorTraits& traits,
                                                    const std::vector<c10::Device>& inputs) {
     if (traits.role == instrument::OperatorRole::Own) {
@@ -96,7 +96,7 @@ void Timeline::begins(std::string name, ActivityFilter kind, c10::Device device)
                 entry.span->begin();
             }
         } catch (const c10::Error&) {
-            entry.span.reset(); // a device without events: the time of issuing stays
+            entry.span.reset(); // a device without events: keep the time of issuing
         }
     }
     entry.begin = instrument::wall_nanoseconds();
@@ -117,7 +117,7 @@ void Timeline::ends() {
 
 std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& function) {
     if (!t_timeline) {
-        return nullptr; // the callback of an operator inside of which timing ended
+        return nullptr; // timing ended inside this operator
     }
     Timeline& timeline = *t_timeline;
     const auto& traits = instrument::traits_of(function);
@@ -132,7 +132,7 @@ std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& f
 
 void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
     if (!t_timeline || t_timeline->open.empty()) {
-        return; // timing began or ended inside of it
+        return; // timing began or ended inside this operator
     }
     t_timeline->ends();
     for (const auto& leaf : t_timeline->leaves.leave()) {
@@ -140,12 +140,12 @@ void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
     }
 }
 
-/// The activities of a section, as far as operators show them.
+/// Return the activities of a section that operators show.
 std::vector<TimingResult> timed_operators(const Timeline& timeline, const Timeline::Section& section,
                                           const ActivityProvider* better) {
     std::vector<TimingResult> results;
-    for (std::size_t number = section.first; number < timeline.entries.size(); ++number) {
-        const Entry& entry = timeline.entries[number];
+    for (std::size_t i = section.first; i < timeline.entries.size(); ++i) {
+        const Entry& entry = timeline.entries[i];
         if (!entry.counted || (entry.kind & section.filter) == 0 ||
             (better != nullptr && better->covers(entry.device.type()))) {
             continue;
@@ -182,10 +182,10 @@ void timing_begin(ActivityFilter filter) {
 
 std::vector<TimingResult> timing_end() {
     if (!t_timeline) {
-        throw Error(ErrorKind::Usage, {.what = "timing was ended and had not begun",
+        throw Error(ErrorKind::Usage, {.what = "timing_end without timing_begin",
                                        .where = "timing_end",
                                        .seen = "no timing_begin on this thread",
-                                       .expected = "one before each timing_end",
+                                       .expected = "a timing_begin before each timing_end",
                                        .hint = {}});
     }
     const std::int64_t until = instrument::wall_nanoseconds();

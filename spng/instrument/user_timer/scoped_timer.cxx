@@ -30,7 +30,7 @@ std::optional<c10::Device> device_to_wait_for(const ScopedTimerOptions& options)
 }
 
 #if SPNG_NVTX_IS_ON
-/// A range whose name is known only at run time, so it is registered each time.
+/// A range with a name that is known only at run time. The name is registered each time.
 class NamedRange {
 public:
     NamedRange(const std::string& name, std::uint32_t colour)
@@ -60,7 +60,7 @@ std::string took(const std::string& name, double milliseconds) {
 struct ScopedTimer::Running {
     explicit Running(const ScopedTimerOptions& options) : device(device_to_wait_for(options)) {}
 
-    /// Wait for the device, if that was asked for.
+    /// Wait for the device if the options ask for it.
     void synchronise() {
         if (!device || !problem.empty()) {
             return;

@@ -4,10 +4,9 @@
 //     {
 //         ScopedTimer timer("Demo", {.synchronize = true, .filter = timing_all});
 //         ...
-//     }                                                          Demo took 4.91 ms, after tables of
-//     activities
+//     }                                    prints tables of activities, then "Demo took 4.91 ms"
 //
-// Without `synchronize` it is the time that the host took, which for a device is the time to queue work.
+// Without `synchronize` it is the time on the host, which for a device is the time to queue work.
 
 #include "spng/instrument/user_timer/activity_timing.h"
 
@@ -21,39 +20,38 @@
 
 namespace spng {
 
-/// Prints the activities of a timer; the second argument is to begin each line.
+/// Function that prints the activities of a timer; the second argument begins each line.
 using ActivityReport = std::function<void(const std::vector<TimingResult>&, const std::string& indent)>;
 
-/// What a timer measured.
+/// The measurements of a timer.
 struct ScopedTimerResult {
     std::string name;
-    double elapsed = 0; ///< ms
-    int depth = 0;      ///< how many active timers of this thread it is inside of
+    double elapsed = 0; ///< [ms]
+    int depth = 0;      ///< number of active timers of this thread around it
     std::vector<TimingResult> activities;
 };
 
 struct ScopedTimerOptions {
     bool active = true; ///< false: measure nothing and print nothing
     bool print = true;  ///< false: only measure
-    /// Wait for all work of the device before and after. Left out while its stream is captured into a graph,
-    /// where nothing may wait.
+    /// Wait for all work of the device before and after. Ignored while the device's stream is captured into a graph,
+    /// where waiting is not allowed.
     bool synchronize = false;
-    /// Of which device; the current CUDA device if CUDA is in use, else none.
+    /// The device to wait for; by default the current CUDA device if CUDA is in use, else none.
     std::optional<c10::Device> device{};
-    /// Also a range of the timer's name in the domain "spng".
+    /// Also begin an NVTX range of the timer's name in the domain "spng".
     bool use_nvtx = false;
     std::uint32_t colour = 0xFFC7C7C7; ///< of the range, 0xAARRGGBB
-    /// Which activities are timed: a sum of timing_kernel, timing_memcpy, ...
+    /// The activities to time: a sum of timing_kernel, timing_memcpy, ...
     ActivityFilter filter = timing_none;
-    ActivityReport report{}; ///< instead of timing_print; only called with a filter
-    /// Called with the result when the timer ends, whatever is printed.
+    ActivityReport report{}; ///< replaces timing_print; only called with a filter
+    /// Called with the result when the timer ends, also if nothing is printed.
     std::function<void(const ScopedTimerResult&)> collect{};
     Writer write = write_to_stdout;
 };
 
-/// Timers nest; what an inner one prints is indented by four blanks for each active timer around it. Begins
-/// and ends on the same thread. Failures of the device while it measures end up in the text, never as
-/// exceptions; report, collect and write must not throw.
+/// Timers nest: output is indented by four blanks for each active timer around. A timer must begin and end on the same
+/// thread. It prints failures of the device and does not throw them. report, collect and write must not throw.
 class ScopedTimer {
 public:
     explicit ScopedTimer(std::string name, ScopedTimerOptions options = {});
@@ -61,8 +59,8 @@ public:
     ScopedTimer(const ScopedTimer&) = delete;
     ScopedTimer& operator=(const ScopedTimer&) = delete;
 
-    /// End now instead of at the end of the scope, and say what was measured; later calls say it again. An
-    /// inactive timer has only its name.
+    /// End the timer before the end of its scope.
+    /// @return the measurements, also in later calls; only the name for an inactive timer
     const ScopedTimerResult& stop();
 
 private:

@@ -12,14 +12,14 @@
 
 namespace spng {
 
-/// How a point is kept: as a time, as an event of the stream, or as a node of a CUDA graph.
+/// Base of the kinds of points: a time, an event of the stream, or a node of a CUDA graph.
 class TimingEvent::Point {
 public:
     virtual ~Point() = default;
     virtual void record(c10::Device device) = 0;
     virtual bool is_complete() const = 0;
     virtual void wait() const = 0;
-    /// `end` is kept in the same way.
+    /// @param end  a point of the same kind
     virtual std::optional<double> milliseconds_until(const Point& end) const = 0;
 };
 
@@ -73,12 +73,12 @@ public:
     void record(c10::Device device) override {
         const auto stream = instrument::current_cuda_stream(device);
         check(m_runtime.event_record(m_event, stream.handle, instrument::cuda_event_record_external),
-              "an event cannot be put into the graph");
+              "an event cannot be recorded into the graph");
     }
     bool is_complete() const override {
         const int status = m_runtime.event_query(m_event);
         if (status != instrument::cuda_not_ready) {
-            check(status, "an event cannot be asked for");
+            check(status, "an event cannot be queried");
         }
         return status == 0;
     }
@@ -90,9 +90,9 @@ public:
         const int status =
             m_runtime.event_elapsed(&milliseconds, m_event, static_cast<const GraphPoint&>(end).m_event);
         if (status == instrument::cuda_invalid_handle) {
-            return std::nullopt; // the graph was not launched yet
+            return std::nullopt; // no launch of the graph yet
         }
-        check(status, "two events of a graph have no time between them");
+        check(status, "the time between two events of a graph cannot be read");
         return milliseconds;
     }
 
@@ -148,7 +148,7 @@ std::optional<double> TimingEvent::milliseconds_until(const TimingEvent& end, Wa
                                        .hint = {}});
     };
     if (m_device != end.m_device) {
-        reject_pair("two events of different devices have no time between them",
+        reject_pair("the two events belong to different devices",
                     m_device.str() + " and " + end.m_device.str(), "events of one device");
     }
     if (m_point == nullptr || end.m_point == nullptr) {
@@ -156,7 +156,7 @@ std::optional<double> TimingEvent::milliseconds_until(const TimingEvent& end, Wa
     }
     if (typeid(*m_point) != typeid(*end.m_point)) {
         reject_pair("one event belongs to a graph and one does not",
-                    "a section that begins or ends inside of a capture",
+                    "one event recorded during a capture, one outside",
                     "both events recorded during one capture, or none");
     }
     if (wait == Wait::yes) {

@@ -1,15 +1,15 @@
 #pragma once
-// The time of any section of code, on the host or on a device, by a point before and a point after it:
+// The time of a section of code, on the host or on a device, from an event before and an event after it:
 //
 //     TimingEvent begin(device), end(device);
 //     begin.record();
 //     ...
 //     end.record();
-//     const double milliseconds = *begin.milliseconds_until(end);         waits for the device
-//     const auto so_far = begin.milliseconds_until(end, Wait::no);        never waits
+//     const double milliseconds = *begin.milliseconds_until(end);         // waits for the device
+//     const auto so_far = begin.milliseconds_until(end, Wait::no);        // never waits
 //
-// Recorded while their stream is captured into a CUDA graph, the events become nodes of the graph, and their
-// times are those of its latest launch; before the first launch there is none.
+// Events recorded while their stream is captured into a CUDA graph become nodes of the graph. Their times are those of
+// the graph's latest launch; before the first launch there are none.
 
 #include <c10/core/Device.h>
 
@@ -30,21 +30,20 @@ public:
 
     c10::Device device() const { return m_device; }
 
-    /// Put the point behind all work that is queued on the stream that is current now; may be repeated.
-    /// Never waits. Throws Error(Device) where the device has no events, and what c10 throws.
+    /// Put the point behind all work queued on the current stream. May be repeated. Does not wait.
+    /// @throws Error(Device) if the graph's event cannot be made; c10::Error if the device has no events
     void record();
     bool is_recorded() const { return m_point != nullptr; }
 
-    /// Whether the stream has passed the point. Never waits. False before record().
+    /// Tell whether the stream has passed the point. Does not wait. False before record().
     bool is_complete() const;
     /// Wait until the stream has passed the point. Not allowed while the stream is captured.
     void wait() const;
 
-    /// Time between two points, resolution about 0.5 us on a device and 0.1 us on the CPU.
-    /// @return nothing when an event was never recorded; when their graph was never launched; and, with
-    ///         Wait::no, when the device has not passed `end`
-    /// Throws Error(Usage) for events of different devices, or of which one belongs to a graph and one does
-    /// not.
+    /// Return the time between two points [ms], resolution about 0.5 us on a device and 0.1 us on the CPU.
+    /// @return nothing if an event was not recorded, if their graph was not launched, or, with Wait::no, if the
+    ///         device has not passed `end`
+    /// @throws Error(Usage) for events of different devices, and if only one of them belongs to a graph
     std::optional<double> milliseconds_until(const TimingEvent& end, Wait wait = Wait::yes) const;
 
     class Point;

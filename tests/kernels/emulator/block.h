@@ -34,12 +34,12 @@ constexpr unsigned lanes = 32;
 enum class Meeting { none, block, warp, end };
 
 struct Thread {
-    unsigned number = 0;
+    unsigned id = 0; ///< in the block
     Dimensions index;
     Meeting waits = Meeting::none;
     std::size_t shared_used = 0; ///< bytes that this thread has taken from SharedMemory
     ucontext_t start = {};
-    std::jmp_buf place = {};
+    std::jmp_buf position = {}; ///< to resume at
     bool started = false;
 };
 
@@ -140,7 +140,7 @@ inline void BlockRunner::resume(Thread& thread) {
     m_current = &thread;
     if (_setjmp(m_scheduler) == 0) {
         if (thread.started) {
-            _longjmp(thread.place, 1);
+            _longjmp(thread.position, 1);
         }
         thread.started = true;
         setcontext(&thread.start);
@@ -149,14 +149,14 @@ inline void BlockRunner::resume(Thread& thread) {
 
 [[gnu::noinline]] inline void BlockRunner::wait(Meeting meeting) {
     m_current->waits = meeting;
-    if (_setjmp(m_current->place) == 0) {
+    if (_setjmp(m_current->position) == 0) {
         _longjmp(m_scheduler, 1);
     }
 }
 
 inline void BlockRunner::fail(const std::string& what) {
     m_violation = what + " (block " + std::to_string(m_block_index.x) + ", thread " +
-                  std::to_string(m_current->number) + ")";
+                  std::to_string(m_current->id) + ")";
     _longjmp(m_scheduler, 1);
 }
 
@@ -180,15 +180,15 @@ inline void BlockRunner::run(const std::function<void()>& body, Dimensions block
     std::fill(m_access.begin(), m_access.end(), Access{});
     std::fill(m_shared.begin(), m_shared.end(), std::byte{0xa5});
     std::fill(m_warps.begin(), m_warps.end(), Warp{});
-    for (unsigned number = 0; number < m_threads.size(); ++number) {
-        Thread& thread = m_threads[number];
-        thread.number = number;
-        thread.index = {number, 0, 0};
+    for (unsigned id = 0; id < m_threads.size(); ++id) {
+        Thread& thread = m_threads[id];
+        thread.id = id;
+        thread.index = {id, 0, 0};
         thread.waits = Meeting::none;
         thread.shared_used = 0;
         thread.started = false;
         getcontext(&thread.start);
-        thread.start.uc_stack.ss_sp = m_stacks.data() + number * stack_bytes;
+        thread.start.uc_stack.ss_sp = m_stacks.data() + id * stack_bytes;
         thread.start.uc_stack.ss_size = stack_bytes;
         thread.start.uc_link = nullptr;
         makecontext(&thread.start, &BlockRunner::enter, 0);
@@ -201,9 +201,9 @@ inline void BlockRunner::run(const std::function<void()>& body, Dimensions block
         if (m_seed > 1) {
             std::shuffle(m_order.begin(), m_order.end(), m_random);
         }
-        for (const unsigned number : m_order) {
-            if (m_threads[number].waits == Meeting::none && m_violation.empty()) {
-                resume(m_threads[number]);
+        for (const unsigned id : m_order) {
+            if (m_threads[id].waits == Meeting::none && m_violation.empty()) {
+                resume(m_threads[id]);
                 moved = true;
             }
         }
@@ -236,17 +236,17 @@ inline const std::uint64_t* BlockRunner::meet_warp(const char* operation, unsign
     if (mask != 0xffffffffu) {
         fail(std::string(operation) + " of a part of a warp");
     }
-    Warp& warp = m_warps[warp_of(m_current->number)];
+    Warp& warp = m_warps[warp_of(m_current->id)];
     if (warp.arrived > 0 && std::string_view(warp.operation) != operation) {
         fail(std::string("lanes of a warp meet in ") + warp.operation + " and in " + operation);
     }
     warp.operation = operation;
-    warp.values[m_current->number % lanes] = value;
+    warp.values[m_current->id % lanes] = value;
     if (++warp.arrived == lanes) {
         warp.arrived = 0;
         warp.epoch += orders_memory;
         std::copy_n(warp.values, lanes, warp.results);
-        const unsigned first = m_current->number / lanes * lanes;
+        const unsigned first = m_current->id / lanes * lanes;
         for (unsigned lane = 0; lane < lanes; ++lane) {
             m_threads[first + lane].waits = Meeting::none;
         }
@@ -258,7 +258,7 @@ inline const std::uint64_t* BlockRunner::meet_warp(const char* operation, unsign
 
 inline void BlockRunner::note_write(std::size_t offset) {
     Access& seen = m_access[offset];
-    const unsigned me = m_current->number;
+    const unsigned me = m_current->id;
     const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;
     if (seen.written && seen.writer != me && same_epoch(seen.writer_block_epoch) &&
         (warp_of(seen.writer) != warp_of(me) || seen.writer_warp_epoch == warp_epoch)) {
@@ -282,7 +282,7 @@ inline void BlockRunner::note_write(std::size_t offset) {
 
 inline void BlockRunner::note_read(std::size_t offset) {
     Access& seen = m_access[offset];
-    const unsigned me = m_current->number;
+    const unsigned me = m_current->id;
     const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;
     if (!seen.written) {
         fail("shared memory is read before it is written, at byte " + std::to_string(offset));

@@ -52,7 +52,7 @@ T value_of_lane(const char* operation, unsigned mask, T value, unsigned source) 
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, unsigned distance) {
     return spng::emulation::value_of_lane("__shfl_xor_sync", mask, value,
-                                          (spng::emulation::running->thread().number ^ distance));
+                                          (spng::emulation::running->thread().id ^ distance));
 }
 template <class T>
 T __shfl_sync(unsigned mask, T value, unsigned source) {

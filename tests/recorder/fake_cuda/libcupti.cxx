@@ -64,15 +64,15 @@ CUptiResult cuptiEnableCallback(std::uint32_t on, CUpti_SubscriberHandle, CUpti_
     graph_events = on != 0;
     return CUPTI_SUCCESS;
 }
-CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t number, const char** name) {
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
     static char text[64];
     const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
-    if (runtime && number == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) {
+    if (runtime && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) {
         *name = "cudaLaunchKernel_v7000";
-    } else if (!runtime && number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) {
+    } else if (!runtime && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) {
         *name = "cuLaunchKernel";
     } else {
-        std::snprintf(text, sizeof text, "%s%u", runtime ? "cuda" : "cu", number);
+        std::snprintf(text, sizeof text, "%s%u", runtime ? "cuda" : "cu", id);
         *name = text;
     }
     return CUPTI_SUCCESS;
@@ -125,8 +125,8 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
     enabled[kind] = false;
     return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId number, std::uint8_t on) {
-    if (number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) {
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t on) {
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) {
         enabled[CUPTI_ACTIVITY_KIND_DRIVER] = on != 0;
     }
     return CUPTI_SUCCESS;
@@ -147,22 +147,22 @@ CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
     *id = reinterpret_cast<std::uint64_t>(node);
     return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* number) {
-    *number = dropped;
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* count) {
+    *count = dropped;
     dropped = 0;
     return CUPTI_SUCCESS;
 }
 
-// ---- what the program calls ----
+// ---- functions for the program ----
 
-/// Add a record, as if it had happened; kinds that are not enabled are left out, as by CUPTI.
+/// Add a record. Like CUPTI, skip kinds that are not enabled.
 void fake_put(const void* record, std::size_t size, CUpti_ActivityKind kind) {
     if (enabled[kind]) {
         records.emplace_back(size);
         std::memcpy(records.back().data(), record, size);
     }
 }
-/// The node call that an API call is made in, 0 for none.
+/// Return the id of the open node call, 0 for none.
 std::uint64_t fake_external() {
     return external.empty() ? 0 : external.back();
 }
@@ -176,14 +176,14 @@ void fake_graph_node(CUpti_CallbackId event, std::uint64_t node, std::uint64_t o
         callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, event, &resource);
     }
 }
-/// Hand a buffer over.
+/// Deliver a buffer with the records.
 void fake_deliver() {
     if (complete == nullptr || records.empty()) {
         return;
     }
     std::uint8_t* buffer = nullptr;
-    std::size_t size = 0, most = 0;
-    request(&buffer, &size, &most);
+    std::size_t size = 0, max_records = 0;
+    request(&buffer, &size, &max_records);
     if (reinterpret_cast<std::uintptr_t>(buffer) % 8 != 0 || size < (8u << 20)) {
         wrong("a buffer is too small, or not aligned");
     }

@@ -1,9 +1,9 @@
 // The main job around its chain: input and output files, groups of views, taps, context and graph.
 local job_anodes = import 'anodes.jsonnet';
-local make_options = import 'options.jsonnet';
+local make_options = import 'spng_options.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_spng = import 'spng.jsonnet';
-local make_taps = import 'taps.jsonnet';
+local make_taps = import 'spng_taps.jsonnet';
 
 local indices(items) = std.range(0, std.length(items) - 1);
 local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
@@ -50,7 +50,7 @@ function(chain, given)
                                               check=options.checks_input,
                                               max_bad_share=options.max_bad_share);
 
-    // What a chain gets of the job. Fields refer to locals, since Jsonnet computes a local once but a field at each access.
+    // The part of the job that chains see. Fields refer to locals: Jsonnet computes a local once but a field at each access.
     local filters_noise = options.filters_noise, dead_is_hit = options.dead_is_hit;
     local job = {
         groups: groups,

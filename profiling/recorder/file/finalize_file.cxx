@@ -1,4 +1,4 @@
-#include "profiling/recorder/file/complete_file.h"
+#include "profiling/recorder/file/finalize_file.h"
 
 #include "profiling/recorder/file/part_file.h"
 #include "profiling/recorder/file/session_tables.h"
@@ -22,7 +22,7 @@ void copy_table(Database& database, bool is_there) {
     }
 }
 
-/// Ranges of NVTX come from two tables: those that ended, and those that did not.
+/// Merge ended and open NVTX ranges, which come from two tables.
 template <>
 void copy_table<NvtxRow>(Database& database, bool) {
     const std::string closed_now = "(SELECT MAX((SELECT CAST(value AS INTEGER) FROM part.SPNG_RUN WHERE key "
@@ -50,8 +50,8 @@ void copy_tables(Database& database, std::tuple<Rows...>*) {
     (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
 }
 
-/// Device times of calls, which came later than the calls themselves, become a column of SPNG_CALL. They also
-/// decide the tier: without CUPTI they are all that is known of the device.
+/// Add the device times of calls as a column of SPNG_CALL. Without CUPTI they are the only device data and
+/// set the tier to 'events'.
 void put_device_times(Database& database) {
     if (!database.integer("SELECT 1 FROM main.sqlite_master WHERE name = 'SPNG_CALL_DEVICE'")) {
         return;
@@ -88,18 +88,18 @@ void write_all(const std::string& part, const std::string& path, bool recovered)
 
 } // namespace
 
-std::string replaceable(const std::string& target) {
+std::string resolve_target(const std::string& target) {
     const OutputPath path = output_path(target);
     const std::string kind = path.in_place ? "a device or a pipe" : path.problem;
     if (!kind.empty()) {
-        throw DatabaseError(target + " is " + kind + ", and a recording needs a regular file", false);
+        throw DatabaseError(target + " is " + kind + ", expected a regular file", false);
     }
     return path.path;
 }
 
-void complete_file(const std::string& part, const std::string& target, bool recovered) {
+void finalize_file(const std::string& part, const std::string& target, bool recovered) {
     try {
-        TemporaryFile file(replaceable(target));
+        TemporaryFile file(resolve_target(target));
         write_all(part, file.path(), recovered);
         file.commit();
     } catch (const Error& error) {
@@ -114,13 +114,13 @@ void remove_part(const std::string& part) {
     }
 }
 
-std::string target_of(const std::string& part) {
+std::string intended_target(const std::string& part) {
     Database database(part, Database::Mode::existing);
     const auto name = database.has_table("SPNG_RUN")
                           ? database.text("SELECT value FROM SPNG_RUN WHERE key = 'file'")
                           : std::nullopt;
     if (!name) {
-        throw DatabaseError(part + " is no unfinished recording", false);
+        throw DatabaseError(part + " is not an unfinished recording", false);
     }
     return *name;
 }

@@ -1,4 +1,4 @@
-// The checked options of the main job: `local options = import 'options.jsonnet'`.
+// The checked options of the main job: `local options = import 'spng_options.jsonnet'`.
 //
 // Arguments given with -A are text; numbers, truth values and lists are read from it.
 local job_anodes = import 'anodes.jsonnet';
