@@ -99,13 +99,13 @@ class Engine:
         """Return address -> threads of the present workers, empty while the scheduler is away."""
         self._threads = {}
         if self.is_connected():
-            with contextlib.suppress(AWAY):
+            with contextlib.suppress(*AWAY):
                 self._threads = dict(self._client.nthreads())
         return self._threads
 
     def retire(self, worker: str) -> None:
         """End a worker; on this machine it gets no successor."""
-        with contextlib.suppress(AWAY):
+        with contextlib.suppress(*AWAY):
             self._client.retire_workers([worker])
 
     def refill(self, retired: int) -> None:
