@@ -40,6 +40,6 @@ class ProfileFile:
 
 @pytest.fixture
 def profile_file(tmp_path: Path) -> Iterator[ProfileFile]:
-    """A place for a synthetic profile."""
+    """Path of a synthetic profile."""
     with ExitStack() as stack:
         yield ProfileFile(tmp_path / "run.sqlite", stack)

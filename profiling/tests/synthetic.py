@@ -80,7 +80,7 @@ TEXT = {
     "uuid",
     "metricName",
 }
-# Those of these names that are numbers in some tables.
+# Names of this list that are integers in some tables.
 NUMBERS = {
     ("CUPTI_ACTIVITY_KIND_MEMSET", "value"),
     ("GPU_METRICS", "value"),
@@ -109,17 +109,17 @@ class Synthetic:
             "META_DATA_EXPORT" if new else "EXPORT_META_DATA", name="EXPORT_SCHEMA_VERSION", value=schema
         )
         if new:
-            for number, name in (
+            for code, name in (
                 (33, "NvtxCategory"),
                 (34, "NvtxMark"),
                 (59, "NvtxPushPopRange"),
                 (75, "NvtxDomainCreate"),
             ):
-                self.row("ENUM_NSYS_EVENT_TYPE", id=number, name=name, label=name)
-            for number, text in ((1, "Host-to-Device"), (2, "Device-to-Host"), (8, "Device-to-Device")):
-                self.row("ENUM_CUDA_MEMCPY_OPER", id=number, name=text, label=text)
-            for number, text in enumerate(("Pageable", "Pinned", "Device", "Array", "Managed")):
-                self.row("ENUM_CUDA_MEM_KIND", id=number, name=text, label=text)
+                self.row("ENUM_NSYS_EVENT_TYPE", id=code, name=name, label=name)
+            for code, text in ((1, "Host-to-Device"), (2, "Device-to-Host"), (8, "Device-to-Device")):
+                self.row("ENUM_CUDA_MEMCPY_OPER", id=code, name=text, label=text)
+            for code, text in enumerate(("Pageable", "Pinned", "Device", "Array", "Managed")):
+                self.row("ENUM_CUDA_MEM_KIND", id=code, name=text, label=text)
 
     def __enter__(self) -> Synthetic:
         return self
@@ -179,20 +179,20 @@ class Synthetic:
 
     # ---- NVTX
 
-    def domain(self, name: str, number: int, pid: int | None = None) -> None:
+    def domain(self, name: str, domain: int, pid: int | None = None) -> None:
         """Name a domain of a process."""
         self.row(
-            "NVTX_EVENTS", start=0, eventType=75, text=name, domainId=number, globalTid=self.thread(1, pid)
+            "NVTX_EVENTS", start=0, eventType=75, text=name, domainId=domain, globalTid=self.thread(1, pid)
         )
 
-    def category(self, name: str, number: int, domain: int = 0, pid: int | None = None) -> None:
+    def category(self, name: str, category: int, domain: int = 0, pid: int | None = None) -> None:
         """Name a category of a process's domain."""
         self.row(
             "NVTX_EVENTS",
             start=0,
             eventType=33,
             text=name,
-            category=number,
+            category=category,
             domainId=domain,
             globalTid=self.thread(1, pid),
         )
@@ -245,19 +245,19 @@ class Synthetic:
         driver: bool = False,
         result: int = 0,
     ) -> int:
-        """An API call. Returns its correlation number."""
-        number = next(self._correlations) if correlation is None else correlation
+        """Add an API call and return its correlation id."""
+        correlation = next(self._correlations) if correlation is None else correlation
         self.row(
             "CUPTI_ACTIVITY_KIND_RUNTIME",
             start=start,
             end=end,
             eventClass=int(driver),
             globalTid=self.thread(tid, pid),
-            correlationId=number,
+            correlationId=correlation,
             nameId=self.string(name),
             returnValue=result,
         )
-        return number
+        return correlation
 
     def kernel(
         self,
@@ -355,18 +355,18 @@ class Synthetic:
         start: int,
         end: int,
         correlation: int,
-        number: int = 1,
+        graph: int = 1,
         *,
         pid: int | None = None,
         stream: int = 7,
         device: int = 0,
     ) -> None:
-        """A graph launch recorded as a whole."""
+        """Add a graph launch that was traced as a whole."""
         self.row(
             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
             **self._placed(start, end, correlation, pid, stream, device),
-            graphId=number,
-            graphExecId=number,
+            graphId=graph,
+            graphExecId=graph,
         )
 
     def launch(
@@ -379,9 +379,9 @@ class Synthetic:
         api: str = "cudaLaunchKernel_v7000",
         **columns: object,
     ) -> int:
-        """A kernel with the API call that launches it; both as (start, end).
+        """Add a kernel with the API call that launches it, both as (start, end).
 
-        Returns the correlation number.
+        Return the correlation id.
         """
         correlation = self.call(api, *call, tid)
         self.kernel(name, *run, correlation, **columns)
@@ -434,12 +434,12 @@ class Synthetic:
             callchainId=0,
         )
 
-    def device(self, number: int = 0, name: str = "GPU", **columns: object) -> None:
-        """A device's description."""
+    def device(self, index: int = 0, name: str = "GPU", **columns: object) -> None:
+        """Describe a device."""
         if self.schema < (3, 0):
-            self.row("TARGET_INFO_CUDA_GPU", deviceId=number, name=name)
+            self.row("TARGET_INFO_CUDA_GPU", deviceId=index, name=name)
         else:
-            self.row("TARGET_INFO_GPU", id=number, name=name, **columns)
+            self.row("TARGET_INFO_GPU", id=index, name=name, **columns)
 
     def thread_name(self, name: str, tid: int, priority: int = 20) -> None:
         """Name a thread."""
@@ -447,24 +447,24 @@ class Synthetic:
 
     def process_name(self, name: str, pid: int | None = None) -> None:
         """Name a process."""
-        number = self.pid if pid is None else pid
-        self.row("PROCESSES", globalPid=self.thread(0, pid), pid=number, name=name)
+        process = self.pid if pid is None else pid
+        self.row("PROCESSES", globalPid=self.thread(0, pid), pid=process, name=name)
 
     # ---- wire-cell's recorder
 
     def manifest(self, **values: str) -> None:
-        """Keys of SPNG_RUN; makes the file one of wire-cell's recorder."""
+        """Write keys of SPNG_RUN, which marks the file as one of wire-cell's recorder."""
         self.table("SPNG_RUN")
         for key, value in values.items():
             self.row("SPNG_RUN", key=key, value=value)
 
-    def node(self, number: int, type: str, name: str, kind: str = "transform") -> None:
-        """A node of the graph."""
-        self.row("SPNG_NODE", id=number, type=type, name=name, kind=kind)
+    def node(self, identifier: int, type: str, name: str, kind: str = "transform") -> None:
+        """Add a node of the graph."""
+        self.row("SPNG_NODE", id=identifier, type=type, name=name, kind=kind)
 
     def node_call(
         self,
-        number: int,
+        identifier: int,
         node: int,
         event: int,
         start: int,
@@ -474,7 +474,7 @@ class Synthetic:
         ok: int = 1,
         **columns: object,
     ) -> None:
-        """A call of a node; measured columns that are not given are -1, not measured."""
+        """Add a call of a node. Measured columns that are not given are -1 (not measured)."""
         unknown = dict.fromkeys(
             (
                 "bytes_in",
@@ -490,7 +490,7 @@ class Synthetic:
         )
         self.row(
             "SPNG_CALL",
-            id=number,
+            id=identifier,
             node=node,
             event=event,
             seq=event,
@@ -502,9 +502,9 @@ class Synthetic:
         )
 
     def external(self, correlation: int, call: int, pid: int | None = None) -> None:
-        """That an API call was made for a node call."""
+        """Assign an API call to a node call."""
         self.row("SPNG_CALL_CORRELATION", correlationId=correlation, call=call, globalPid=self.thread(0, pid))
 
     def sample(self, time: int, source: str, metric: str, value: float) -> None:
-        """A sample of the recorder's sampler."""
+        """Add a sample of the recorder's sampler."""
         self.row("SPNG_SAMPLE", t=time, source=source, metric=metric, value=value)

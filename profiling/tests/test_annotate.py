@@ -61,7 +61,7 @@ def listener(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def heard(listener: Path, script: str, **environment: str) -> list[str]:
-    """What the tool hears, without registrations."""
+    """Return the calls that reach the tool, without registrations."""
     outcome = run(script, NVTX_INJECTION64_PATH=str(listener), **environment)
     assert outcome.returncode == 0, outcome.stderr
     return [line for line in outcome.stdout.splitlines() if not line.startswith("register ")]

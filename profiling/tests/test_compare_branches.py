@@ -14,7 +14,7 @@ from wirecell_profile import cli
 from wirecell_profile.commands import compare_branches
 from wirecell_profile.compare.comparison import WHOLE_EVENT
 
-# Writes build/bin/wire-cell: a program that writes a timing file with the time that stands in time.txt, and appends to a list.
+# Writes build/bin/wire-cell: a program that writes a timing file with the time given in time.txt, and appends to a list.
 WCB = """
 import pathlib, sys
 root = pathlib.Path(__file__).parent
@@ -90,7 +90,7 @@ def branches(*words: str) -> int:
 
 
 def runs_of(repository: Path) -> list[str]:
-    """What ran, in order: the time that the program was built with."""
+    """Return the time that each run program was built with, in order of the runs."""
     return [line.split()[0] for line in (repository.parent / "log").read_text().splitlines()]
 
 

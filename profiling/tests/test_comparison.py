@@ -1,5 +1,5 @@
 """Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is
-refused.
+rejected.
 
 data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing
 on a virtual machine of two cores while other programs were compiling, so with the noise that a shared machine
@@ -184,7 +184,7 @@ def test_a_node_of_one_side_is_listed() -> None:
         ({"failed calls": "1"}, "failed calls in r"),
     ],
 )
-def test_unlike_runs_are_refused(change: dict, told: str) -> None:
+def test_unlike_runs_are_rejected(change: dict, told: str) -> None:
     a, b = synthetic([1.0, 2.0]), synthetic([1.0, 2.0], None, "", **change)
     with pytest.raises(UsageError, match="cannot compare") as caught:
         compare([a], [b], QUICK)
@@ -192,7 +192,7 @@ def test_unlike_runs_are_refused(change: dict, told: str) -> None:
     assert any(told in line for line in compare([a], [b], QUICK, force=True).forced)
 
 
-def test_mixed_commits_and_missing_events_are_refused() -> None:
+def test_mixed_commits_and_missing_events_are_rejected() -> None:
     mixed = [synthetic([1.0, 2.0]), dataclasses.replace(synthetic([1.0, 2.0]), commit="beef")]
     with pytest.raises(UsageError, match="A mixes c0ffee, beef"):
         compare(mixed, [synthetic([1.0, 2.0])], QUICK)

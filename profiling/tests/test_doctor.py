@@ -27,8 +27,8 @@ def machine(
 ) -> Machine:
     """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with
     these programs."""
-    for place, content in files.items():
-        file = root / place.replace("__", "/")
+    for name, content in files.items():
+        file = root / name.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
     (root / "bin").mkdir(exist_ok=True)
@@ -141,10 +141,10 @@ def test_libraries_that_fail(tmp_path: Path) -> None:
 
 
 def test_load_and_clock(tmp_path: Path) -> None:
-    place = "sys__devices__system__cpu__cpu0__cpufreq__scaling_governor"
-    busy = machine(tmp_path, **{place: "powersave"}, proc__loadavg="99.0 9 9 1/2 3")
+    governor = "sys__devices__system__cpu__cpu0__cpufreq__scaling_governor"
+    busy = machine(tmp_path, **{governor: "powersave"}, proc__loadavg="99.0 9 9 1/2 3")
     assert machine_checks.check_cpu_clock(busy).state == DOUBTFUL == machine_checks.check_load(busy).state
-    quiet = machine(tmp_path, **{place: "performance"}, proc__loadavg="0.01 0 0 1/2 3")
+    quiet = machine(tmp_path, **{governor: "performance"}, proc__loadavg="0.01 0 0 1/2 3")
     assert machine_checks.check_cpu_clock(quiet).state == WORKS == machine_checks.check_load(quiet).state
 
 

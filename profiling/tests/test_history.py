@@ -63,7 +63,7 @@ def test_noise_alone_seldom_has_steps(draw: str) -> None:
 
 
 def test_a_step_is_found_where_it_is() -> None:
-    """Four times the spread, at a place that is known."""
+    """Four times the spread, at a known index."""
     random, right = np.random.default_rng(4), 0
     for _ in range(100):
         values = random.normal(0, 0.02, 40) + 0.08 * (np.arange(40) >= 25)
@@ -108,14 +108,14 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
 
     git("init", "-q")
     hashes = []
-    for number in range(12):
+    for index in range(12):
         git(
             "commit",
             "-q",
             "--allow-empty",
             "-m",
-            str(number),
-            GIT_COMMITTER_DATE=f"2026-01-{number + 1:02d}T00:00:00Z",
+            str(index),
+            GIT_COMMITTER_DATE=f"2026-01-{index + 1:02d}T00:00:00Z",
         )
         hashes.append(git("rev-parse", "HEAD")[:12])
     return root, hashes
@@ -126,10 +126,10 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
     commit dates."""
     root, hashes = repository
     store = tmp_path / "kept" / "times.jsonl"
-    measured = [hash_ for number, hash_ in enumerate(hashes) if number not in (6, 7)]
-    for number in (9, 3, 0, 1, 2, 4, 5, 8, 7, 6):
-        commit = measured[number]
-        decon = 1e6 * (1.25 if hashes.index(commit) >= 6 else 1) * (1 + 0.002 * (number % 3))
+    measured = [hash_ for index, hash_ in enumerate(hashes) if index not in (6, 7)]
+    for index in (9, 3, 0, 1, 2, 4, 5, 8, 7, 6):
+        commit = measured[index]
+        decon = 1e6 * (1.25 if hashes.index(commit) >= 6 else 1) * (1 + 0.002 * (index % 3))
         write_measurements(tmp_path / "runs.json", [run_of(commit, decon, second) for second in (1, 2)])
         status = cli.main(
             ["history", str(store), "--add", str(tmp_path / "runs.json"), "--repository", str(root)]
@@ -158,12 +158,12 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
 def test_series_are_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """Another machine is no step, and a commit measured again replaces its entry."""
     store = tmp_path / "times.jsonl"
-    for number in range(6):
-        machine = "old" if number < 3 else "new"
+    for index in range(6):
+        machine = "old" if index < 3 else "new"
         history_store.append(
             store,
             history_store.entry(
-                [run_of(f"c{number}", 1e6 if number < 3 else 2e6, number, machine)], tmp_path, 1
+                [run_of(f"c{index}", 1e6 if index < 3 else 2e6, index, machine)], tmp_path, 1
             ),
         )
     history_store.append(store, history_store.entry([run_of("c5", 3e6, 9, "new")], tmp_path, 1))

@@ -16,7 +16,7 @@ import pytest
 from chromium import dump, marks, needs_chromium, screenshot
 from wirecell_profile.cli import main
 from wirecell_profile.html.payload import NO_EVENT
-from wirecell_profile.html.timeline import lanes
+from wirecell_profile.html.timeline import assign_tracks
 from wirecell_profile.html.units import bytes_text, ticks, time_text
 from wirecell_profile.palette import PALETTE
 
@@ -56,39 +56,36 @@ class Page:
         return values
 
     def row(self, title: str) -> list[list[tuple[str, float, float]]]:
-        """The lanes of a row: (name, start, duration) of each event."""
+        """Return the tracks of a row: (name, start, duration) of each event."""
         (row,) = [row for row in self.about["rows"] if row["title"] == title]
         names = self.about["strings"]
         return [
             [(names[self.name[i]], self.start[i], self.duration[i]) for i in range(first, first + count)]
-            for first, count in row["lanes"]
+            for first, count in row["tracks"]
         ]
 
-    def place(self, name: str) -> int:
-        """Index of the only event of a name."""
+    def index_of(self, name: str) -> int:
+        """Return the index of the only event of a name."""
         (found,) = np.flatnonzero(self.name == self.about["strings"].index(name))
         return int(found)
 
     def counter(self, title: str) -> tuple[dict, np.ndarray, np.ndarray]:
-        """A counter with its times and values."""
+        """Return a counter with its times and values."""
         (counter,) = [counter for counter in self.about["counters"] if counter["title"] == title]
         mine = slice(counter["first"], counter["first"] + counter["count"])
         return counter, self.time[mine], self.value[mine]
 
 
 def tables(text: str) -> dict[str, list[list[str | float | None]]]:
-    """name -> rows of the tables, numbers as their exact values."""
+    """Return name -> rows of the tables. Numeric cells have their exact values."""
     found = {}
     for name, body in re.findall(r'data-table="([\w-]+)">.*?<tbody>(.*?)</tbody>', text, re.DOTALL):
         rows = []
         for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
             cells = re.findall(r"<td([^>]*)>(.*?)</td>", row, re.DOTALL)
-            numbers = [re.search(r'data-v="([^"]*)"', attributes) for attributes, _ in cells]
+            exact = [re.search(r'data-v="([^"]*)"', attributes) for attributes, _ in cells]
             rows.append(
-                [
-                    float(number[1]) if number else content or None
-                    for number, (_, content) in zip(numbers, cells)
-                ]
+                [float(value[1]) if value else content or None for value, (_, content) in zip(exact, cells)]
             )
         found[name] = rows
     return found
@@ -106,10 +103,10 @@ def page(profile_file) -> Page:
         )
         file.thread_name("main", 1)
         file.device(0, "Test GPU")
-        for number, name in ((1, "spng"), (2, "spng.sched")):
-            file.domain(name, number)
+        for domain, name in ((1, "spng"), (2, "spng.sched")):
+            file.domain(name, domain)
             for category, kind in ((1, "decon"), (2, "roi"), (3, "event")):
-                file.category(kind, category, domain=number)
+                file.category(kind, category, domain=domain)
         file.range("run", 0, 100 * MS, domainId=1)
         for event, at in enumerate((0, 50)):
             file.range("event", at * MS, (at + 45) * MS, style=60, domainId=2, category=3, event=event)
@@ -207,7 +204,7 @@ def test_colours_numbers_and_links(page: Page) -> None:
     assert {colours[i] for i in np.flatnonzero(page.name == decon)} == {PALETTE["decon"]}
     assert {colours[i] for i in np.flatnonzero(page.name == roi)} == {PALETTE["roi"]}
     assert page.event[page.name == decon].tolist() == [0, 1]
-    kernel = page.place("kernel1")
+    kernel = page.index_of("kernel1")
     assert page.event[kernel] == NO_EVENT
     call = page.link[kernel]
     assert (page.about["strings"][page.name[call]], page.start[call]) == ("cudaLaunchKernel", 52 * MS)
@@ -267,7 +264,7 @@ def test_what_is_missing_is_said_and_not_zero(profile_file) -> None:
 
 def test_a_part_of_a_profile(profile_file, page: Page) -> None:
     part = make_page(profile_file.path, "--event", "1")
-    assert {name for lane in part.row("NVTX ranges") for name, _, _ in lane} == {
+    assert {name for track in part.row("NVTX ranges") for name, _, _ in track} == {
         "SPNGDecon:induction",
         "SPNGDNNROI:v",
     }
@@ -302,10 +299,10 @@ def test_without_jinja2_the_error_says_how_to_install_it(
     assert "need the Python package jinja2" in shown and "pip install 'wirecell-profile[html]'" in shown
 
 
-def test_lanes_never_overlap() -> None:
+def test_tracks_never_overlap() -> None:
     """Nested ranges keep their levels, crossing ones move down."""
     start, end = np.array([0, 1, 5, 4, 20]), np.array([10, 5, 8, 12, 30])
-    assert lanes(start, end, np.array([0, 1, 1, 0, 0])).tolist() == [0, 1, 1, 2, 0]
+    assert assign_tracks(start, end, np.array([0, 1, 1, 0, 0])).tolist() == [0, 1, 1, 2, 0]
 
 
 def test_texts_of_charts() -> None:
@@ -371,8 +368,8 @@ def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
     window.addEventListener("load", () => setTimeout(() => {
       const t = window.timeline, box = t.box, said = {}, near = (a, b) => Math.abs(a - b) < 1e-6 * t.data.length;
       const key = (name) => box.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
-      const frame = () => box.getBoundingClientRect(), at = (time, item, lane) => ({bubbles: true, button: 0,
-        clientX: frame().left + t.x(time), clientY: frame().top + item.y + 26 + lane * 18 + 9 - box.scrollTop});
+      const frame = () => box.getBoundingClientRect(), at = (time, item, track) => ({bubbles: true, button: 0,
+        clientX: frame().left + t.x(time), clientY: frame().top + item.y + 26 + track * 18 + 9 - box.scrollTop});
       const [from, to] = [t.from, t.to];
       key("+"); said.zoomed = (t.to - t.from) / (to - from);
       const left = t.from; key("ArrowRight"); said.panned = t.from > left;

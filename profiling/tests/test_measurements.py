@@ -86,7 +86,7 @@ def test_timing_file(tmp_path: Path) -> None:
 
 
 def test_conditions(tmp_path: Path) -> None:
-    """Where results go and where the checkout is do not matter; input and settings do."""
+    """Conditions ignore the paths of outputs and of the checkout, and keep input and settings."""
     (a,) = read_runs(
         timing(
             tmp_path / "a.json",

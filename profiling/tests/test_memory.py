@@ -70,14 +70,14 @@ def test_what_was_not_freed(recorded) -> None:
 def test_names_may_be_numbers_of_strings(profile_file) -> None:
     """As in nsys's own exports."""
     with profile_file.writing() as file:
-        number = file.string("pool")
+        name = file.string("pool")
     with sqlite3.connect(profile_file.path) as connection:
         connection.execute(
             "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, virtualAddress "
             "INT, bytes INT, memKind INT, memoryOperationType INT, name INT)"
         )
         connection.execute(
-            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, 2, 0, 16, 2, 2, 0, ?)", (number,)
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, 2, 0, 16, 2, 2, 0, ?)", (name,)
         )
     (row,) = memory_use.leaks(profile_file.scope()).rows
     assert row[6] == "pool"
@@ -118,8 +118,10 @@ def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> 
     picture = tmp_path / "memory.svg"
     assert main(["memory", str(recorded.path), "-f", "svg", "-o", str(picture)]) == 0
     root = xml.parse(picture).getroot()
-    texts = [part.text for part in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "host memory" in texts and "device memory" in texts and "device 0 Device, peak 300 B" in texts
+    strings = [part.text for part in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert (
+        "host memory" in strings and "device memory" in strings and "device 0 Device, peak 300 B" in strings
+    )
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 3
 
 

@@ -22,7 +22,7 @@ def rank(
 ) -> Path:
     """One process: a node called for an event, in it a range with one kernel launch.
 
-    `filler` shifts the numbers of texts.
+    `filler` shifts the ids of strings.
     """
     with Synthetic(path, pid=pid, schema=schema) as file:
         if filler:
@@ -52,7 +52,7 @@ def merged(tmp_path: Path, *files: Path) -> Profile:
 
 
 def test_two_processes(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Texts, times and nodes; kernels stay with the node calls that launched them."""
+    """Check strings, times and nodes; kernels stay with the node calls that launched them."""
     a = rank(tmp_path / "a.sqlite", 100, "alpha", 5000, "gpu-1")
     b = rank(tmp_path / "b.sqlite", 200, "beta", 4000, "gpu-2", filler="other")
     with merged(tmp_path, a, b) as profile:

@@ -37,11 +37,11 @@ DETAILS_HEAD = (
 
 
 def detail(
-    section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", number: int = 0
+    section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", launch: int = 0
 ) -> str:
     """A line of the details page."""
     return (
-        f'"{number}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
+        f'"{launch}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
         f'"{unit}","{value}","","",""'
     )
 
@@ -236,10 +236,10 @@ def test_the_estimated_roofline(profile_file, capsys: pytest.CaptureFixture[str]
         file.manifest()
         file.device(0, "GPU", memoryBandwidth=40_000_000_000)
         file.node(1, "A", "x")
-        for number in (0, 1):
-            at = 10_000 * number
+        for event in (0, 1):
+            at = 10_000 * event
             file.node_call(
-                number + 1, 1, number, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3
+                event + 1, 1, event, at, at + 5_000, bytes_in=4000, bytes_out=6000, leaf_operations=3
             )
             file.launch("k", (at, at + 10), (at + 100, at + 1_100))
     assert main(["ncu", str(profile_file.path), "-f", "json", "--flops", "A=3000", "--peak-flops", "9"]) == 0

@@ -64,8 +64,8 @@ def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tupl
 
     order = sorted(range(len(ranges)), key=lambda i: (ranges[i][2], ranges[i][0], -ranges[i][1], i))
     parents = [-1] * len(ranges)
-    for place, i in enumerate(order):
-        around = [j for j in order[:place] if holds(ranges[j], ranges[i])]
+    for position, i in enumerate(order):
+        around = [j for j in order[:position] if holds(ranges[j], ranges[i])]
         parents[i] = around[-1] if around else -1
     pairs = {(i, j) for i, one in enumerate(ranges) for j, call in enumerate(calls) if holds(one, call)}
     return parents, pairs

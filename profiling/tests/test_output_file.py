@@ -54,8 +54,8 @@ def fixture_option(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(name="place")
-def fixture_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder for the output, with profiles in the working folder."""
     for name, pid in (("run", 100), ("other", 200)):
         with Synthetic(tmp_path / f"{name}.sqlite", pid=pid) as file:
@@ -68,12 +68,12 @@ def fixture_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             file.launch("kernel", call=(120, 130), run=(140, 160))
             file.thread_name("main", 1)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "place").mkdir()
-    return tmp_path / "place"
+    (tmp_path / "folder").mkdir()
+    return tmp_path / "folder"
 
 
-def path_of(option: str, place: Path) -> Path:
-    return place / f"out{OPTIONS[option][0]}"
+def path_of(option: str, folder: Path) -> Path:
+    return folder / f"out{OPTIONS[option][0]}"
 
 
 def run(option: str, path: Path) -> int:
@@ -84,44 +84,44 @@ def require_right(option: str, content: bytes) -> None:
     assert OPTIONS[option][2](content)
 
 
-def test_regular_file_is_replaced(option: str, place: Path) -> None:
-    path = path_of(option, place)
+def test_regular_file_is_replaced(option: str, folder: Path) -> None:
+    path = path_of(option, folder)
     path.write_bytes(b"old")
     before = path.stat().st_ino
     assert run(option, path) == 0
     require_right(option, path.read_bytes())
     assert path.stat().st_ino != before
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_link_is_followed(option: str, place: Path, exists: bool) -> None:
-    (place / "there").mkdir()
-    link, target = path_of(option, place), place / "there" / "target"
+def test_link_is_followed(option: str, folder: Path, exists: bool) -> None:
+    (folder / "there").mkdir()
+    link, target = path_of(option, folder), folder / "there" / "target"
     link.symlink_to("there/target")
     if exists:
         target.write_bytes(b"old")
     assert run(option, link) == 0
     assert link.is_symlink() and not target.is_symlink()
     require_right(option, target.read_bytes())
-    require_only(place, link.name, "there")
+    require_only(folder, link.name, "there")
     require_only(target.parent, target.name)
 
 
 @pytest.mark.parametrize("is_link", [False, True])
-def test_device_is_written_in_place(option: str, place: Path, is_link: bool) -> None:
-    path = path_of(option, place)
-    device = place.parent / "device" if is_link else path
+def test_device_is_written_directly(option: str, folder: Path, is_link: bool) -> None:
+    path = path_of(option, folder)
+    device = folder.parent / "device" if is_link else path
     before = make_null_device(device)
     if is_link:
         path.symlink_to(device)
     assert run(option, path) == (1 if option == "merge" else 0)  # a database wants a regular file
     assert same(before, device) and path.is_symlink() == is_link
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
-def test_pipe_gets_all_of_it(option: str, place: Path) -> None:
-    path = path_of(option, place)
+def test_pipe_gets_all_of_it(option: str, folder: Path) -> None:
+    path = path_of(option, folder)
     with reader_of_pipe(path) as got:
         before = path.lstat()
         status = run(option, path)
@@ -131,54 +131,54 @@ def test_pipe_gets_all_of_it(option: str, place: Path) -> None:
         assert status == 0
         require_right(option, b"".join(got))
     assert same(before, path)
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
 @pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
-def test_rest_is_rejected(option: str, place: Path, kind: str, capsys: pytest.CaptureFixture) -> None:
-    path = path_of(option, place)
+def test_rest_is_rejected(option: str, folder: Path, kind: str, capsys: pytest.CaptureFixture) -> None:
+    path = path_of(option, folder)
     if kind == "folder":
         path.mkdir()
     elif kind == "circle":
         path.symlink_to(path.name)
     else:
-        os.chdir(place)  # a socket's name is short
+        os.chdir(folder)  # a socket's name is short
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(path.name)
-        os.chdir(place.parent)
+        os.chdir(folder.parent)
     before = path.lstat()
     assert run(option, path) == 1
     assert str(path) in capsys.readouterr().err
     assert same(before, path)
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
-def test_failure_removes_no_device(place: Path) -> None:
-    path = place / "out"
+def test_failure_removes_no_device(folder: Path) -> None:
+    path = folder / "out"
     before = make_null_device(path)
     with pytest.raises(KeyboardInterrupt), output_file(path) as partial:
         partial.write_text("half")
         raise KeyboardInterrupt
     assert same(before, path)
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
-def test_what_comes_meanwhile_is_not_replaced(place: Path) -> None:
-    path = place / "out"
+def test_what_comes_meanwhile_is_not_replaced(folder: Path) -> None:
+    path = folder / "out"
     with pytest.raises(FileExistsError), output_file(path) as partial:
         partial.write_text("whole")
         os.mkfifo(path)
     assert stat.S_ISFIFO(path.lstat().st_mode)
-    require_only(place, path.name)
+    require_only(folder, path.name)
 
 
-def test_standard_output_that_is_a_file(place: Path) -> None:
+def test_standard_output_that_is_a_file(folder: Path) -> None:
     """An open descriptor is appended to."""
-    with (place / "printed").open("wb") as stream:
+    with (folder / "printed").open("wb") as stream:
         stream.write(b"before\n")
         stream.flush()
         path = Path(f"/proc/self/fd/{stream.fileno()}")
         assert target_of(path) is None
         with output_file(path) as partial:
             partial.write_text("after\n")
-    assert (place / "printed").read_text() == "before\nafter\n"
+    assert (folder / "printed").read_text() == "before\nafter\n"

@@ -105,7 +105,7 @@ def test_registered_strings_come_from_the_string_table(profile_file) -> None:
 
 
 def test_a_domain_is_known_within_its_process(profile_file) -> None:
-    """Two processes number their domains alike; the default domain 0 has no name."""
+    """Two processes use the same domain ids. The default domain 0 has no name."""
     with profile_file.writing() as file:
         file.domain("ours", 1)
         file.domain("theirs", 1, pid=200)
@@ -164,9 +164,9 @@ def test_event_types_are_taken_by_name(profile_file) -> None:
     """A version that numbered push/pop ranges otherwise is read by its own table."""
     with profile_file.writing() as file:
         file.row("ENUM_NSYS_EVENT_TYPE", id=159, name="NvtxPushPopRange", label="")
-        file.range("new number", 0, 1, style=159)
+        file.range("new event type", 0, 1, style=159)
         file.range("another thing now", 0, 1, style=59)
-    assert profile_file.profile().ranges.text.to_list() == ["new number"]
+    assert profile_file.profile().ranges.text.to_list() == ["new event type"]
 
 
 def test_enumerations_of_the_file_go_before_ours(profile_file) -> None:
@@ -241,13 +241,13 @@ def test_own_files_have_a_manifest(profile_file) -> None:
     }
 
 
-def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_profile_are_rejected(tmp_path: Path) -> None:
     absent, text, other = tmp_path / "absent", tmp_path / "run.nsys-rep", tmp_path / "other.sqlite"
     with pytest.raises(ProfileError, match="cannot read"):
         Profile.open(absent)
     with pytest.raises(ProfileError, match="cannot read"):
         Profile.open(tmp_path)
-    text.write_text("something else, longer than a magic number")
+    text.write_text("something else, longer than a file signature")
     with pytest.raises(ProfileError, match="nsys export --type sqlite .*run.nsys-rep"):
         Profile.open(text)
     sqlite3.connect(other).execute("CREATE TABLE recipes (name)").connection.commit()
@@ -257,8 +257,8 @@ def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_one_readable_error(profile_file) -> None:
     with profile_file.writing() as file:
-        for number in range(2000):
-            file.range(f"range {number}", number, number + 1)
+        for index in range(2000):
+            file.range(f"range {index}", index, index + 1)
     content = bytearray(profile_file.path.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     profile_file.path.write_bytes(content)

@@ -113,8 +113,8 @@ def test_a_graph_launch_is_one_launch_with_many_operations(profile_file) -> None
     with profile_file.writing() as file:
         file.range("replay", 0, 100)
         launch = file.call("cudaGraphLaunch_v10000", 10, 20)
-        for number in range(3):
-            file.kernel(f"node {number}", 100 + 10 * number, 105 + 10 * number, launch, graphNodeId=number)
+        for node in range(3):
+            file.kernel(f"node {node}", 100 + 10 * node, 105 + 10 * node, launch, graphNodeId=node)
     assert projected(profile_file.scope().projection) == {"replay": (100, 125, 1, 3)}
 
 
@@ -168,7 +168,7 @@ def test_an_open_range_encloses_what_follows(profile_file) -> None:
 
 
 def test_a_runtime_call_goes_before_the_driver_call_inside_it(profile_file) -> None:
-    """Both carry the same correlation number."""
+    """Both have the same correlation id."""
     with profile_file.writing() as file:
         file.range("range", 0, 100)
         file.call("cuLaunchKernel", 22, 28, correlation=9, driver=True)
@@ -277,14 +277,14 @@ def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(profile_file
         file.node_call(10, 1, 0, 0, 10)
         file.node_call(11, 2, 0, 10, 20)
         file.node_call(12, 3, 1, 100, 200)
-        for number, call in ((1, 10), (2, 11)):
+        for node, call in ((1, 10), (2, 11)):
             file.row(
                 "CUDA_GRAPH_NODE_EVENTS",
-                start=number,
-                end=number,
+                start=node,
+                end=node,
                 nameId=0,
                 globalTid=file.thread(1),
-                graphNodeId=number,
+                graphNodeId=node,
                 spngCall=call,
             )
             file.row(
@@ -293,8 +293,8 @@ def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(profile_file
                 end=50,
                 nameId=0,
                 globalTid=file.thread(1),
-                graphNodeId=number + 100,
-                originalGraphNodeId=number,
+                graphNodeId=node + 100,
+                originalGraphNodeId=node,
             )
         launch = file.call("cudaGraphLaunch_v10000", 110, 120)
         file.kernel("deconvolve", 300, 310, launch, graphNodeId=101)

@@ -54,7 +54,7 @@ def test_old_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-def test_unknown_reports_and_options_are_refused() -> None:
+def test_unknown_reports_and_options_are_rejected() -> None:
     with pytest.raises(UsageError, match="nearest: cuda_gpu_kern_sum"):
         find("cuda_gpu_kernel_sum")
     with pytest.raises(UsageError, match="no such option"):

@@ -1,4 +1,4 @@
-"""wirecell-profile rules: each rule on places that it must and must not find."""
+"""wirecell-profile rules: each rule on events that it must find and events that it must ignore."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGEABLE, PINNED, DEVICE, MANAGED = 0, 1, 2, 4
 
 
 def find(scope, name: str, **limits) -> Found:
-    """What a rule finds."""
+    """Return the findings of a rule."""
     return all_rules()[name].run(scope, Limits(**limits))
 
 

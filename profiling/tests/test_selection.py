@@ -8,7 +8,7 @@ from wirecell_profile.model.selection import Scope, parse_events, parse_time, pa
 
 
 def names(scope: Scope) -> dict[str, list[str]]:
-    """What is left of ranges, calls and operations."""
+    """Return the selected ranges, calls and operations."""
     profile = scope.profile
     return {
         "ranges": profile.ranges.take(scope.range_rows).text.to_list(),
@@ -111,7 +111,7 @@ def test_windows_side_by_side_share_nothing_and_lose_nothing(profile_file) -> No
 
 
 def test_attribution_is_that_of_the_whole_profile(profile_file) -> None:
-    """The window holds the kernel but not its launch: the kernel still belongs to its range."""
+    """The time selection contains the kernel but not its launch. The kernel still belongs to its range."""
     with profile_file.writing() as file:
         two_events(file)
     scope = profile_file.scope(time=(5000, 6000))
@@ -171,7 +171,7 @@ def test_nodes_of_an_nsys_export(profile_file) -> None:
     assert names(profile_file.scope(nodes=("SPNGDecon:v",), events=(3, 3)))["operations"] == ["kernel of v"]
 
 
-def test_names_that_nothing_has_are_refused_with_the_nearest(profile_file) -> None:
+def test_unknown_names_are_rejected_with_the_nearest_name(profile_file) -> None:
     with profile_file.writing() as file:
         two_events(file)
     with pytest.raises(UsageError, match="no such range(.|\n)*nearest: .*Decon::transform"):

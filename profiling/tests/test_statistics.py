@@ -199,7 +199,7 @@ def test_too_few_runs_detect_nothing() -> None:
 
 
 @pytest.mark.parametrize("side", [[], [np.array([])]])
-def test_nothing_to_compare_is_refused(side: list) -> None:
+def test_nothing_to_compare_is_rejected(side: list) -> None:
     with pytest.raises(ValueError):
         statistics.run_medians(side)
     with pytest.raises(ValueError):

@@ -139,7 +139,7 @@ def test_no_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "cannot read" in capsys.readouterr().err
 
 
-def test_abbreviated_options_are_refused(recorded: str) -> None:
+def test_abbreviated_options_are_rejected(recorded: str) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["stats", recorded, "--rep", "nvtx_sum"])
     assert stopped.value.code == 2
@@ -148,7 +148,7 @@ def test_abbreviated_options_are_refused(recorded: str) -> None:
 def work(profile_file, ranges: int) -> tuple[int, int]:
     """Python functions called and SQL statements run to load so many ranges and make nvtx_sum."""
     with profile_file.writing() as file:
-        names = [file.string(f"range {number}") for number in range(40)]
+        names = [file.string(f"range {index}") for index in range(40)]
         thread = file.thread(1)
         file.rows(
             "NVTX_EVENTS",

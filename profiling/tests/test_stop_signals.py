@@ -14,27 +14,27 @@ from wirecell_profile.stop_signals import STOP_SIGNALS
 
 @pytest.fixture(autouse=True)
 def fixture_default_signals() -> Iterator[None]:
-    """Stop signals with their default action, which the tests' own shell may have set to be ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in STOP_SIGNALS}
+    """Give stop signals their default action: the shell that runs the tests may ignore them."""
+    before = {signum: signal.signal(signum, signal.SIG_DFL) for signum in STOP_SIGNALS}
     yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
 
 
 @pytest.fixture
 def recorded(profile_file) -> str:
-    """One range."""
+    """Return the path of a profile with one range."""
     with profile_file.writing() as file:
         file.range("outer", 100, 1_000)
     return str(profile_file.path)
 
 
-def signal_before_rename(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def signal_before_rename(monkeypatch: pytest.MonkeyPatch, signum: int) -> None:
     """Raise the signal when the output is complete under its temporary name."""
 
     def then(rename: Callable[..., object]) -> Callable[..., object]:
         def interrupted(*words: object, **options: object) -> object:
-            signal.raise_signal(number)
+            signal.raise_signal(signum)
             return rename(*words, **options)
 
         return interrupted
@@ -43,19 +43,19 @@ def signal_before_rename(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         monkeypatch.setattr(os, name, then(getattr(os, name)))
 
 
-@pytest.mark.parametrize("number", STOP_SIGNALS)
+@pytest.mark.parametrize("signum", STOP_SIGNALS)
 def test_stopped_while_it_writes(
-    recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signum: signal.Signals
 ) -> None:
     folder = tmp_path / "written"
     folder.mkdir()
-    signal_before_rename(monkeypatch, number)
-    assert main(["html", recorded, "-o", str(folder / "page.html")]) == 128 + number
+    signal_before_rename(monkeypatch, signum)
+    assert main(["html", recorded, "-o", str(folder / "page.html")]) == 128 + signum
     assert not list(folder.iterdir())
 
 
 def test_ignored_signals_stay_ignored(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As nohup has it."""
+    """nohup ignores SIGHUP."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal_before_rename(monkeypatch, signal.SIGHUP)
     assert main(["html", recorded, "-o", str(tmp_path / "page.html")]) == 0

@@ -239,7 +239,7 @@ def test_gaps_before_the_run_do_not_count(profile_file) -> None:
 
 def test_streams_and_bus(recorded) -> None:
     streams = by(device_use.streams(recorded.scope()), "Stream")
-    assert {number: row["Busy (ns)"] for number, row in streams.items()} == {7: 220, 8: 50}
+    assert {stream: row["Busy (ns)"] for stream, row in streams.items()} == {7: 220, 8: 50}
     bus = by(device_use.bus(recorded.scope()), "Direction")
     assert (bus["Host-to-Device"]["Size (B)"], bus["Host-to-Device"]["Throughput (GB/s)"]) == (4000, 200.0)
     assert bus["Device-to-Host"]["To"] == "Pageable"

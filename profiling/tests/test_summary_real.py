@@ -58,8 +58,8 @@ def test_ratio_of_the_field_is_that_of_nsys_tables(radar: Scope) -> None:
     kernels = totals("nvtx_kern_sum", "NVTX Range", "Total Time (ns)")
     spans = totals("nvtx_gpu_proj_sum", "Range", "Total Proj Time (ns)")
     result = range_use.devices(radar)
-    place = [column.name for column in result.columns].index("upstream_eff (%)")
-    seen = {row[0]: row[place] for row in result.rows}
+    column_index = [column.name for column in result.columns].index("upstream_eff (%)")
+    seen = {row[0]: row[column_index] for row in result.rows}
     assert len(seen) == 42 and set(seen) == {name for name in spans if name}
     for name, ratio in seen.items():
         assert ratio == pytest.approx(100 * kernels[name] / spans[name], rel=1e-12), name
@@ -104,13 +104,13 @@ def test_every_node_and_substep_is_there(recording: Scope) -> None:
     }
     shown = {row[0]: row for row in node_use.times(recording).rows}
     assert set(shown) == expected and len(shown) >= 20
-    texts = set(recording.profile.ranges.text.to_list())
+    strings = set(recording.profile.ranges.text.to_list())
     assert {
         "Decon::fft",
         "Decon::ifft",
         "ThresholdROIs::threshold",
         "NoTileMPCoincidence::gather_channels",
-    } <= texts
+    } <= strings
     kinds = {row[0]: row[1] for row in node_use.events(recording).rows}
     assert kinds == {"0": "first", "1": "steady", "median": "steady"}
 

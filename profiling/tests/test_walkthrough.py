@@ -55,7 +55,7 @@ def test_commands_were_found() -> None:
 
 
 def test_same_job_with_nsys() -> None:
-    """What follows wire-cell under nsys is the recorded job without the recorder's own option."""
+    """The nsys command runs the recorded job without the recorder's own option."""
     own = {
         re.sub(r"--record \S+ ", "", line)
         for line in re.findall(r"^wire-cell (--record .*)$", TEXT, re.MULTILINE)

@@ -151,14 +151,14 @@ def mark(
 class Started:
     """Handle of a range from start() to end()."""
 
-    def __init__(self, domain: Any = None, number: Any = None) -> None:
+    def __init__(self, domain: Any = None, range_id: Any = None) -> None:
         self._domain = domain
-        self._number = number
+        self._range_id = range_id
 
     def end(self) -> None:
         """End the range, on any thread; later calls do nothing."""
         if self._domain is not None:
-            self._domain.end_range(self._number)
+            self._domain.end_range(self._range_id)
             self._domain = None
 
 

@@ -197,9 +197,9 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
             for name in ("GPU clocks", "persistence mode")
         ]
     found = []
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         now, largest, application, persistent, throttled = (part.strip() for part in line.split(","))
-        at = f"GPU {number}: "
+        at = f"GPU {index}: "
         if throttled not in ("0x0000000000000000", "0x0000000000000001", "Not Active"):  # 1: idle
             found.append(
                 Finding(

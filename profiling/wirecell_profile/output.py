@@ -75,21 +75,21 @@ def as_json(result: Result) -> str:
 def as_table(result: Result) -> str:
     """Return aligned columns with grouped digits, numbers to the right.
 
-    Longer texts than MAX_TEXT end in '...'.
+    Shorten strings longer than MAX_TEXT and end them in '...'.
     """
-    texts = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
+    body = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
     numeric = [
         any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
     ]
     head = [column.name for column in result.columns]
-    cells = [head] + texts
+    cells = [head, *body]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     lines = [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, numeric)
         )
-        for row in [head, ["-" * width for width in widths], *texts]
+        for row in [head, ["-" * width for width in widths], *body]
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

@@ -14,9 +14,9 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, s
 class Stopped(KeyboardInterrupt):
     """A stop signal arrived."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.exit_status = 128 + number
+    def __init__(self, signum: int) -> None:
+        super().__init__(signal.Signals(signum).name)
+        self.exit_status = 128 + signum
 
 
 def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[int]) -> dict[int, object]:
@@ -24,20 +24,20 @@ def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[
 
     Signals ignored by the parent (nohup) stay ignored.
     """
-    taken = [number for number in signals if signal.getsignal(number) != signal.SIG_IGN]
-    return {number: signal.signal(number, handler) for number in taken}
+    taken = [each for each in signals if signal.getsignal(each) != signal.SIG_IGN]
+    return {each: signal.signal(each, handler) for each in taken}
 
 
 @contextmanager
 def stop_signals_raise(signals: Iterable[int] = STOP_SIGNALS) -> Iterator[None]:
     """Raise Stopped in the main thread when one of these signals arrives. Ignored signals stay ignored."""
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise Stopped(number)
+    def stop(signum: int, _frame: FrameType | None) -> None:
+        raise Stopped(signum)
 
     before = install(stop, signals)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,7 +1,7 @@
 """Makes radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports:
 make_radar_cut.py FOLDER.
 
-Kept are the tables that the reports read, with the texts they refer to. FOLDER is shared/data/nsys.
+Keep the tables that the reports read, with the strings they refer to. FOLDER is shared/data/nsys.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TEXT_COLUMNS = {"nameId", "textId", "demangledName", "shortName", "mangledName"}
 
 
 def copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """The tables, StringIds last and only with the texts that the others use."""
+    """Return the tables, StringIds last and only with the strings that the others use."""
     used: set[int] = set()
     for table in TABLES:
         target.execute(source.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0])

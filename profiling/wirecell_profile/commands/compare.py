@@ -171,12 +171,12 @@ def report(
         print_self_checks(first, others, criteria, arguments.self_check)
     if arguments.json and str(arguments.json) != "-":
         write(json.dumps(document, indent=1) + "\n", arguments.json)
-    for number, result in enumerate(results):
+    for index, result in enumerate(results):
         if arguments.html:
             path = (
                 arguments.html
-                if number == 0
-                else arguments.html.with_stem(f"{arguments.html.stem}-{number + 1}")
+                if index == 0
+                else arguments.html.with_stem(f"{arguments.html.stem}-{index + 1}")
             )
             write(html_page(result), path)
     return max(result.exit_status for result in results)

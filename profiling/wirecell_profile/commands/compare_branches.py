@@ -243,17 +243,17 @@ class Plan:
     def carry_out(self) -> list[list[Run]]:
         """Do the unfinished runs, and return the runs of both sides."""
         files = self._files()
-        missing = [number for number, file in enumerate(files) if not file.exists()]
+        missing = [index for index, file in enumerate(files) if not file.exists()]
         say(f"runs: {len(files) - len(missing)} of {len(files)} are done, in {self._folder}")
         if missing:
             for side in (0, 1):  # fills the page cache, and compiles kernels that are compiled at first use
                 self._run(side, self._folder / f"warm-{'ab'[side]}.json", 0)
         started = time.monotonic()
-        for done, number in enumerate(missing):
-            self._run(self._order[number], files[number], self._padding[number])
+        for done, index in enumerate(missing):
+            self._run(self._order[index], files[index], self._padding[index])
             self._progress(
-                files[: number + 1],
-                number,
+                files[: index + 1],
+                index,
                 (time.monotonic() - started) / (done + 1) * (len(missing) - done - 1),
             )
         return [
@@ -263,15 +263,15 @@ class Plan:
 
     def _run(self, side: int, target: Path, padding: int) -> None:
         """Run one process. Its timing file gets the final name only after success."""
-        build, place = self._builds[side], self._folder / "work"
-        place.mkdir(exist_ok=True)
+        build, folder = self._builds[side], self._folder / "work"
+        folder.mkdir(exist_ok=True)
         log = self._folder / "last.log"
         with output_file(target) as partial:
             command = [str(build.program), *self._job, "--timing", str(partial)]
             with log.open("w", encoding="utf-8") as stream:
                 done = subprocess.run(
                     command,
-                    cwd=place,
+                    cwd=folder,
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=subprocess.STDOUT,
@@ -286,8 +286,8 @@ class Plan:
                     hint="correct the job; the same command then continues from here",
                 )
 
-    def _progress(self, files: list[Path], number: int, left: float) -> None:
-        """Print a line after a run: its time, the medians so far, the load of the machine, the time left."""
+    def _progress(self, files: list[Path], index: int, left: float) -> None:
+        """Print the time of a finished run, the medians so far, the machine's load and the time left."""
         medians: list[list[float]] = [[], []]
         for side, file in zip(self._order, files):
             for run in read_runs(file):
@@ -296,7 +296,7 @@ class Plan:
             f"{name} {time_text(float(np.median(values)))}" for name, values in zip("AB", medians) if values
         )
         say(
-            f"[{number + 1:3d}/{len(self._order)}] {'AB'[self._order[number]]} {time_text(medians[self._order[number]][-1])} per event; "
+            f"[{index + 1:3d}/{len(self._order)}] {'AB'[self._order[index]]} {time_text(medians[self._order[index]][-1])} per event; "
             f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left"
         )
 

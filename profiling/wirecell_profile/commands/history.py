@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from ..compare import history_store
@@ -88,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             json.dumps(
                 {
                     "schema": "spng-steps-1",
-                    "steps": [asdict(step) | {"change": step.change} for step in steps],
+                    "steps": [step.json() for step in steps],
                 },
                 indent=1,
             )
@@ -158,6 +157,6 @@ def last_steps(steps: list[Step]) -> list[Step]:
     latest: dict[tuple[str, str], Step] = {}
     for step in steps:
         key = (step.series, step.node)
-        if key not in latest or step.place > latest[key].place:
+        if key not in latest or step.index > latest[key].index:
             latest[key] = step
     return list(latest.values())

@@ -3,7 +3,7 @@
   wirecell-profile merge rank0.sqlite rank1.sqlite -o job.sqlite
   wirecell-profile summary job.sqlite
 
-Processes, threads and devices stay separate, texts are shared, and times count from the start of the earliest
+Processes, threads and devices stay separate, equal strings are stored once, and times count from the start of the earliest
 session.
 """
 

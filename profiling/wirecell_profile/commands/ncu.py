@@ -153,9 +153,9 @@ def _advice(found: list[Kernel]) -> Result:
 def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
     flops = {}
     for text in arguments.flops:
-        name, _, number = text.rpartition("=")
+        name, _, count = text.rpartition("=")
         try:
-            flops[name] = float(number)
+            flops[name] = float(count)
         except ValueError:
             raise UsageError(
                 "invalid count of operations", "--flops", text, "NODE=N, such as SPNGDecon=2e9"

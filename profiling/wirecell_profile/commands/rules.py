@@ -36,13 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the rules")
     parser.add_argument(
-        "--rows", type=int, default=10, metavar="N", help="places to show per rule (default %(default)s)"
+        "--rows",
+        type=int,
+        default=10,
+        metavar="N",
+        help="ranges and hits to show per rule (default %(default)s)",
     )
     parser.add_argument(
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 if the rule (any: each rule) finds more than N places, default 0",
+        help="exit status 1 if the rule (any: each rule) has more than N hits, default 0",
     )
     parser.add_argument(
         "--source",
@@ -132,18 +136,18 @@ def _chosen(asked: list[str] | None, rules: dict[str, Rule]) -> list[Rule]:
 
 
 def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
-    """Return rule -> allowed count of places."""
+    """Return rule -> allowed count of hits."""
     allowed: dict[str, int] = {}
     for part in (part for text in asked or () for part in text.split(",")):
-        name, _, number = part.partition("=")
-        if (name not in rules and name != "any") or not (number or "0").isdigit():
+        name, _, count = part.partition("=")
+        if (name not in rules and name != "any") or not (count or "0").isdigit():
             raise UsageError(
                 "invalid --fail-on",
                 "--fail-on",
                 part,
                 "RULE or RULE=N with " + ", ".join([*rules, "any"]),
             )
-        allowed |= {each: int(number or 0) for each in (rules if name == "any" else [name])}
+        allowed |= {each: int(count or 0) for each in (rules if name == "any" else [name])}
     return allowed
 
 
@@ -167,8 +171,8 @@ def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str])
         by_range = Result(
             columns("Range", "Places", "Time (ns)", "Opened in"),
             [
-                (place["range"] or "(no range)", place["places"], place["time_ns"], place["file"] or None)
-                for place in finding.places
+                (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
+                for each in finding.ranges
             ],
         )
         top = Result(
@@ -195,7 +199,7 @@ def _as_json(findings: list[Finding], clean: list[str], missing: dict[str, str])
             "advice": finding.rule.advice,
             "places": len(finding.found.hits),
             "time_ns": finding.found.total,
-            "ranges": finding.places,
+            "ranges": finding.ranges,
             "next": finding.commands,
             "top": finding.top,
         }

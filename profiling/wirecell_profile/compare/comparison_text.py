@@ -23,7 +23,7 @@ def percent(value: float) -> str:
 
 
 def cells(row: TimeRow) -> tuple[str, ...]:
-    """Return the texts of a row in the order of COLUMNS."""
+    """Return the cells of a row in the order of COLUMNS."""
     judged = row.verdict != TOO_SHORT
     return (
         row.node,

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +38,18 @@ class Step:
     before: str  # last measured commit at the old level
     old: float  # ns
     new: float
-    place: int  # index in the series
+    index: int  # position of the first entry at the new level in the series
 
     @property
     def change(self) -> float:
         """Relative change."""
         return self.new / self.old - 1
+
+    def json(self) -> dict:
+        """Return the step as JSON values."""
+        values = asdict(self)
+        values["place"] = values.pop("index")
+        return values | {"change": self.change}
 
 
 def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
@@ -117,7 +123,7 @@ def read(store: Path) -> list[dict]:
             "no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
         ) from None
     latest: dict[tuple[str, str], dict] = {}
-    for number, line in enumerate(lines, 1):
+    for index, line in enumerate(lines, 1):
         try:
             item = json.loads(line)
             if item["schema"] != SCHEMA:
@@ -126,7 +132,7 @@ def read(store: Path) -> list[dict]:
         except (ValueError, KeyError, TypeError) as error:
             raise ProfileError(
                 "a line of the history is damaged",
-                f"{store}:{number}",
+                f"{store}:{index}",
                 str(error),
                 f"an entry of {SCHEMA}",
                 "remove the line",

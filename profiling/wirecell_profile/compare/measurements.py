@@ -183,7 +183,7 @@ def setting_conditions(settings: dict) -> dict[str, object]:
 
 
 def to_strings(values: dict[str, object]) -> dict[str, str]:
-    """Convert conditions to the compared and shown texts."""
+    """Convert conditions to the strings that are compared and shown."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
 
 

@@ -173,7 +173,7 @@ def _conditions(profile: Profile, events: int) -> dict[str, str]:
         conditions["failed calls"] = int((profile.table("SPNG_CALL").integers("ok") == 0).sum())
     conditions |= {text: manifest[key] for key, text in MANIFEST.items() if key in manifest}
     conditions |= {f"recorder's {key}": value for key, value in manifest.items() if key.startswith("source.")}
-    conditions |= {f"device {number}": name for number, name in profile.device_names.items() if name}
+    conditions |= {f"device {index}": name for index, name in profile.device_names.items() if name}
     try:
         settings = json.loads(manifest.get("settings") or "{}")
     except ValueError:

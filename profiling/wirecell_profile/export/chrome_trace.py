@@ -25,7 +25,7 @@ CLASSES = {API: "CUDA API", SYSTEM: "system calls"}
 
 
 def microseconds(time: int) -> str:
-    """Return nanoseconds as a JSON number in microseconds with three digits."""
+    """Format nanoseconds as microseconds with three digits, in the syntax of JSON."""
     sign, time = ("-", -time) if time < 0 else ("", time)
     return f"{sign}{time // 1000}.{time % 1000:03d}"
 
@@ -182,24 +182,24 @@ def _edges(scope: Scope) -> Iterator[str]:
         return
     nodes, edges, messages = (profile.table(name) for name in ("SPNG_NODE", "SPNG_EDGE", "SPNG_MSG"))
     title = {
-        number: f"{kind}:{name}" if name else kind
-        for number, kind, name in zip(
+        node: f"{kind}:{name}" if name else kind
+        for node, kind, name in zip(
             nodes.integers("id").tolist(),
             nodes.text_column("type").to_list(),
             nodes.text_column("name").to_list(),
         )
     }
     ends = {
-        number: f"{title.get(tail, tail)} to {title.get(head, head)}"
-        for number, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
+        edge: f"{title.get(tail, tail)} to {title.get(head, head)}"
+        for edge, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
     }
     first, last = scope.selection.time
     pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
     rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
-    for number, (edge, index, begin, end) in enumerate(rows):
+    for message, (edge, index, begin, end) in enumerate(rows):
         if (first is not None and begin < first) or (last is not None and begin >= last):
             continue
-        own = {"cat": "queue", "id": f"edge{number}"}
+        own = {"cat": "queue", "id": f"edge{message}"}
         yield event("b", ends.get(edge, f"edge {edge}"), begin, pid, 0, **own, args={"event": index})
         yield event("e", ends.get(edge, f"edge {edge}"), end, pid, 0, **own)
 

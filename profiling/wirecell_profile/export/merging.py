@@ -2,7 +2,7 @@
 
 Ids that are unique only within a file become unique; everything else stays unchanged:
 
-- Texts: one StringIds, with renumbered references.
+- Strings: one table StringIds, with renumbered references.
 - Threads and processes keep their ids. If two files have the same one (containers, several hosts), the VM part of the
   serialised id in the later file is raised; pid and tid stay unchanged.
 - Devices are distinguished by uuid, else by host and index; with CUDA_VISIBLE_DEVICES different GPUs can have the same
@@ -110,10 +110,10 @@ def require_file(target: Path) -> None:
     """Raise ProfileError unless the output is a regular file or does not exist: the result is a database,
     read afterwards."""
     try:
-        in_place = target_of(target) is None
+        is_special = target_of(target) is None
     except OSError as error:
         raise ProfileError("cannot merge the profiles", str(target), error.strerror or str(error)) from None
-    if in_place:
+    if is_special:
         raise ProfileError(
             "cannot merge the profiles", str(target), "a device or a pipe", "a regular file, or none"
         )
@@ -214,10 +214,10 @@ def offset_ids(sources: list[Source]) -> None:
 
 
 def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
-    """Write one StringIds with the texts of all files."""
-    texts = dict.fromkeys(text for source in sources for _, text in sorted(source.profile.strings.items()))
+    """Write one StringIds with the strings of all files."""
+    strings = dict.fromkeys(text for source in sources for _, text in sorted(source.profile.strings.items()))
     joined.execute("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT)")
-    joined.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(texts))
+    joined.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(strings))
 
 
 def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -> None:
@@ -231,7 +231,7 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
     )
     joined.execute(f'CREATE TEMP TABLE stage AS SELECT * FROM "{table}"')
     once = table.startswith(ONCE)
-    new_text = {text: number for number, text in joined.execute("SELECT id, value FROM StringIds")}
+    new_text = {text: identifier for identifier, text in joined.execute("SELECT id, value FROM StringIds")}
     for source in sources:
         if own := columns_of(source, table):
             changes = (

@@ -2,7 +2,7 @@
 complete.
 
 Integers stay 64-bit integers. Missing values are empty in CSV, and null in JSON, Parquet and Arrow. HDF5 has
-no null: missing integers have the value of the attribute `missing`, missing reals are NaN, missing texts are
+no null: missing integers have the value of the attribute `missing`, missing reals are NaN, missing strings are
 empty.
 """
 
@@ -97,8 +97,8 @@ def _write_column(h5py: ModuleType, group: Any, column: str, values: tuple) -> N
     kind = column_kind(values)
     name = column.replace("/", " per ")  # HDF5 reads a slash as a group
     if kind is str:
-        texts = ["" if value is None else str(value) for value in values]
-        group.create_dataset(name, data=np.array(texts, dtype=object), dtype=h5py.string_dtype())
+        strings = ["" if value is None else str(value) for value in values]
+        group.create_dataset(name, data=np.array(strings, dtype=object), dtype=h5py.string_dtype())
     elif kind is int:
         data = np.array([NULL if value is None else int(value) for value in values], dtype=np.int64)
         group.create_dataset(name, data=data).attrs["missing"] = NULL

@@ -57,8 +57,8 @@ def bar_chart(
         at, words = x(tick), value_text(tick) if tick else "0"
         line(svg, (at, at), (0, bottom), stroke=LINE)
         text(svg, at, bottom + 15, words, class_="soft", text_anchor="middle")
-    for number, bar in enumerate(bars):
-        y, value = ROW * number + 3, value_text(bar.value)
+    for index, bar in enumerate(bars):
+        y, value = ROW * index + 3, value_text(bar.value)
         exact = value if bar.behind is None else f"{value} of {value_text(bar.behind)}"
         row = add(svg, "g", title=f"{bar.label}: {exact}")
         size = {"x": LABEL, "y": y, "height": ROW - 6}
@@ -75,11 +75,11 @@ def stacked_bar(parts: list[tuple[str, float, str]], title: str) -> Element:
     whole = sum(value for _, value, _ in parts) or 1.0
     svg = drawing(WIDTH, 66 + 19 * ((len(parts) - 1) // 2), title)
     left = 0.0
-    for number, (label, value, colour) in enumerate(parts):
+    for index, (label, value, colour) in enumerate(parts):
         width, words = WIDTH * value / whole, f"{label}: {time_text(value)}, {100 * value / whole:.1f} %"
         add(svg, "rect", title=words, x=left, y=2, width=width, height=26, fill=colour)
         left += width
-        _legend_entry(svg, (number % 2) * WIDTH / 2, 44 + 19 * (number // 2), words, colour)
+        _legend_entry(svg, (index % 2) * WIDTH / 2, 44 + 19 * (index // 2), words, colour)
     return svg
 
 
@@ -101,20 +101,20 @@ def event_chart(events: list[tuple[str, float, bool]], median: float | None, tit
         words = f"dashed: median after the first, {time_text(median)}"
         text(svg, right, height - 4, words, class_="soft", text_anchor="end")
     every = math.ceil(len(events) / 16)
-    for number, (label, value, is_first) in enumerate(events):
-        at, words = float(x[number]), f"event {label}: {time_text(value)}{' (first)' if is_first else ''}"
+    for index, (label, value, is_first) in enumerate(events):
+        at, words = float(x[index]), f"event {label}: {time_text(value)}{' (first)' if is_first else ''}"
         colour, radius = FIRST_COLOUR if is_first else STEADY_COLOUR, 4.5 if len(events) < 200 else 2
         add(svg, "circle", title=words, cx=at, cy=y(value), r=radius, fill=colour)
         if is_first:
             text(svg, at + 8, y(value) + 4, f"first: {time_text(value)}")
-        if number % every == 0:
+        if index % every == 0:
             text(svg, at, bottom + 16, label, class_="soft", text_anchor="middle")
     text(svg, (left + right) / 2, height - 4, "event", class_="soft", text_anchor="middle")
     return svg
 
 
 def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str) -> Element:
-    """Draw bytes over time as lines (label, times from the window's start [ns], values, colour).
+    """Draw bytes over time as lines (label, times since the start of window W [ns], values, colour).
 
     A value holds until the next time.
     """
@@ -129,16 +129,16 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
         return left + (right - left) * (time - first) / max(last - first, 1.0)
 
     step = (ticks(last - first, 8) + [last - first])[1]
-    for number in range(math.ceil(first / step), math.floor(last / step) + 1):
-        words = time_text(number * step) if number else "0"
-        text(svg, x(number * step), bottom + 16, words, class_="soft", text_anchor="middle")
-    for number, (label, time, value, colour) in enumerate(lines):
+    for tick in range(math.ceil(first / step), math.floor(last / step) + 1):
+        words = time_text(tick * step) if tick else "0"
+        text(svg, x(tick * step), bottom + 16, words, class_="soft", text_anchor="middle")
+    for index, (label, time, value, colour) in enumerate(lines):
         across, up = x(time.astype(float)), y(value)
         steps = "".join(f"H{a:.1f}V{b:.1f}" for a, b in zip(across[1:], up[1:]))
         path = f"M{across[0]:.1f} {up[0]:.1f}{steps}"
         add(svg, "path", d=path, fill="none", stroke=colour, stroke_width=1.6)
         words = f"{label}: at most {bytes_text(float(value.max()))}"
-        _legend_entry(svg, left + number * (right - left) / max(len(lines), 2), height - 22, words, colour)
+        _legend_entry(svg, left + index * (right - left) / max(len(lines), 2), height - 22, words, colour)
     return svg
 
 

@@ -103,8 +103,8 @@ def forest_plot(rows: list[TimeRow]) -> Element | None:
     text(svg, x(1) + 12, TOP - 14, "B is slower \u2192")
     axis = "time B / time A, 95 % interval; band: twice the A/A noise"
     text(svg, (LEFT + WIDTH - RIGHT) / 2, bottom + 36, axis, text_anchor="middle")
-    for number, row in enumerate(rows):
-        _forest_row(svg, row, TOP + ROW * (number + 0.5), x)
+    for index, row in enumerate(rows):
+        _forest_row(svg, row, TOP + ROW * (index + 0.5), x)
     return svg
 
 
@@ -127,7 +127,7 @@ def ratio_ticks(reach: float) -> list[float]:
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
         upper = math.exp(reach)
         marks = [
-            1 + step * number for number in range(-int((1 - 1 / upper) / step), int((upper - 1) / step) + 1)
+            1 + step * index for index in range(-int((1 - 1 / upper) / step), int((upper - 1) / step) + 1)
         ]
         if len(marks) <= 11:
             return [round(mark, 4) for mark in marks if mark > 0]

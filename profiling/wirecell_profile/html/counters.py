@@ -147,10 +147,10 @@ def _metrics(profile: Profile) -> list[Counter]:
     time, value = table.integers("timestamp"), table.reals("value")
     device, metric = table.integers("typeId") & 0xFF, table.integers("metricId")
     found = []
-    for number, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
-        mine = (device == number) & (metric == kind)
+    for index, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
+        mine = (device == index) & (metric == kind)
         title = names.get(kind, f"metric {kind}")
         found.append(
-            Counter(title, f"GPU {number} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine])
+            Counter(title, f"GPU {index} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine])
         )
     return found

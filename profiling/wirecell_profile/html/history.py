@@ -71,7 +71,7 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
         across = x(piece.first - 0.4), x(piece.last + 0.4)
         line(svg, across, (level, level), stroke="#1f5fa8", stroke_width=2.5)
     for step in steps:
-        colour, at = SLOWER if step.change > 0 else FASTER, x(step.place - 0.5)
+        colour, at = SLOWER if step.change > 0 else FASTER, x(step.index - 0.5)
         line(svg, (at, at), (TOP, HEIGHT - BOTTOM), stroke=colour, stroke_dasharray="5 3")
         words = f"{100 * step.change:+.1f} % at {step.commit[:8]}"
         text(svg, at + 5, HEIGHT - BOTTOM - 8, words, style=f"fill:{colour}")

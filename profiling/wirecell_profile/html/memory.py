@@ -15,7 +15,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def draw(series: list[Series], window: Window, title: str) -> str:
-    """Return the SVG. Times outside of the window are left out, except the value at its start."""
+    """Return the SVG. Leave out times outside of window W, except the value at its start."""
     groups: dict[str, list[Series]] = {"host": [], "device": []}
     for each in series:
         groups["host" if each.name.startswith("process") else "device"].append(each)
@@ -26,8 +26,8 @@ def draw(series: list[Series], window: Window, title: str) -> str:
     svg.attrib |= {"width": str(WIDTH), "height": str(height)}
     add(svg, "rect", width=WIDTH, height=height, fill="white")
     text(svg, LEFT, 24, title, font_size=16)
-    for number, (name, members) in enumerate(panels):
-        _panel(svg, name, members, window, TOP + number * (PANEL + GAP))
+    for index, (name, members) in enumerate(panels):
+        _panel(svg, name, members, window, TOP + index * (PANEL + GAP))
     return to_string(svg) + "\n"
 
 

@@ -72,7 +72,7 @@ def subtitle(scope: Scope, window: Window) -> str:
     began = _start(profile)
     parts += [began] if began else []
     parts += [f"on {manifest['host']}"] if manifest.get("host") else []
-    names = ", ".join(f"GPU {number}: {name}" for number, name in sorted(profile.device_names.items()))
+    names = ", ".join(f"GPU {index}: {name}" for index, name in sorted(profile.device_names.items()))
     parts += [names or f"device {manifest.get('device', 'not recorded')}"]
     what = f" ({manifest['what']})" if manifest.get("what") else ""
     source = f"recorded by wire-cell{what}" if profile.is_own else "exported by Nsight Systems"
@@ -200,7 +200,7 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
 
 
 def _device_time(tables: dict[str, Result]) -> list[Chart]:
-    """Return a chart of busy and idle time in the window for each device."""
+    """Return a chart of busy and idle time during window W for each device."""
     rows, made = rows_of(tables, "utilisation"), []
     for device in dict.fromkeys(row["Device"] for row in rows):
         times = {
@@ -267,7 +267,7 @@ def manifest(profile: Profile) -> list[tuple[str, str]]:
     rows = [(name, profile.capture[name]) for name in NSYS_CAPTURE if name in profile.capture]
     system = profile.pairs("TARGET_INFO_SYSTEM_ENV")
     rows += [(name, str(system[name])) for name in NSYS_SYSTEM if name in system]
-    rows += [(f"GPU {number}", name) for number, name in profile.device_names.items()]
+    rows += [(f"GPU {index}", name) for index, name in profile.device_names.items()]
     return rows + [(name, str(value)) for name, value in profile.export.items()] or [
         ("file", str(profile.path))
     ]

@@ -2,10 +2,10 @@
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
-Columns of the N events: start, duration (float64, ns from the window's origin); name, note (uint32, index
+Columns of the N events: start, duration (float64, ns from the origin); name, note (uint32, index
 into strings); event (int32, NO_EVENT without one); link (int32, index of the API call that launched it, -1
 without); colour (uint16, padded to 8 bytes). Then time (float64, ns) and value (float64) of all counters'
-points. Origin and lengths are in the JSON.
+points. The origin (the earliest time shown) and the lengths are in the JSON.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
 
 
 def _rows(rows: list[Row]) -> list[dict]:
-    """Describe rows: title, group, kind, and [first, count] of each lane's events."""
+    """Describe rows: title, group, kind, and [first, count] of each track's events."""
     described, first = [], 0
     for row in rows:
-        lanes = []
-        for count in np.bincount(row.lane).tolist():
-            lanes.append([first, count])
+        tracks = []
+        for count in np.bincount(row.track).tolist():
+            tracks.append([first, count])
             first += count
-        described.append({"title": row.title, "group": row.group, "kind": row.kind, "lanes": lanes})
+        described.append({"title": row.title, "group": row.group, "kind": row.kind, "tracks": tracks})
     return described
 
 

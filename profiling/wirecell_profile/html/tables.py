@@ -12,7 +12,7 @@ SCALES = {"(ns)": (("s", 1e9), ("ms", 1e6), ("µs", 1e3)), "(B)": (("GB", 1e9), 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table for the template: heads (text, whether the column holds texts), rows of cells (value, text)."""
+    """A table for the template: heads (text, whether the column holds strings), rows of cells (value, text)."""
 
     name: str
     heads: list[tuple[str, bool]]
@@ -24,16 +24,16 @@ def page_table(result: Result, name: str) -> PageTable:
     """Return the first MAX_ROWS rows of a result, with times and sizes in a unit that suits the largest of
     the column."""
     heads, columns = [], []
-    for number, column in enumerate(result.columns):
-        values = [row[number] for row in result.rows]
-        head, texts = _column(column, values)
+    for index, column in enumerate(result.columns):
+        values = [row[index] for row in result.rows]
+        head, cells = _column(column, values)
         heads.append((head, any(isinstance(value, str) for value in values)))
-        columns.append(zip(values, texts))
+        columns.append(zip(values, cells))
     return PageTable(name, heads, list(zip(*columns))[:MAX_ROWS], max(0, len(result.rows) - MAX_ROWS))
 
 
 def _column(column: Column, values: list) -> tuple[str, list[str]]:
-    """Return heading and texts of a column."""
+    """Return the heading and the shown cells of a column."""
     numbers = [abs(value) for value in values if isinstance(value, (int, float))]
     for unit, scales in SCALES.items():
         if unit in column.name and numbers:

@@ -1,4 +1,4 @@
-"""Rows of the timeline: events with colours and lanes. payload.py packs them.
+"""Rows of the timeline: events with colours and tracks. payload.py packs them.
 
 Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs,
 kernels, calls) have a colour of SPARE chosen by name, so that equal names have equal colours on all pages.
@@ -49,14 +49,14 @@ NVTX, IN_FLIGHT, MARKS, API, SYSTEM, DEVICE = "nvtx", "flight", "marks", "api", 
 
 @dataclass
 class Row:
-    """Events drawn under one label. Arrays have one entry per event, ordered by lane, then by start."""
+    """Events drawn under one label. Arrays have one entry per event, ordered by track, then by start."""
 
     title: str
     group: str
     kind: str
     start: np.ndarray  # ns
     duration: np.ndarray  # ns
-    lane: np.ndarray  # 0 on top; events of a lane do not overlap
+    track: np.ndarray  # 0 on top; events of a track do not overlap
     name: np.ndarray  # index into Timeline.strings
     note: np.ndarray  # index into Timeline.strings, 0: no note
     colour: np.ndarray  # index into Timeline.colours
@@ -67,7 +67,7 @@ class Row:
 
 @dataclass
 class Timeline:
-    """All rows, top to bottom, with shared texts and colours."""
+    """All rows, top to bottom, with shared strings and colours."""
 
     rows: list[Row] = field(default_factory=list)
     strings: list[str] = field(default_factory=lambda: [""])
@@ -77,7 +77,7 @@ class Timeline:
     _colour: dict[str, int] = field(default_factory=dict)
 
     def string(self, text: str) -> int:
-        """Return the index of a text, added if new."""
+        """Return the index of a string, added if new."""
         if text not in self._string:
             self._string[text] = len(self.strings)
             self.strings.append(text)
@@ -110,12 +110,14 @@ class Timeline:
         link: np.ndarray | None = None,
         call: np.ndarray | None = None,
     ) -> None:
-        """Add a row of events with start and end. `level`: preferred lane per event."""
+        """Add a row of events with start and end. `level`: preferred track per event."""
         if not len(events):
             return
         count = len(events)
-        lane = lanes(events.start, events.end, level if level is not None else np.zeros(count, np.int64))
-        order = np.lexsort((events.start, lane))
+        track = assign_tracks(
+            events.start, events.end, level if level is not None else np.zeros(count, np.int64)
+        )
+        order = np.lexsort((events.start, track))
 
         def given(values: np.ndarray | None, other: int) -> np.ndarray:
             return np.full(count, other, np.int64) if values is None else values[order]
@@ -127,7 +129,7 @@ class Timeline:
                 kind,
                 events.start[order],
                 events.duration[order],
-                lane[order],
+                track[order],
                 name[order],
                 given(note, 0),
                 colour[order],
@@ -138,22 +140,22 @@ class Timeline:
         )
 
 
-def lanes(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return for each event the first free lane at its level or below.
+def assign_tracks(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return for each event the first free track at its level or below.
 
     Properly nested events keep their level.
     """
     result = np.zeros(len(start), dtype=np.int64)
-    free: list[int] = []  # end of the last event in each lane
+    free: list[int] = []  # end of the last event in each track
     order = np.lexsort((level, -end, start))
-    for i, begin, finish, lane in zip(
+    for i, begin, finish, track in zip(
         order.tolist(), start[order].tolist(), end[order].tolist(), level[order].tolist()
     ):
-        while lane < len(free) and free[lane] > begin:
-            lane += 1
-        free += [0] * (lane + 1 - len(free))
-        free[lane] = finish
-        result[i] = lane
+        while track < len(free) and free[track] > begin:
+            track += 1
+        free += [0] * (track + 1 - len(free))
+        free[track] = finish
+        result[i] = track
     return result
 
 
@@ -204,8 +206,8 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     threads = _busiest_first(nested.thread, calls.thread, system.thread)
     several = len(set(pid_of(np.array(threads, np.int64)).tolist())) > 1
     for thread in threads:
-        number = f"thread {thread & 0xFFFFFF}"
-        title = f"{names[thread]} ({number})" if names.get(thread) else number
+        label = f"thread {thread & 0xFFFFFF}"
+        title = f"{names[thread]} ({label})" if names.get(thread) else label
         group = f"CPU {title}" + (f", process {int(pid_of(np.array([thread]))[0])}" if several else "")
         mine = nested.take(nested.thread == thread)
         _ranges(timeline, "NVTX ranges", group, NVTX, mine, nest((mine.start, mine.end, mine.thread)).level)

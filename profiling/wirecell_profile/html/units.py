@@ -1,4 +1,4 @@
-"""Texts of values with units, and round values for axes."""
+"""Formatting of values with units, and round values for axes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ticks(largest: float, wanted: int = 5) -> list[float]:
         return [0.0]
     step = 10 ** math.floor(math.log10(largest / wanted))
     step *= next(factor for factor in (1, 2, 5, 10) if largest / (step * factor) <= wanted)
-    return [step * number for number in range(int(largest / step + 1e-9) + 1)]
+    return [step * index for index in range(int(largest / step + 1e-9) + 1)]
 
 
 def shortened(name: str, first: int, last: int) -> str:

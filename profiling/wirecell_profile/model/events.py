@@ -254,7 +254,7 @@ def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
 
 
 def _named(keys: np.ndarray, definitions: np.ndarray, text: Labels) -> Labels:
-    """Return the texts of the defining rows with the same keys."""
+    """Return for each row the text of the definition with the same key."""
     found = lookup(keys[definitions], keys)
     codes = np.where(found >= 0, text.codes[definitions[found]] if len(definitions) else -1, -1)
     return Labels(codes, text.names)
@@ -357,10 +357,10 @@ def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:
     """Return the names as nsys prints them."""
     if kind == MEMCPY:
         kinds = table.integers("copyKind").tolist()
-        return label(f"[CUDA memcpy {profile.copy_kinds.get(number, f'kind {number}')}]" for number in kinds)
+        return label(f"[CUDA memcpy {profile.copy_kinds.get(code, f'kind {code}')}]" for code in kinds)
     if kind == MEMSET:
         return label(["[CUDA memset]"] * len(table))
-    return label(f"[CUDA graph {number}]" for number in table.integers("graphId").tolist())
+    return label(f"[CUDA graph {graph}]" for graph in table.integers("graphId").tolist())
 
 
 # Results of Profile.or_empty() for events that the file lacks.

@@ -20,8 +20,10 @@ NULL = int(np.iinfo(np.int64).min)
 
 @dataclass
 class Labels:
-    """A column of texts, each distinct text stored once: row i has names[codes[i]], or no text if codes[i] is
-    -1."""
+    """A column of strings, each distinct string stored once.
+
+    Row i has the string names[codes[i]], or none if codes[i] is -1.
+    """
 
     codes: np.ndarray
     names: list[str]
@@ -35,7 +37,7 @@ class Labels:
         return self.names[code] if code >= 0 else ""
 
     def to_list(self) -> list[str]:
-        """Return the texts of all rows."""
+        """Return the strings of all rows, empty for rows without one."""
         return [self.names[code] if code >= 0 else "" for code in self.codes.tolist()]
 
     def take(self, rows: np.ndarray) -> Labels:
@@ -43,7 +45,7 @@ class Labels:
         return Labels(self.codes[rows], self.names)
 
     def map(self, change) -> Labels:
-        """Apply a function to each distinct text, and join texts that become equal."""
+        """Apply a function to each distinct string, and merge strings that become equal."""
         found: dict[str, int] = {}
         new = [found.setdefault(change(name), len(found)) for name in self.names]
         table = np.array(new + [-1], dtype=np.int64)  # code -1 selects the last
@@ -55,10 +57,10 @@ class Labels:
         return passed[self.codes]
 
 
-def label(texts) -> Labels:
-    """Make labels from a sequence of texts (None: no text)."""
+def label(strings) -> Labels:
+    """Make labels from a sequence of strings; None means no string."""
     found: dict[str, int] = {}
-    codes = [-1 if text is None else found.setdefault(text, len(found)) for text in texts]
+    codes = [-1 if text is None else found.setdefault(text, len(found)) for text in strings]
     return Labels(np.array(codes, dtype=np.int64), list(found))
 
 
@@ -133,7 +135,7 @@ class Table:
         return label(self._values(column))
 
     def strings(self, column: str) -> Labels:
-        """Return a column of ids of StringIds as texts. Ids that StringIds lacks give no text."""
+        """Return a column of ids of StringIds as strings. Rows whose id is not in StringIds have no string."""
         identifiers = self.integers(column)
         distinct, inverse = np.unique(identifiers, return_inverse=True)
         meant = label(self._strings.get(identifier) for identifier in distinct.tolist())

@@ -1,4 +1,4 @@
-"""The window W: the time that utilisations refer to.
+"""Window W: the time interval that utilisations refer to.
 
 W is the first of these that exists: the selected part of the profile; the range `run` that wire-cell opens
 around its events, without start-up and the writing of the profile; in files of other programs the time from
@@ -33,9 +33,9 @@ class Window:
 
 
 def find_window(scope: Scope) -> Window:
-    """Return the window of a selection.
+    """Return window W of a selection.
 
-    Raise MissingData if the file has no events, UsageError if the window is empty.
+    Raise MissingData if the file has no events, UsageError if window W is empty.
     """
     first, last = scope.selection.time
     start, end, what = _extent(scope)

@@ -39,8 +39,8 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         else:
             size = int(operations.bytes[i])
             kinds = (
-                memory_kind(profile, int(number[i]))
-                for number in (operations.source_kind, operations.target_kind)
+                memory_kind(profile, int(code[i]))
+                for code in (operations.source_kind, operations.target_kind)
             )
             details = (*(None,) * 9, size / BYTES_PER_MB, throughput(size, duration), *kinds)
         correlation = int(operations.correlation[i])
@@ -86,9 +86,9 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
     )
 
 
-def memory_kind(profile, number: int) -> str | None:
+def memory_kind(profile, code: int) -> str | None:
     """Return the label of a memory kind, None without one."""
-    return None if number == NULL else profile.memory_kinds.get(number, f"kind {number}")
+    return None if code == NULL else profile.memory_kinds.get(code, f"kind {code}")
 
 
 def _kernel_cells(scope: Scope) -> list[tuple]:

@@ -87,10 +87,10 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
     stacks: dict[int, tuple[str, str]] = {}
     table = []
     for i in np.lexsort((ranges.row, -ranges.end, ranges.start)):
-        number, parent = int(ranges.row[i]), int(nesting.parent[i])
+        range_id, parent = int(ranges.row[i]), int(nesting.parent[i])
         above = stacks[parent] if parent >= 0 else ("", "")
         name = ranges.name.text(i)
-        stacks[i] = (f"{above[0]}:{number}", f"{'    ' * int(nesting.level[i])}{name}")
+        stacks[i] = (f"{above[0]}:{range_id}", f"{'    ' * int(nesting.level[i])}{name}")
         exclusive = int(nesting.exclusive[i])
         duration, thread = int(ranges.duration[i]), int(ranges.thread[i])
         table.append(
@@ -105,12 +105,12 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
                 tid_of(thread),
                 int(nesting.level[i]),
                 int(nesting.children[i]),
-                number,
+                range_id,
                 int(ranges.row[parent]) if parent >= 0 else None,
                 *stacks[i],
             )
         )
-    numbers = set(ranges.row[shown].tolist())
+    shown_ids = set(ranges.row[shown].tolist())
     return Result(
         columns(
             "Start (ns)",
@@ -128,7 +128,7 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
             "RangeStack",
             "NameTree",
         ),
-        [row for row in table if row[10] in numbers],
+        [row for row in table if row[10] in shown_ids],
     )
 
 

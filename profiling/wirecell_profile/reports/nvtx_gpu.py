@@ -94,7 +94,7 @@ def _by_start(projected) -> list[tuple[int, int, int, int]]:
     return list(zip(*(part[order].tolist() for part in parts)))
 
 
-def _stack(i: int, parent: np.ndarray, number: np.ndarray, known: dict[int, str]) -> str:
+def _stack(i: int, parent: np.ndarray, range_id: np.ndarray, known: dict[int, str]) -> str:
     """Return the ids of the ranges around a range and its own, each after a colon."""
     chain = []
     while i >= 0 and i not in known:
@@ -102,7 +102,7 @@ def _stack(i: int, parent: np.ndarray, number: np.ndarray, known: dict[int, str]
         i = int(parent[i])
     above = known[i] if i >= 0 else ""
     for member in reversed(chain):
-        above = known[member] = f"{above}:{int(number[member])}"
+        above = known[member] = f"{above}:{int(range_id[member])}"
     return above
 
 

@@ -28,7 +28,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Hit:
-    """One place found by a rule."""
+    """One occurrence of a rule's pattern."""
 
     start: int  # ns
     duration: int  # lost time, ns

@@ -16,7 +16,7 @@ class Finding:
 
     rule: Rule
     found: Found
-    places: list[dict]  # per range name: count, time, and the source line that opens it
+    ranges: list[dict]  # per range name: count of hits, lost time, and the source line that opens the range
     top: list[dict]  # the most expensive hits
     commands: list[str]
 
@@ -34,10 +34,10 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
     by_range: dict[str, list[Hit]] = {}
     for hit in found.hits:
         by_range.setdefault(name(hit), []).append(hit)
-    places = []
+    by_time = []
     for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
         file = sources.location(ranges.text.text(hits[0].range_row)) if sources and text else ""
-        places.append(
+        by_time.append(
             {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
         )
     top = [
@@ -50,5 +50,5 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
         }
         for hit in found.hits[:rows]
     ]
-    worst = by_range[places[0]["range"]][0]
-    return Finding(rule, found, places[:rows], top, next_commands(scope, rule.next_tool, worst))
+    worst = by_range[by_time[0]["range"]][0]
+    return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst))

@@ -54,8 +54,8 @@ class Sources:
         type.
         """
         if name not in self._locations:
-            texts = [name] if "::" in name else [name, type_of(name)]
-            self._locations[name] = next(filter(None, map(self._find, texts)), "")
+            wanted = [name] if "::" in name else [name, type_of(name)]
+            self._locations[name] = next(filter(None, map(self._find, wanted)), "")
         return self._locations[name]
 
     def _find(self, text: str) -> str:

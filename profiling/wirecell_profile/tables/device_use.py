@@ -25,7 +25,7 @@ KERNEL_WAIT = 2_000
 
 @dataclass
 class DeviceUse:
-    """Operations of one device in a window, with starts and ends cut.
+    """Operations of one device in window W. Starts and ends outside of W are moved to its bounds.
 
     `launch` is the start of the launching API call, NULL if unknown.
     """

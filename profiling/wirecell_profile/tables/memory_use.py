@@ -72,7 +72,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
             "globalPid",
         )
     )
-    names = table.text_column("name")  # texts in our recorder, ids of StringIds in nsys
+    names = table.text_column("name")  # strings in our recorder, ids of StringIds in nsys
     first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}

@@ -53,7 +53,7 @@ PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 class Launch:
     """One profiled kernel launch (or range)."""
 
-    number: str
+    identifier: str
     kernel: str
     grid: str = ""
     block: str = ""

@@ -43,10 +43,9 @@ class NodeUse:
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
         rows = scope.node_call_rows
         use = cls(scope, calls.take(rows), exclusive[rows])
-        use._place = np.full(
-            len(calls) + 1, -1, dtype=np.int64
-        )  # node call of the profile -> row; -1 stays -1
-        use._place[rows] = np.arange(len(rows))
+        # Node call of the profile -> row. The last entry is for the index -1.
+        use._row_of_call = np.full(len(calls) + 1, -1, dtype=np.int64)
+        use._row_of_call[rows] = np.arange(len(rows))
         return use
 
     @cached_property
@@ -58,7 +57,7 @@ class NodeUse:
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """(row, operation) of the selected operations."""
         rows = self.scope.operation_rows
-        owner = self._place[self.scope.node_projection.call_of_operation[rows]]
+        owner = self._row_of_call[self.scope.node_projection.call_of_operation[rows]]
         return owner[owner >= 0], rows[owner >= 0]
 
     @cached_property
@@ -70,7 +69,7 @@ class NodeUse:
     @cached_property
     def api(self) -> ApiWork:
         """Time of each call itself in the CUDA API."""
-        owner = self._place[self.scope.node_projection.call_of_api_call]
+        owner = self._row_of_call[self.scope.node_projection.call_of_api_call]
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 

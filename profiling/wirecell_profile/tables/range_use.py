@@ -156,7 +156,7 @@ def _exclusive_busy(scope: Scope) -> np.ndarray:
 
 
 def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
-    """Return gaps between the first and last range of each thread in the window, of at least `shortest`.
+    """Return gaps between the first and last range of each thread in window W, of at least `shortest`.
 
     The range `run` and ranges of events in flight do not cover gaps. Rows: the sum of all gaps per thread,
     then the widest gaps.

@@ -88,7 +88,9 @@ RULES = (
         rf"{START}[Pp]laces?{END}",
         "position, location, path or slot",
         allowed=r"(?i)(?<![a-z])in[-_ ]place(?![a-z])(?: of)?|\bin the last place\b|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement|\bout-of-place\b"
-        r"|\bplaces? (its|the|a|each|them|it)\b|\bat one place\b",
+        r"|\bplaces? (its|the|a|each|them|it)\b|\bat one place\b"
+        # Keys of JSON and the column of wirecell-profile rules and history.
+        r"|\"places?\"|hits\):,\} places,",
     ),
     rule(
         r"(?i)\bthe field's (own |CPU |usual |traditional |other )*"
@@ -123,6 +125,7 @@ RULES = (
     rule(
         r"(?i)(?<!-)\b(an?|the|of|in|each|every|one|this|that|no|its|per|all|two|any|by|with|and|or|between) windows?\b(?![_(.])",
         "the kind of window: readout window, network tile, capture window, ...",
+        allowed=r"\bwindow W\b",
     ),
     rule(r"(?i)\brecord(ed|ing|s)? (a |the )?(CUDA |device )?graphs?\b|\bgraph recordings?\b", "capture"),
     rule(rf"{START}[Pp]ermits?{END}", "reservation", exempt=r"README\.md$"),

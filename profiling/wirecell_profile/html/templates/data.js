@@ -1,5 +1,5 @@
 "use strict";
-// Unpacks the data that html_payload.py packed; texts of times and amounts; which colours are dark.
+// Unpacks the data of payload.py, formats times and amounts, and tells which colours are dark.
 
 async function unpack(text) {
   const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));

@@ -1,5 +1,5 @@
 "use strict";
-// What the page does with a mouse and keys, its sortable tables, and its check of itself for the tests.
+// Mouse and keyboard input of the page, its sortable tables, and a self-check for the tests.
 
 const problems = [];
 function note(problem) {
@@ -86,7 +86,7 @@ function connect(timeline) {
     if (!found.length) return;
     current = (current + direction + found.length) % found.length;
     timeline.go(found[current]);
-    const row = timeline.data.rows.find((other) => other.lanes.some(([first, n]) => found[current] >= first && found[current] < first + n));
+    const row = timeline.data.rows.find((other) => other.tracks.some(([first, n]) => found[current] >= first && found[current] < first + n));
     tell({event: found[current], row});
     count.textContent = `${current + 1} of ${found.length}`;
   };

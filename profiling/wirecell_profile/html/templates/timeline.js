@@ -1,8 +1,8 @@
 "use strict";
-// The timeline, drawn on a canvas from the data that html_data.js unpacks. Times are ns from the origin.
+// The timeline, drawn on a canvas from the data that data.js unpacks. Times are ns from the origin.
 
 const GUTTER = 178, AXIS = 26, HEAD = 20, GAP = 5, COUNTER = 46;
-const LANE = {nvtx: 18, flight: 16, marks: 14, api: 14, system: 10, device: 16};
+const TRACK = {nvtx: 18, flight: 16, marks: 14, api: 14, system: 10, device: 16};
 const SHORTEST = 10;  // ns that the view may shrink to
 const FONT = "12px system-ui, sans-serif";
 
@@ -26,7 +26,7 @@ class Timeline {
     box.addEventListener("scroll", () => this.draw());
   }
 
-  // Durations added up, so that how full a pixel is costs two look-ups, however many events it holds.
+  // Add up durations: two look-ups then tell how full a pixel is, for any count of events.
   sums() {
     const d = this.data;
     d.sum = new Float64Array(d.events + 1);
@@ -59,7 +59,7 @@ class Timeline {
     for (const name of order) {
       for (const item of all.filter((other) => other.group === name)) {
         if (!open(name)) continue;
-        const height = item.row ? LANE[item.row.kind] * item.row.lanes.length : COUNTER;
+        const height = item.row ? TRACK[item.row.kind] * item.row.tracks.length : COUNTER;
         this.items.push({...item, y, height});
         y += height + GAP;
       }
@@ -98,7 +98,7 @@ class Timeline {
     return this.from + (x - GUTTER) / this.scale;
   }
 
-  // First event of [first, first + count) that ends after a time; events of a lane do not overlap.
+  // Return the first event of [first, first + count) that ends after a time. Events of a track do not overlap.
   search(first, count, time) {
     const {start, duration} = this.data;
     let low = first, high = first + count;
@@ -151,7 +151,7 @@ class Timeline {
     this.took = performance.now() - begun;
   }
 
-  // What lies outside of the window that utilisations are shares of is grey.
+  // Shade times outside of window W, to which utilisations refer.
   shade(height) {
     const c = this.context, [first, last] = this.data.window.map((time, i) => i < 2 ? this.x(time) : 0);
     c.fillStyle = "#f1f3f5";
@@ -214,12 +214,12 @@ class Timeline {
   }
 
   row(item, y) {
-    const lane = LANE[item.row.kind];
-    item.row.lanes.forEach(([first, count], i) => this.lane(first, count, y + i * lane, lane - 1, item.row.kind === "marks"));
+    const track = TRACK[item.row.kind];
+    item.row.tracks.forEach(([first, count], i) => this.track(first, count, y + i * track, track - 1, item.row.kind === "marks"));
     this.label(item.row.title, y, item.height);
   }
 
-  lane(first, count, y, height, isMark) {
+  track(first, count, y, height, isMark) {
     const c = this.context, d = this.data, last = first + count;
     let i = this.search(first, count, this.from);
     while (i < last && d.start[i] <= this.to) {
@@ -230,7 +230,7 @@ class Timeline {
         ++i;
         continue;
       }
-      // All that begins within this pixel is one bar, as pale as the pixel is empty.
+      // Draw all events that begin within this pixel as one bar, paler the emptier the pixel is.
       const pixel = 1 / this.scale;
       let next = this.search(i + 1, last - i - 1, d.start[i] + pixel);
       if (next > i + 1 && d.start[next - 1] > d.start[i] + pixel) --next;
@@ -243,7 +243,7 @@ class Timeline {
     }
   }
 
-  // The event that gives a crowded pixel its colour: a match of the search, else the longest of a few.
+  // Return the event that gives a crowded pixel its colour: a match of the search, else the longest of the first 32.
   shown(first, next) {
     let best = first;
     for (let i = first; i < Math.min(next, first + 32); ++i) {
@@ -307,7 +307,7 @@ class Timeline {
     c.font = FONT;
   }
 
-  // From the launching call to the device operation, for the selected one.
+  // Draw arrows from the launching call to its device operations for the selected event.
   arrow(top) {
     if (this.selected < 0) return;
     const d = this.data, c = this.context;
@@ -316,7 +316,7 @@ class Timeline {
     c.strokeStyle = "#000000";
     c.lineWidth = 1;
     for (const [from, to] of pairs) {
-      const a = this.place(from), b = this.place(to);
+      const a = this.middleOf(from), b = this.middleOf(to);
       if (!a || !b) continue;
       c.beginPath();
       c.moveTo(Math.max(this.x(d.start[from]), GUTTER), a - top + AXIS);
@@ -331,17 +331,17 @@ class Timeline {
     return found;
   }
 
-  // Middle of the lane of an event; undefined where its group is closed.
-  place(event) {
+  // Return the vertical middle of an event's track, undefined if its group is closed.
+  middleOf(event) {
     for (const item of this.items) {
       if (!item.row) continue;
-      const lane = item.row.lanes.findIndex(([first, count]) => event >= first && event < first + count);
-      if (lane >= 0) return item.y + (lane + 0.5) * LANE[item.row.kind];
+      const track = item.row.tracks.findIndex(([first, count]) => event >= first && event < first + count);
+      if (track >= 0) return item.y + (track + 0.5) * TRACK[item.row.kind];
     }
     return undefined;
   }
 
-  // What is under a point of the box: {head}, {event}, {counter, point} or nothing.
+  // Return the item under a point of the box: {head}, {event}, {counter, point}, or an empty object.
   at(x, y) {
     const d = this.data, under = y - AXIS + this.box.scrollTop;
     if (y < AXIS) return {};
@@ -355,9 +355,9 @@ class Timeline {
       while (i + 1 < item.counter.first + item.counter.count && d.time[i + 1] <= time) ++i;
       return {counter: item.counter, point: i};
     }
-    const lane = Math.floor((under - item.y) / LANE[item.row.kind]);
-    if (!item.row.lanes[lane]) return {};
-    const [first, count] = item.row.lanes[lane];
+    const track = Math.floor((under - item.y) / TRACK[item.row.kind]);
+    if (!item.row.tracks[track]) return {};
+    const [first, count] = item.row.tracks[track];
     const i = this.search(first, count, time - near);
     return i < first + count && d.start[i] <= time + near ? {event: i, row: item.row} : {};
   }
@@ -401,7 +401,7 @@ class Timeline {
     this.selected = event;
     const middle = d.start[event] + d.duration[event] / 2;
     this.view(middle - length / 2, middle + length / 2);
-    const y = this.place(event);
+    const y = this.middleOf(event);
     if (y !== undefined && (y < this.box.scrollTop || y > this.box.scrollTop + this.box.clientHeight - 60)) {
       this.box.scrollTop = Math.max(0, y - this.box.clientHeight / 2);
     }
