@@ -153,7 +153,7 @@ def build(bld):
             cls_keyword=lambda task: "Compiling",
         )
         fatbins.append(fatbin)
-    embedded = bld.path.find_or_declare("kernels/embedded_images.cxx")
+    embedded = bld.path.find_or_declare("kernels/embedded_fatbins.cxx")
     bld(rule=embed, source=fatbins, target=embedded)
     bld.shlib(
         target="lib/WireCellSpngCuda",
@@ -194,7 +194,7 @@ def embed(task):
     """Embed the modules with the assembler: as C++ arrays they would take the compiler seconds."""
     data, symbols, rows, digest = [], [], [], hashlib.sha256()
     for index, node in enumerate(task.inputs):
-        name = f"spng_kernel_image_{index}"
+        name = f"spng_kernel_fatbin_{index}"
         architecture = os.path.splitext(node.name)[0]
         digest.update(node.read("rb"))
         # PTX is text and ends with a zero.

@@ -111,7 +111,7 @@ def locate(cfg, part):
         libraries = [f"{libraries[0]}-mt"]
 
     for names in [libraries] + [[SAME_INTERFACE.get(name, name) for name in libraries]]:
-        for include_folders, library_folders in usual_places(cfg, part):
+        for include_folders, library_folders in usual_folders(cfg, part):
             # A folder that was given replaces the usual ones of its kind.
             include_folder = first_with(include_given or include_folders, part.headers[0])
             library_folder = find_libraries(cfg, names, library_given or library_folders) if names else ""
@@ -136,7 +136,7 @@ def folder_is_given(cfg, part):
     return any(getattr(cfg.options, name, None) not in (None, "yes", "no") for name in names)
 
 
-def usual_places(cfg, part):
+def usual_folders(cfg, part):
     """(include folders, library folders) to try in order; no library folder means the compiler's own."""
     include_folder, library_folder = (pkg_config(part, name) for name in ("includedir", "libdir"))
     if include_folder and include_folder not in SYSTEM_INCLUDES:

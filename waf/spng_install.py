@@ -20,7 +20,7 @@ def configure(cfg):
     env.PREFIX_GIVEN = "yes" if "prefix" in given else ""
     if "libdir" not in given:
         env.LIBDIR = os.path.join(env.PREFIX, "lib")  # waf guesses lib64 on some systems
-    env.RPATH_PROGRAM = list(dict.fromkeys(["$ORIGIN/../lib", library_place(env)]))
+    env.RPATH_PROGRAM = list(dict.fromkeys(["$ORIGIN/../lib", library_path(env)]))
 
 
 def build(bld):
@@ -38,7 +38,7 @@ def build(bld):
             getattr(options, name.lower()) if name.lower() in given else moved(env[name], env.PREFIX, prefix)
         )
     env.PREFIX = prefix
-    if library_place(env) not in env.RPATH_PROGRAM:
+    if library_path(env) not in env.RPATH_PROGRAM:
         bld.fatal(
             f"{env.BINDIR}/wire-cell would not find its library in {env.LIBDIR}: it looks in {', '.join(env.RPATH_PROGRAM)}\n"
             f"  hint: ./wcb configure --prefix={env.PREFIX} --bindir={env.BINDIR} --libdir={env.LIBDIR}, then ./wcb install"
@@ -50,7 +50,7 @@ def folders_given(options):
     return getattr(options, "folders_given", [])
 
 
-def library_place(env):
+def library_path(env):
     """LIBDIR as an entry of the program's RPATH."""
     return "$ORIGIN/" + os.path.relpath(env.LIBDIR, env.BINDIR)
 

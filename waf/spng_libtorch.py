@@ -54,13 +54,13 @@ def locate(cfg):
     given = options.with_libtorch if options.with_libtorch not in (None, "yes") else None
     if given == "no":
         cfg.fatal("LibTorch cannot be left out: --with-libtorch=no has no meaning")
-    for candidate in [given] if given else ([] if library_folders else usual_places(cfg)):
+    for candidate in [given] if given else ([] if library_folders else usual_folders(cfg)):
         if has_libtorch(os.path.join(candidate, "lib")):
             library_folders = [os.path.join(candidate, "lib")] + library_folders
             include_folders += [os.path.join(candidate, "include")]
             break
     if not any(map(has_libtorch, library_folders)):
-        looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_places(cfg)))
+        looked = ", ".join(library_folders or ([os.path.join(given, "lib")] if given else usual_folders(cfg)))
         cfg.fatal(
             "LibTorch not found: no libtorch_cpu.so with libc10.so in "
             + (looked or "any usual location")
@@ -85,7 +85,7 @@ def unique(paths):
     return list(dict.fromkeys(os.path.abspath(path) for path in paths if os.path.isdir(path)))
 
 
-def usual_places(cfg):
+def usual_folders(cfg):
     """The checkout's virtual environment, an active one, conda, and the LIBTORCH variable."""
     roots = [
         os.path.join(cfg.path.abspath(), ".venv"),

@@ -9,7 +9,7 @@ PROGRAM = """
 #include <spdlog/common.h>
 #include <zlib.h>
 extern "C" {
-#include <libjsonnet.h>  // does not say so itself
+#include <libjsonnet.h>  // has no extern "C" itself
 }
 int main() {
     const boost::program_options::unknown_option error("x");

@@ -5,10 +5,11 @@
  *     LD_PRELOAD="$PWD/force_clones.so build/lib/libWireCellSpng.so" SPNG_FORCE_CLONES=default \
  *         build/bin/wire-cell ...
  *
- * The value is the suffix that the compiler gives to a version: default, arch_x86_64_v3 (AVX2),
- * arch_x86_64_v4 (AVX-512). The loader has written the address of its choice into the library's table of
- * functions. This code looks up the names in the library's file and writes the address of the requested
- * version. It reports its changes on standard error. On failure the program ends with status 3. */
+ * The value is how the compiler ends the names of a version: default, arch_x86_64_v3 (AVX2), arch_x86_64_v4
+ * (AVX-512). The loader has put the address of its choice into the library's table of functions; this looks
+ * the names up in the library's file and writes the other version's address there. It reports the
+ * result on standard error. If it cannot replace a version, the program ends with status 3, so that a result
+ * of the loader's own choice is not taken for the forced one. */
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -91,7 +92,7 @@ static Elf64_Addr wanted_version(const struct symbols* symbols, Elf64_Addr addre
     return 0;
 }
 
-/* Replace the address in every slot that the loader has resolved to a version. Return the count of slots. */
+/* Replace every function pointer that the loader resolved by asking which version fits. Return the count. */
 static int replace(const struct dl_phdr_info* info, const struct symbols* symbols, const char* wanted) {
     const Elf64_Dyn* dynamic = NULL;
     for (int i = 0; i < info->dlpi_phnum; ++i) {

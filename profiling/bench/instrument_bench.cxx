@@ -1,4 +1,4 @@
-// Time that instrumentation takes without a tool. Limits: 1 us for a node call, 5 ns for an idle range.
+// Cost of instrumentation when no tool is attached. Limits: 1 us for a node call, 5 ns for an idle range.
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/instrument/event_range.h"

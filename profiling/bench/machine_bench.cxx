@@ -1,6 +1,6 @@
-// Limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate of a
-// matrix product, and rate of the real and complex transforms of the chain, by LibTorch with the same count
-// of threads. The sizes are those of one ProtoDUNE-HD anode.
+// Upper limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate
+// of a matrix product, and rate of the real and complex transforms of the chain. LibTorch computes all of
+// them, with as many threads as the steps. Sizes are those of one ProtoDUNE-HD anode.
 
 #include "spng/device/memory/host_buffers.h"
 

@@ -1,8 +1,8 @@
-// Time that a range takes on its thread, without a tool and under the recorder. NVTX attaches a tool once per
+// Cost of a range for its own thread, without a tool and under the recorder. NVTX attaches a tool once per
 // process, so the benchmark runs itself again with the recorder attached.
 //
 //   build/bench/recorder_bench                  both
-//   build/bench/recorder_bench --benchmark_...  the options of Google Benchmark apply to both
+//   build/bench/recorder_bench --benchmark_...  options of Google Benchmark, for both
 
 #include "spng/instrument/node_range.h"
 #include "spng/instrument/recorder_library.h"

@@ -28,7 +28,7 @@ po::options_description job_options() {
     const auto strings = [](const char* name) { return po::value<Strings>()->value_name(name)->composing(); };
     options.add_options() //
         ("config,c", strings("FILE"),
-         "configuration, .jsonnet or .json (also compressed); -c may be left out")                          //
+         "configuration, .jsonnet or .json (also compressed); -c is optional")                              //
         ("tla-str,A", strings("NAME=TEXT"), "argument of the job, as text; the first = splits")             //
         ("tla-code", strings("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
         ("ext-str,V", strings("NAME=TEXT"), "external variable (std.extVar), as text")                      //
@@ -240,7 +240,7 @@ std::string help_text() {
         << report_options() << "\n"
         << profiling_options() << "\n"
         << other_options()
-        << "\nExit status: 0 done, 1 failed while running, 2 wrong use or configuration,\n"
+        << "\nExit status: 0 done, 1 failed while running, 2 usage or configuration error,\n"
            "129, 130, 131, 138, 143, 152 stopped by SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGTERM, SIGXCPU\n"
            "(a second signal ends the program at once, except SIGHUP and SIGXCPU).\n";
     return out.str();

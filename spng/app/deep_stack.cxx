@@ -17,7 +17,7 @@ constexpr std::size_t guard_bytes = std::size_t{1} << 20; // more than any singl
 constexpr std::size_t handler_stack_bytes = std::size_t{64} << 10;
 constexpr int configuration_status = 2;
 
-/// A guard region, and the stack above it, which grows down towards it.
+/// A guard region and the stack above it. The stack grows down towards the guard region.
 class Stack {
 public:
     Stack() {
@@ -39,7 +39,7 @@ private:
     void* m_begin = nullptr;
 };
 
-/// Of the one evaluation at a time; read by the signal handler.
+/// The guard region of the current evaluation, read by the signal handler.
 struct Guarded {
     std::uintptr_t guard = 0;
     const std::string* message = nullptr;
@@ -50,7 +50,7 @@ Guarded guarded;
 void on_fault(int, siginfo_t* info, void*) {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (address - guarded.guard >= guard_bytes) {
-        // Another defect: it happens again, and is handled as before.
+        // Another fault: it repeats and reaches the previous handler.
         sigaction(SIGSEGV, &guarded.before, nullptr);
         return;
     }
@@ -59,7 +59,7 @@ void on_fault(int, siginfo_t* info, void*) {
     _exit(configuration_status);
 }
 
-/// Handles faults of the calling thread on a stack of its own while it lives.
+/// Handles faults of the calling thread on a separate stack during its life.
 class OverflowHandler {
 public:
     OverflowHandler() : m_stack(handler_stack_bytes) {

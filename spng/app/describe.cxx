@@ -16,7 +16,7 @@ namespace {
 using Row = std::array<std::string, 6>;
 const Row header{"key", "type", "unit", "default", "range", "meaning"};
 
-/// The field and, below it, the fields of its struct: "views", "views[].name".
+/// List the field and the fields of its struct: "views", "views[].name".
 void add_rows(std::vector<Row>& rows, const FieldDescription& field, const std::string& prefix) {
     const bool is_list = field.type.rfind("array", 0) == 0;
     rows.push_back({prefix + field.name, field.type, field.unit,

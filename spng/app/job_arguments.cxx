@@ -5,9 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-// Jsonnet has no way to ask a function for the names of its parameters, so they are read from the text:
-// enough of the language is recognised (comments, strings, brackets) to find `function(...)` outside of all
-// brackets.
+// Jsonnet cannot list the names of a function's parameters, so this file reads them from the text. It recognises
+// comments, strings and brackets, which suffices to find `function(...)` outside of all brackets.
 
 namespace spng::app {
 namespace {
@@ -16,7 +15,7 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Return the position after the comment or string that begins at `i`, or `i` when none does.
+/// Return the position after the comment or string that begins at `i`, or `i` if none does.
 std::size_t after_comment_or_string(const std::string& text, std::size_t i) {
     const auto end_of = [&](const std::string& end, std::size_t from) {
         const auto found = text.find(end, from);

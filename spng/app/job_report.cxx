@@ -18,8 +18,8 @@ nlohmann::json given_bindings(const CommandLine& line) {
     return given;
 }
 
-/// Paths and checksums of the configuration and of the data files. The checksum of a configuration is that of
-/// the JSON to which it evaluates, so that it covers imports and arguments.
+/// Return paths and checksums of the configuration and the data files. The checksum of a configuration covers the
+/// evaluated JSON, hence also imports and arguments.
 nlohmann::json provenance(const Configuration& configuration, const Job& job) {
     using json = nlohmann::json;
     const std::string evaluated =
@@ -34,7 +34,7 @@ nlohmann::json provenance(const Configuration& configuration, const Job& job) {
         {"files", std::move(files)}};
 }
 
-/// 64 bits of FNV-1a as hexadecimal digits. Tells configurations apart; not cryptographic.
+/// Return the 64-bit FNV-1a hash as hexadecimal digits, to distinguish configurations; not cryptographic.
 std::string hash_of(const std::string& text) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const unsigned char byte : text) {

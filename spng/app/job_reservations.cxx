@@ -28,7 +28,7 @@ JobReservations take_reservations(const Job& job, const nlohmann::json& settings
         const DeviceIdentity identity = identity_of(device);
         auto& request = requests[identity.name];
         request.device = identity.name;
-        // Two replicas may be on one device; the budget is of the device, the plan that of a replica.
+        // Two replicas may share a device; the budget is per device, the plan per replica.
         request.bytes = has_budget ? memory.at("budget_bytes").get<std::int64_t>()
                                    : request.bytes + memory.at("total_bytes").get<std::int64_t>();
         request.capacity = identity.total_memory;

@@ -1,7 +1,6 @@
-// The program itself is only a launcher, for one reason: the OpenMP runtime reads its settings when it is
-// loaded, before any main() that is linked to it. Its default lets threads spin at the end of every parallel
-// loop, which on a machine that other programs use too costs several times the work; so the setting is made
-// first and the library is loaded after.
+// The program is only a launcher, because the OpenMP runtime reads its settings when it is loaded, before any main()
+// that is linked to it. By default threads spin at the end of every parallel loop, which on a shared machine costs
+// several times the work. So the launcher sets the variable first and then loads the library.
 
 #include <cstdio>
 #include <cstdlib>

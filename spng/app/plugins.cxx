@@ -11,8 +11,8 @@
 namespace spng::app {
 namespace {
 
-/// Plugins of the field whose part in a signal processing job this program has built in, so that their job
-/// files' lists of plugins stay as they are.
+/// Plugins of the Wire-Cell Toolkit (WCT) whose part in a signal processing job is built into this program. WCT job
+/// files can keep their lists of plugins.
 const std::vector<std::string> built_in{"WireCellSpng", "WireCellPgraph", "WireCellTbb",
                                         "WireCellApps", "WireCellAux",    "WireCellSio"};
 

@@ -52,8 +52,8 @@ instrument::EventWindow window_of(const Given& events, const Given& schedule) {
                                  : instrument::EventWindow::from_schedule(schedule.text, schedule.where);
 }
 
-/// CUPTI, which tells what a device does, serves one user at a time. LibTorch's profiler gets it when it was
-/// asked for and the recorder's part "cuda" was not.
+/// CUPTI, the source of device activities, serves one user at a time. LibTorch's profiler gets it if the options
+/// request that profiler and not the recorder's part "cuda".
 void leave_cuda_to_torch(instrument::RecordingRequest& request) {
     if (("," + request.what + ",").find(",cuda,") != std::string::npos) {
         throw Error(

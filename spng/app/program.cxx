@@ -89,7 +89,7 @@ int dispatch(const CommandLine& line) {
     return run_job(line);
 }
 
-/// The exception that is being handled, as an Error.
+/// Return the exception in flight as an Error.
 Error translated() {
     try {
         rethrow_readable("");
@@ -113,7 +113,7 @@ int run_program(int argc, const char* const* argv) noexcept {
             return error.exit_status();
         }
     } catch (...) {
-        // Not even the message could be made.
+        // No memory for the message.
         std::fputs("error: memory is exhausted\n", stderr);
         return 1;
     }

@@ -35,8 +35,8 @@ void draw(const Job& job, const std::string& file) {
     output.commit();
 }
 
-/// Check that no file of the nodes and of the command line is written by two of them, or written and read. Call
-/// before any is written.
+/// Check that no file of the nodes and the command line is written twice, or written and read. Call before any
+/// file is written.
 /// @throws Error(Configuration)
 void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
                             const instrument::Recording& recording) {

@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<const CudaRuntime*> replacement{nullptr};
 
-/// Find the functions in the runtime that LibTorch has loaded; nothing if one is missing.
+/// Find the functions in the runtime that LibTorch has loaded. Return nothing if one is missing.
 std::optional<CudaRuntime> find_runtime() {
     const auto library = SharedLibrary::find_loaded({"libcudart.so.13", "libcudart.so.12"});
     if (!library.is_open()) {
@@ -44,7 +44,7 @@ const CudaRuntime* cuda_runtime() {
     if (const CudaRuntime* const known = found.load(std::memory_order_acquire)) {
         return known;
     }
-    // Asked again until it is there: it is loaded when a job asks for a CUDA device.
+    // Repeat the search until the runtime is loaded, which happens when a job uses a CUDA device.
     static std::mutex mutex;
     static std::optional<CudaRuntime> runtime;
     const std::lock_guard lock(mutex);

@@ -10,7 +10,7 @@
 namespace spng::instrument {
 namespace {
 
-// Also keeps sums of the numbers below from overflowing.
+// This bound also keeps sums of the counts below from overflowing.
 constexpr std::uint64_t largest = 1'000'000'000'000;
 
 [[noreturn]] void reject(const std::string& where, const std::string& seen, const std::string& expected,
@@ -22,8 +22,8 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
                                    .hint = hint});
 }
 
-/// A whole number up to `largest`; nothing for any other text.
-std::optional<std::uint64_t> number_of(const std::string& text) {
+/// Return the integer, 0 to `largest`; nothing for any other text.
+std::optional<std::uint64_t> integer_from(const std::string& text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = !text.empty() && error == std::errc{} && end == text.data() + text.size();
@@ -34,10 +34,10 @@ std::optional<std::uint64_t> number_of(const std::string& text) {
 
 EventWindow EventWindow::from_range(const std::string& text, const std::string& where) {
     const auto dash = text.find('-');
-    const auto first = number_of(text.substr(0, dash));
+    const auto first = integer_from(text.substr(0, dash));
     const std::string rest = dash == std::string::npos ? "" : text.substr(dash + 1);
     const bool open_end = dash != std::string::npos && rest.empty();
-    const auto last = dash == std::string::npos ? first : open_end ? largest : number_of(rest);
+    const auto last = dash == std::string::npos ? first : open_end ? largest : integer_from(rest);
     if (!first || !last || *last < *first) {
         reject(where, text, "A, A-B or A-, events counted from 0, A not after B", "for example 2-5");
     }
@@ -57,7 +57,7 @@ EventWindow EventWindow::from_schedule(const std::string& text, const std::strin
         const std::string item = text.substr(begin, end - begin);
         const auto equals = item.find('=');
         const auto known = values.find(item.substr(0, equals));
-        const auto value = equals == std::string::npos ? std::nullopt : number_of(item.substr(equals + 1));
+        const auto value = equals == std::string::npos ? std::nullopt : integer_from(item.substr(equals + 1));
         if (known == values.end() || !value) {
             reject(where, text, expected,
                    suggestion(item.substr(0, equals), {"wait", "warmup", "active", "repeat"}));

@@ -32,7 +32,7 @@ bool is_known_transparent(const std::string& name) {
     return names.count(name) > 0;
 }
 
-/// Operators that read data although they return no tensor.
+/// Tell whether an operator reads data although it returns no tensor.
 bool reads_data(const std::string& name) {
     return name == "_local_scalar_dense" || name == "equal";
 }
@@ -107,7 +107,7 @@ OperatorTraits make_traits(const at::RecordFunction& function) {
     return traits;
 }
 
-/// One object per name and overload, kept for ever so that records may point to it.
+/// Traits, one object per name and overload. Never freed: records point to them.
 const OperatorTraits& registered_traits(const at::RecordFunction& function) {
     static std::mutex mutex;
     static auto& all = *new std::unordered_map<std::string, std::unique_ptr<const OperatorTraits>>;
@@ -123,9 +123,9 @@ const OperatorTraits& registered_traits(const at::RecordFunction& function) {
 } // namespace
 
 const OperatorTraits& traits_of(const at::RecordFunction& function) {
-    // The overload's name lies in the operator's schema, at an address of its own for each overload, so one
-    // look by address finds the traits. The comparison guards against an address that is used again: labels
-    // have no schema, and a library with operators may be unloaded.
+    // Each overload's name has a unique address in the operator's schema, so one look-up by address finds the
+    // traits. The comparison guards against reused addresses: labels have no schema, and a library with operators
+    // may be unloaded.
     static thread_local std::unordered_map<const char*, const OperatorTraits*> by_address;
     auto& known = by_address[function.overload_name()];
     if (known == nullptr || std::strcmp(known->name.c_str(), function.name()) != 0) {

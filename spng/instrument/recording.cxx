@@ -26,7 +26,8 @@ void say(const std::string& text) {
     std::fprintf(stderr, "wire-cell: %s\n", text.c_str());
 }
 
-/// The recorder, or the reason why this build has none as an Error.
+/// Return the recorder.
+/// @throws Error(Usage) if this build has none
 const SpngRecorder& recorder_of_build(const std::string& where) {
     if (!SPNG_NVTX_IS_ON) {
         throw Error(ErrorKind::Usage, {.what = "this build cannot record a profile",
@@ -47,7 +48,7 @@ const SpngRecorder& recorder_of_build(const std::string& where) {
     return *loaded.functions;
 }
 
-/// Why another tool records this process, "" when none does.
+/// Return the variable that shows another tool recording this process; "" without one.
 std::string other_tool() {
     const char* const path = std::getenv(injection_variable);
     if (path != nullptr && *path != '\0' && !is_recorder(path)) {
@@ -62,7 +63,7 @@ struct Window {
     std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> switched_off{false}; ///< from outside; all events are wanted then
+    std::atomic<bool> switched_off{false}; ///< by a client or signal; only if all events are selected
 };
 Window window;
 
@@ -270,7 +271,7 @@ std::string Recording::finish() {
         throw Error(ErrorKind::Output, {.what = "the recording cannot be written",
                                         .where = name,
                                         .seen = problem.data(),
-                                        .expected = "room for it",
+                                        .expected = "space for the file",
                                         .hint = "free some room, then wire-cell --recover-record with the "
                                                 ".part file"});
     }

@@ -15,7 +15,7 @@ void write_report_file(const std::filesystem::path& path, const std::string& tex
         throw Error(ErrorKind::Output, {.what = "cannot write the file of " + option,
                                         .where = path.string(),
                                         .seen = error.text().seen,
-                                        .expected = "a folder that exists, with room and permission to write",
+                                        .expected = "an existing folder with space and write permission",
                                         .hint = "give " + option + " another path"});
     }
 }

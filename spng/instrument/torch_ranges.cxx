@@ -16,7 +16,7 @@ namespace {
 
 using Label = nvtx::LabelIn<nvtx::TorchDomain>;
 
-/// One per operator and overload, kept for ever: tools may look names up until the process ends.
+/// Registered names, one per operator and overload. Never freed: tools may look names up until the process ends.
 const Label& label_of(const OperatorTraits& traits) {
     static std::mutex mutex;
     static auto& labels = *new std::unordered_map<const OperatorTraits*, Label>;
@@ -24,7 +24,7 @@ const Label& label_of(const OperatorTraits& traits) {
     return labels.try_emplace(&traits, traits.name.c_str(), nvtx::Kind::Torch).first->second;
 }
 
-/// Its presence says that the range was begun: the level may change while the operator runs.
+/// Marks a range that was begun: the level may change while the operator runs.
 struct RangeWasBegun final : at::ObserverContext {};
 
 std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& function) {

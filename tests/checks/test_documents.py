@@ -37,7 +37,7 @@ DETECTORS = re.findall(
 NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--reservations", "--version", "--help")
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The file as text."""
     return path.read_text(encoding="utf-8")
 
@@ -49,12 +49,12 @@ def name_of(path: Path) -> str:
 
 def blocks(path: Path, language: str) -> list[str]:
     """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", text_of(path), re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```", read_text(path), re.MULTILINE | re.DOTALL)
 
 
 def anchors(path: Path) -> set[str]:
-    """What links to headings of a document may say after the #."""
-    headings = re.findall(r"^#+ (.+)$", text_of(path), re.MULTILINE)
+    """Return the anchors of the headings of a document: the part of a link after the #."""
+    headings = re.findall(r"^#+ (.+)$", read_text(path), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -73,7 +73,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 
 def program_arguments(words: list[str]) -> list[str] | None:
-    """What stands behind wire-cell, also where another program starts it; None for other commands."""
+    """Return the words behind wire-cell, also where another program starts it; None for other commands."""
     for position, word in enumerate(words):
         if word == "wire-cell" or word.endswith("/wire-cell"):
             return words[position + 1 :]
@@ -89,7 +89,7 @@ WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if wor
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links(path: Path) -> None:
     """Files and headings that links, pictures and the boxes of diagrams point to are there."""
-    prose = re.sub(r"^```(?!mermaid).*?^```", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^```(?!mermaid).*?^```", "", read_text(path), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(
         r'^\s*click \w+ href "([^"]+)"', prose, re.MULTILINE
     )
@@ -97,8 +97,8 @@ def test_links(path: Path) -> None:
     for target in targets:
         if target.startswith(("http://", "https://")):
             continue
-        place, _, anchor = target.partition("#")
-        file = (path.parent / place).resolve() if place else path
+        location, _, anchor = target.partition("#")
+        file = (path.parent / location).resolve() if location else path
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert not broken
@@ -115,7 +115,7 @@ def test_index_of_decisions_is_complete() -> None:
 
 
 def test_chain_page_names_every_folder() -> None:
-    table = text_of(CHAIN).split("## Folders")[1].split("\n## ")[0]
+    table = read_text(CHAIN).split("## Folders")[1].split("\n## ")[0]
     folders = [entry.removeprefix("spng/") for line in ORDER for entry in line if entry.startswith("spng/")]
     assert folders and not [folder for folder in folders if f"`{folder}/`" not in table]
 
@@ -153,7 +153,7 @@ def test_checksums_of_data_files() -> None:
     (command,) = blocks(data / "README.md", "sh")
     words, _, target = command.rpartition(">")
     written = subprocess.run(["sh", "-c", words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert text_of(data / target.strip()) == written, f"data files have changed: {command}"
+    assert read_text(data / target.strip()) == written, f"data files have changed: {command}"
     names = {line.split("  ")[1] for line in written.splitlines()}
     assert names == {path.name for path in data.iterdir()} - {"README.md", "SHA256SUMS"}
 
@@ -161,7 +161,7 @@ def test_checksums_of_data_files() -> None:
 @needs_program
 def test_node_reference_is_the_programs() -> None:
     expected = run("--describe", "all").stdout
-    assert text_of(ROOT / "docs" / "nodes.md") == expected, "wire-cell --describe all > docs/nodes.md"
+    assert read_text(ROOT / "docs" / "nodes.md") == expected, "wire-cell --describe all > docs/nodes.md"
 
 
 @needs_program
@@ -193,12 +193,12 @@ def test_main_job_with(argument: str, tmp_path: Path) -> None:
 
 def test_job_arguments_are_those_of_the_job() -> None:
     """The guide's table, the job's comments and its parameters name the same arguments with the same defaults."""
-    job = text_of(ROOT / "cfg" / "pipeline.jsonnet")
+    job = read_text(ROOT / "cfg" / "pipeline.jsonnet")
     parameters = dict(
         re.findall(r"^    (\w+)=(.*),$", job[job.index("\nfunction(") : job.index("\n)")], re.MULTILINE)
     )
     parameters = {name: value.strip("'") for name, value in parameters.items()}
-    table = re.findall(r"^\| `(\w+)` \|(.*?)\|", text_of(GUIDE).split("## Exit statuses")[0], re.MULTILINE)
+    table = re.findall(r"^\| `(\w+)` \|(.*?)\|", read_text(GUIDE).split("## Exit statuses")[0], re.MULTILINE)
     assert {name: value.strip(" `") for name, value in table} == parameters
     assert set(re.findall(r"^/// (\w+)  ", job, re.MULTILINE)) == set(parameters)
 
@@ -206,7 +206,7 @@ def test_job_arguments_are_those_of_the_job() -> None:
 @needs_program
 def test_chain_table_names_every_node() -> None:
     listed = re.findall(r"^  (\w+) ", run("--list").stdout.split("\nservice\n")[0], re.MULTILINE)
-    table = text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]
+    table = read_text(CHAIN).split("## Nodes")[1].split("\n## ")[0]
     assert listed and not [
         name for name in [*listed, "FrameFileSource", "FrameFileSink"] if not re.search(rf"\b{name}\b", table)
     ]
@@ -218,8 +218,10 @@ def test_chain_table_names_every_range() -> None:
         for path in (ROOT / "spng").rglob("*.*")
         if path.suffix in {".cxx", ".h"} and not {"instrument", "include"} & set(path.parts)
     ]
-    used = {found for path in sources for found in re.findall(r'NVTX_SCOPED_RANGE\("(.+?)"\)', text_of(path))}
-    named = set(re.findall(r"`(\w+::\w+)`", text_of(CHAIN).split("## Nodes")[1].split("\n## ")[0]))
+    used = {
+        found for path in sources for found in re.findall(r'NVTX_SCOPED_RANGE\("(.+?)"\)', read_text(path))
+    }
+    named = set(re.findall(r"`(\w+::\w+)`", read_text(CHAIN).split("## Nodes")[1].split("\n## ")[0]))
     assert used == named
 
 
@@ -284,7 +286,7 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "cfg", tmp_path / "cfg")
     for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
         path = tmp_path / "cfg" / name
-        path.write_text(with_example_node(name, text_of(path)), encoding="utf-8")
+        path.write_text(with_example_node(name, read_text(path)), encoding="utf-8")
     drawn = run(
         "-p",
         plugin,
@@ -314,7 +316,7 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
 
 def test_all_code_of_the_page_is_built() -> None:
     """Each block of C++ is one of the files that the build takes from the page."""
-    shown = text_of(CHAIN)
+    shown = read_text(CHAIN)
     assert blocks(CHAIN, "cpp") == [
         spng_example_node.code_of(shown, part) for part in spng_example_node.PARTS
     ]

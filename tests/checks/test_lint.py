@@ -44,39 +44,6 @@ def test_words_become_fewer() -> None:
     assert not more, "\n".join(more)
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "expected"),
-    [
-        ("spng/a.cxx", "int place = 0;", "place"),
-        ("spng/a.h", "/// the anode's number", "number"),
-        ("spng/a.h", "/// What a node does.", "/// What"),
-        ("spng/a.h", "/// Return it. What is left stays.", "t. What"),
-        ("docs/a.md", "The window moves on.", "The window"),
-        ("scripts/a.py", "def refuse_foreign():", "refuse"),
-        ("campaign/a.py", '"""Those that failed."""', '"""Those that'),
-        ("README.md", "regions of interest\n\nregions of interest", "regions of interest"),
-    ],
-)
-def test_word_is_found(path: str, text: str, expected: str) -> None:
-    (finding,) = words.check_text(path, text)
-    assert finding.word == expected and finding.path == path
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("spng/a.cxx", "replace(); placement; // in place"),
-        ("docs/a.md", "| `cut` | number | the number of ticks |"),
-        ("docs/a.md", "## What is in it"),
-        ("spng/kernels/a.cu", "int lane = threadIdx.x % 32;"),
-        ("docs/a.md", "The readout window moves on."),
-        ("README.md", "regions of interest"),
-    ],
-)
-def test_right_use_is_no_finding(path: str, text: str) -> None:
-    assert list(words.check_text(path, text)) == []
-
-
 def test_two_sentences_and_a_wrapped_one_are_found() -> None:
     text = "One. Two.\n\nA sentence that is\nwrapped.\n\n```\nOne. Two.\n```\n| One. Two. |\n"
     assert [line for line, _ in markdown.check(text)] == [1, 4]

@@ -1,4 +1,4 @@
-"""What the source tree promises: dependencies one way, one place for clocks and NVTX, no taboos, one name everywhere."""
+"""Check the rules of the source tree: dependencies one way, one file for clocks and NVTX, no taboos, one name everywhere."""
 
 from __future__ import annotations
 

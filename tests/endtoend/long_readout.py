@@ -1,4 +1,4 @@
-"""What tests of long readouts share: frames of the small detector, and the rule of docs/decisions/long-readouts.md in NumPy."""
+"""Share between tests of long readouts: frames of the small detector, and the rule of docs/decisions/long-readouts.md in NumPy."""
 
 from __future__ import annotations
 
@@ -99,15 +99,15 @@ def whole(arrays: wire_cell.Arrays, tag: str) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def places(ticks: int, core: int, before: int, after: int) -> list[tuple[int, int, int, int]]:
-    """(begin, end, core begin, core end) of the windows of a readout."""
+def window_positions(ticks: int, core: int, before: int, after: int) -> list[tuple[int, int, int, int]]:
+    """(begin, end, core begin, core end) of the readout windows of a long readout."""
     length = core + before + after
     count = 1 + -(-(ticks - length) // core)
     found = []
-    for number in range(count):
-        last = number == count - 1
-        begin = -(-(ticks - length) // 4) * 4 if last else number * core
-        core_begin = 0 if number == 0 else number * core + before
+    for index in range(count):
+        last = index == count - 1
+        begin = -(-(ticks - length) // 4) * 4 if last else index * core
+        core_begin = 0 if index == 0 else index * core + before
         found.append(
             (begin, ticks if last else begin + length, core_begin, ticks if last else begin + before + core)
         )
@@ -117,7 +117,7 @@ def places(ticks: int, core: int, before: int, after: int) -> list[tuple[int, in
 def stitched(
     windows: list[tuple[int, int, int, int]], outputs: list[dict[str, np.ndarray]], tag: str
 ) -> np.ndarray:
-    """The output of a readout from those of its windows, each processed as an event of its own; tick by tick."""
+    """The output of a readout from those of its readout windows, each processed as an event of its own; tick by tick."""
     result = np.zeros((outputs[0][tag].shape[0], windows[-1][1]), outputs[0][tag].dtype)
     taken = np.zeros(result.shape, bool)
     for (begin, end, core_begin, core_end), output in zip(windows, outputs, strict=True):

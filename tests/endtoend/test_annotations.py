@@ -1,4 +1,4 @@
-"""What a job tells NVTX tools and --trace-states: each call once, in its domain, with its event."""
+"""Check the calls that a job reports to NVTX tools and --trace-states: each call once, in its domain, with its event."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The default event twice, under two numbers."""
     samples, channels, start = default_adc()
     arrays = {}
-    for number in range(EVENTS):
-        arrays |= event(samples, channels, ident=number, start_ns=start)
+    for ident in range(EVENTS):
+        arrays |= event(samples, channels, ident=ident, start_ns=start)
     return write_arrays(tmp_path_factory.mktemp("adc") / "adc.npz", arrays)
 
 
@@ -57,7 +57,7 @@ def test_each_node_is_called_once_for_each_event(recorded: list[tuple]) -> None:
     calls = Counter((name, payload) for _, name, _, _, payload, *_ in nodes)
     names = {name for name, _ in calls}
     assert {"FrameFileSource", "FrameFileSink"} <= names and len(names) > 15
-    assert calls == Counter({(name, number): 1 for name in names for number in range(EVENTS)}), (
+    assert calls == Counter({(name, ident): 1 for name in names for ident in range(EVENTS)}), (
         "sources included"
     )
 
@@ -128,7 +128,7 @@ def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> Non
     assert (steps > 0) == (level == "4")
 
 
-def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_level_that_is_none_is_rejected(tmp_path: Path) -> None:
     text = rejected(
         "-c", "cfg/pipeline.jsonnet", "--nvtx-level", "5", "-A", "output=x.npz", folder=tmp_path, status=2
     )

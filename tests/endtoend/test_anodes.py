@@ -1,6 +1,6 @@
 """Several anodes in one job give what a job for each gives: from one file or one each, batched or not, on either engine.
 
-The anodes' frames are cuts of the default event with the channel numbers of each anode. Anode 0 of pdhd_badAPA1, whose V plane
+The anodes' frames are cuts of the default event with the channel ids of each anode. Anode 0 of pdhd_badAPA1, whose V plane
 collects, has another response, other groups and other filters.
 """
 
@@ -22,7 +22,7 @@ pytestmark = wire_cell.needs_program
 CHANNELS = 2560
 TICKS = 600
 ANODES = (0, 1, 2)
-EVENT_STARTS = {4: (900, 2000, 3000), 0: (4500, 3000, 900)}  # event number: first tick of each anode's cut
+EVENT_STARTS = {4: (900, 2000, 3000), 0: (4500, 3000, 900)}  # event id: first tick of each anode's cut
 DEAD = {anode: CHANNELS * anode + 300 + anode for anode in ANODES}
 SATURATED = 2 * CHANNELS + 1700
 MASKS = ("mp2", "mp3", "roi")
@@ -68,7 +68,7 @@ def frame_of(anode: int, ident: int) -> Arrays:
 
 
 def joined(parts: list[Arrays]) -> Arrays:
-    """Frames of one event with the channels of all parts, row by row in turn: no anode's rows stand together."""
+    """Frames of one event with the channels of all parts, row by row in turn: no anode's rows are adjacent."""
     result = {}
     for name in parts[0]:
         if name.startswith("tickinfo"):
@@ -296,7 +296,7 @@ def rejected(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
 
 
 class TestFaults:
-    """What a user may do wrong."""
+    """Check mistakes that a user may make."""
 
     @pytest.mark.parametrize(
         "tpcid, words",

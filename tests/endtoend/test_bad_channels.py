@@ -21,7 +21,7 @@ CLEAN, NOT_FINITE, MISSING, DEAD, GAP, GAP_FILLED, AT_RAIL, AT_RAIL_REAL = range
 
 
 def cut() -> tuple[np.ndarray, np.ndarray]:
-    """600 ticks of the default event: int16 (channel, tick) and channel numbers."""
+    """600 ticks of the default event: int16 (channel, tick) and channel ids."""
     samples, channels, _ = wire_cell.default_adc()
     return np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS]), channels
 
@@ -73,7 +73,7 @@ def all_events() -> wire_cell.Arrays:
 
 @pytest.fixture(name="output", scope="module")
 def fixture_output(tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
-    """What the chain makes of all events."""
+    """Return the output of the chain for all events."""
     folder = tmp_path_factory.mktemp("bad-channels")
     wire_cell.write_arrays(folder / "adc.npz", all_events())
     return wire_cell.job(folder, input="adc.npz")

@@ -27,7 +27,7 @@ WINDOW = 60  # ticks on either side of a charge, and no other charge in them
 
 @dataclass(frozen=True)
 class Sample:
-    """Where the electrons were put, and what came back: (view, channel, tick) by group."""
+    """The positions of the electrons as (view, channel, tick), and the charge found there, by group."""
 
     placed: dict[str, list[tuple[int, int, int]]]
     found: dict[str, np.ndarray]
@@ -35,8 +35,8 @@ class Sample:
     def charge(self, group: str) -> np.ndarray:
         """The true charge, shaped as what came back."""
         charge = np.zeros_like(self.found[group])
-        for place in self.placed[group]:
-            charge[place] = ELECTRONS
+        for position in self.placed[group]:
+            charge[position] = ELECTRONS
         return charge
 
 
@@ -115,7 +115,7 @@ def test_float64_without_filters(exact: Sample, group: str) -> None:
 
 @pytest.mark.parametrize("group", ["induction", "collection"])
 def test_float32_with_filters(filtered: Sample, group: str) -> None:
-    """The filters spread charge over neighbours and ticks, and keep its sum and its place."""
+    """The filters spread charge over neighbours and ticks, and keep its sum and its position."""
     for view, row, tick in filtered.placed[group]:
         around = filtered.found[group][view][:, tick - WINDOW : tick + WINDOW + 1]
         total = around.sum() / ELECTRONS

@@ -1,4 +1,4 @@
-"""What an event costs in things that can be counted, on any machine: operations, copies, bytes and memory.
+"""Check the cost of an event in quantities that can be counted on any machine: operations, copies, bytes and memory.
 
 Times depend on the machine and never fail a test (./wcb bench shows them); these numbers do not.
 """
@@ -92,13 +92,13 @@ EDGES = {
     "SPNGTorchTensorSetToFrameFanin:anode0": ((INDUCTION + COLLECTION) * TICKS * FLOAT,) * 2,
     "FrameFileSink": ((INDUCTION + COLLECTION) * TICKS * FLOAT, 0),
 }
-# Small tensors go along with the large ones: channel numbers, bad channels, noise of each channel.
+# Small tensors go along with the large ones: channel ids, bad channels, noise of each channel.
 SMALL = 200_000
 
 
 @dataclass(frozen=True)
 class Run:
-    """What --timing wrote about a run over EVENTS equal events."""
+    """The report of --timing about a run over EVENTS equal events."""
 
     timing: dict
 
@@ -235,7 +235,7 @@ def test_events_after_the_first_ones_get_no_new_pages(overlap: str, tmp_path: Pa
     """A buffer of 61 MB that is returned and asked for anew costs 15,000 page faults, or 30 on huge pages.
 
     The second event may need blocks beside those of the first, which is still being written; so the mean over nine later ones.
-    What is left are pages of thread stacks, small tables and the report. In files a small event is enough: all large buffers scale with it.
+    The remainder is pages of thread stacks, small tables and the report. In files a small event is enough: all large buffers scale with it.
     """
     samples, channels, start = default_adc()
     arrays = {}

@@ -18,7 +18,7 @@ EVENT_STARTS = {
     0: 2000,
     7: 3000,
     2: 4500,
-}  # event number: its first tick in the default event; in the file's order
+}  # event id: its first tick in the default event; in the file's order
 THREADS_LIMIT = 1e-6  # of the RMS: sums in another order
 TRANSFORM_LIMIT = 2e-5  # the same, of steps with Fourier transforms in float32
 MASKS = ("mp2", "mp3", "roi")
@@ -26,7 +26,7 @@ WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 
 
 def cut(first: int) -> tuple[np.ndarray, np.ndarray]:
-    """600 ticks of the default event: int16 (channel, tick) and channel numbers."""
+    """600 ticks of the default event: int16 (channel, tick) and channel ids."""
     samples, channels, _ = wire_cell.default_adc()
     return np.ascontiguousarray(samples[:, first : first + TICKS]), channels
 
@@ -62,7 +62,7 @@ def fixture_every_tag(inputs: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def names_without_ident(arrays: wire_cell.Arrays) -> set[str]:
-    """Names of arrays of an event, its number cut off."""
+    """Names of arrays of an event, its id cut off."""
     return {name.rpartition("_")[0] for name in arrays}
 
 
@@ -103,7 +103,7 @@ class TestEngines:
 
 
 class TestTags:
-    """What the output can hold."""
+    """Check every tag that the output can hold."""
 
     def test_all_are_there(self, every_tag: wire_cell.Arrays) -> None:
         expected = {

@@ -102,7 +102,7 @@ class Site:
         return done.stderr, json.loads((self.folder / "timing.json").read_text())["input"]
 
     def output(self) -> wire_cell.Arrays:
-        """What the last run wrote."""
+        """Return the arrays that the last run wrote."""
         return wire_cell.read_arrays(self.folder / "output.npz")
 
 

@@ -69,13 +69,13 @@ def many_frames(site: Site, samples: np.ndarray, ends: list[int]) -> wire_cell.A
 
 @pytest.fixture(name="expected", scope="module")
 def fixture_expected(site: Site, samples: np.ndarray) -> tuple[bytes, wire_cell.Arrays]:
-    """What one frame gives, one window after the other: the file and its arrays."""
+    """Process one frame, its readout windows one by one; return the bytes of the file and its arrays."""
     arrays = site.job(one_frame(site, samples), window=WINDOW, tags=",".join(TAGS))
     return (site.folder / "output.npz").read_bytes(), arrays
 
 
 class TestBytes:
-    """What does not change a byte of the output."""
+    """Check choices that do not change a byte of the output."""
 
     def test_input_has_signals_at_every_seam(self, expected: tuple[bytes, wire_cell.Arrays]) -> None:
         roi = whole(expected[1], "roi")
@@ -111,7 +111,7 @@ class TestBytes:
         self, site: Site, samples: np.ndarray, expected: tuple[bytes, wire_cell.Arrays]
     ) -> None:
         """Cut by hand, processed one by one as readouts of their own, and stitched tick by tick in NumPy."""
-        windows = long_readout.places(TICKS, CORE, BEFORE, AFTER)
+        windows = long_readout.window_positions(TICKS, CORE, BEFORE, AFTER)
         arrays: wire_cell.Arrays = {}
         for ident, (begin, end, _, _) in enumerate(windows):
             arrays.update(
@@ -149,7 +149,7 @@ class TestBytes:
 
 
 class TestShortReadouts:
-    """Up to one window nothing changes."""
+    """Up to one readout window nothing changes."""
 
     def test_one_window(self, site: Site, samples: np.ndarray) -> None:
         frames = site.frames(samples, [CORE + BEFORE + AFTER, TICKS])
@@ -184,8 +184,8 @@ class TestSeams:
         ticks = int(SEAMS[0]) + CORE * len(self.OFFSETS) + AFTER
         zy = np.random.default_rng(7).uniform([60.0, 60.0], [130.0, 140.0], (len(self.OFFSETS), 2))
         charges, peaks = [], []
-        for number, (offset, point) in enumerate(zip(self.OFFSETS, zy, strict=True)):
-            for peak in (SEAMS[0] + CORE * number + offset, SEAMS[0] + CORE * number + offset + CORE // 2):
+        for index, (offset, point) in enumerate(zip(self.OFFSETS, zy, strict=True)):
+            for peak in (SEAMS[0] + CORE * index + offset, SEAMS[0] + CORE * index + offset + CORE // 2):
                 channels = synthetic.nearest_channels(planes, 0, point[None])
                 charges.append(
                     Charge(channels, np.array([peak - site.anode.delay_ticks]), np.array([electrons]))
@@ -225,7 +225,7 @@ class TestSeams:
             assert abs(seen[0] - seen[1]) < limit, (view.name, seen)
 
     def test_longer_than_a_window_sees(self, site: Site) -> None:
-        """A track along the drift, 3500 ticks on the same collection wires, where a window sees 2000 beyond its core: nothing is
+        """A track along the drift, 3500 ticks on the same collection wires, where a readout window sees 2000 beyond its core: nothing is
         lost and nothing doubled, since each tick comes from one window.
         """
         planes = site.anode.planes()
@@ -252,7 +252,7 @@ class TestSeams:
 
 @pytest.fixture(name="uncut", scope="module")
 def fixture_uncut(site: Site, samples: np.ndarray) -> wire_cell.Arrays:
-    """One window of 48,003 ticks."""
+    """One readout window of 48,003 ticks."""
     return site.job(one_frame(site, samples), window=-1, tags="signal,roi")
 
 
@@ -268,7 +268,7 @@ class TestAgainstWhole:
     def test_same_charge(
         self, site: Site, expected: tuple[bytes, wire_cell.Arrays], uncut: wire_cell.Arrays
     ) -> None:
-        """Not the same bytes: the noise of a channel is measured in each window, so decisions near a threshold differ."""
+        """Not the same bytes: the noise of a channel is measured in each readout window, so decisions near a threshold differ."""
         signals = [whole(arrays, "signal") for arrays in (expected[1], uncut)]
         masks = [whole(arrays, "roi")[:, ::4] != 0 for arrays in (expected[1], uncut)]
         for view, charge_limit in zip(site.anode.views, (0.05, 0.05, 0.002), strict=True):
@@ -305,10 +305,10 @@ class TestAgainstWhole:
         assert at_seam < 1.5 * inside + 0.005, (at_seam, inside)
 
 
-def refuse(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, **arguments: object) -> str:
-    """Run what must fail."""
+def reject(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, **arguments: object) -> str:
+    """Run a job that must fail and return its error block."""
     wire_cell.write_arrays(site.folder / "adc.npz", arrays)
-    given = {"input": "adc.npz", "output": "refused.npz", "device": "cpu", "threads": 1, **arguments}
+    given = {"input": "adc.npz", "output": "rejected.npz", "device": "cpu", "threads": 1, **arguments}
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     return wire_cell.rejected(
         "-c", wire_cell.PIPELINE, *site.flags, *flags, *words, folder=site.folder, status=status
@@ -316,7 +316,7 @@ def refuse(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, *
 
 
 class TestFaults:
-    """What can be wrong with a long readout."""
+    """Check faults of a long readout."""
 
     ENDS = [9000, 20_000, 31_000]
 
@@ -341,7 +341,7 @@ class TestFaults:
         return wire_cell.read_arrays(site.folder / "skipped.npz"), done.stdout + done.stderr
 
     def test_gap_between_frames(self, site: Site, samples: np.ndarray) -> None:
-        """Two readouts, each as if it were alone, and a line that says so."""
+        """Two readouts, each as if it were alone, and a line that reports it."""
         arrays = site.frames(samples, self.ENDS)
         arrays["tickinfo_*_2"][0] += 100 * long_readout.TICK_NS
         output, said = self.run_skipping(site, arrays, series="true")
@@ -379,7 +379,7 @@ class TestFaults:
         frames = site.frames(samples, self.ENDS)
         arrays = {name: frames[name] for ident in (0, 2) for name in frames if name.endswith(f"_{ident}")}
         arrays["tickinfo_*_2"][0] = arrays["tickinfo_*_0"][0]
-        block = refuse(site, arrays, window=WINDOW, series="true", check_input="false")
+        block = reject(site, arrays, window=WINDOW, series="true", check_input="false")
         assert "overlap or are out of order" in block and "event 2" in block
 
     def test_separate_events_stay_separate(self, site: Site, samples: np.ndarray) -> None:
@@ -396,7 +396,9 @@ class TestFaults:
         output = site.job(site.frames(readout, [31_000]), window=WINDOW)
         seen = [
             ident
-            for ident, (begin, end, _, _) in enumerate(long_readout.places(31_000, CORE, BEFORE, AFTER))
+            for ident, (begin, end, _, _) in enumerate(
+                long_readout.window_positions(31_000, CORE, BEFORE, AFTER)
+            )
             if begin <= tick < end
         ]
         assert [
@@ -408,8 +410,8 @@ class TestFaults:
 
     def test_bad_windows(self, site: Site, samples: np.ndarray) -> None:
         frame = site.frames(samples[:, :3000], [3000])
-        assert "a multiple of 4 ticks" in refuse(site, frame, status=2, window="4001,1000,2000")
-        assert "at most the 1000 ticks of the core" in refuse(site, frame, status=2, window="1000,1000,2000")
+        assert "a multiple of 4 ticks" in reject(site, frame, status=2, window="4001,1000,2000")
+        assert "at most the 1000 ticks of the core" in reject(site, frame, status=2, window="1000,1000,2000")
         done = wire_cell.run(
             "-c", wire_cell.PIPELINE, *site.flags, "--check", "-A", "window=1,2", folder=site.folder
         )

@@ -41,7 +41,7 @@ def timed(folder: Path, *flags: str, **arguments: Any) -> dict[str, Any]:
 
 
 class TestPlan:
-    """What is told before the run is what the run then takes."""
+    """Compare the plan that is printed before the run with the memory that the run takes."""
 
     @pytest.mark.parametrize(
         "arguments",
@@ -92,7 +92,7 @@ class TestPlan:
         ), lines
 
     def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
-        """A window of 12000 ticks is planned for as an event of twice the ticks."""
+        """A readout window of 12000 ticks is planned for as an event of twice the ticks."""
         samples, channels, _ = wire_cell.default_adc()
         frames: wire_cell.Arrays = {}
         for ident in range(3):
@@ -198,7 +198,7 @@ class TestBudget:
 
 
 class TestDevices:
-    """Two lanes on the CPU stand for two devices."""
+    """Two device replicas on the CPU stand in for two devices."""
 
     def test_same_bytes_and_order(self, adc: Path, tmp_path: Path) -> None:
         for name, devices, engine in [

@@ -129,7 +129,7 @@ class TestRecord:
 
 
 class TestHiddenFile:
-    """A file of the current folder is taken before a shipped one of its name, and the log says so."""
+    """A file of the current folder is taken before a shipped one of its name, and the log reports it."""
 
     def test_network(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
         folder, flags, _ = site

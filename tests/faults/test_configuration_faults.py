@@ -1,7 +1,7 @@
 """Jobs that are wrong: status 2 in under a second, with the node, the key and the nearest name.
 
 tests/app/test_command_line.py has unknown keys, wrong types and ranges of a node's data, unknown flags and arguments;
-tests/cfg/pgraph_test.cxx what pgraph.jsonnet itself refuses. Here: the graph, the list of components, and the values of the
+tests/cfg/pgraph_test.cxx what pgraph.jsonnet itself rejects. Here: the graph, the list of components, and the values of the
 main job's arguments.
 """
 

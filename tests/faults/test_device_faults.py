@@ -89,7 +89,7 @@ def rejected(*arguments: object, **keys: object) -> str:
     ],
 )
 def test_driver_that_does_not_start(driver: Path, tmp_path: Path, error: int, words: str, hint: str) -> None:
-    """What it says, and what to do about it."""
+    """Report the error of the driver, and a hint."""
     block = rejected(driver, tmp_path, "cuda", init=error)
     assert "the requested CUDA device does not exist" in block
     assert f"'cuda', 0 CUDA devices on this machine; the driver reports {words}" in block

@@ -1,6 +1,6 @@
 """Input files that are damaged, and files that are not there, as a user meets them.
 
-What is tested where:
+Tests of faulty input, by file:
 
     tests/io/*_test.cxx                 every byte of damage at the reader: cut, flipped, rubbish; wrong members of an event
     tests/endtoend/test_bad_channels.py frames that are well formed and do not fit: channels, ticks, types, periods; bad channels
@@ -164,7 +164,7 @@ class TestDamagedEvent:
             np.testing.assert_array_equal(signal, signals[0])
 
     def test_nothing_left_to_do_is_a_failure(self, tmp_path: Path) -> None:
-        """Every event skipped: no output, and the status says so."""
+        """Every event skipped: no output, and the status reports it."""
         samples = np.zeros((5, 100), np.int16)
         wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples, np.arange(6)))
         done = wire_cell.run(COPY, "--on-error", "skip", "-A", "input=adc.npz", folder=tmp_path, seconds=30)

@@ -81,7 +81,7 @@ class TestRefused:
 class TestOtherTools:
     @pytest.mark.parametrize("variable", ["NVTX_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID"])
     def test_another_tool_is_attached(self, folder: Path, variable: str) -> None:
-        """nsys and ncu set these; the run takes place, the recorder stands aside and says so."""
+        """nsys and ncu set these; the run takes place, the recorder stays off and reports it."""
         tool = str(folder / "no-such-tool.so")
         done = wire_cell.run(
             *JOB, "--record", "run.sqlite", folder=folder, env={**os.environ, variable: tool}
@@ -167,29 +167,29 @@ class TestEarlyEnds:
         return process
 
     @pytest.mark.parametrize(
-        "number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)]
+        "sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)]
     )
-    def test_stopped(self, tmp_path: Path, number: signal.Signals, status: int) -> None:
+    def test_stopped(self, tmp_path: Path, sent: signal.Signals, status: int) -> None:
         """The completed events and the recording of them are kept."""
         process = self.start(tmp_path)
-        process.send_signal(number)
+        process.send_signal(sent)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == status, errors
         assert names(tmp_path) == ["adc.npz", "out.npz", "run.sqlite"]
         file = Recorded(tmp_path / "run.sqlite")
         assert 0 < int(file.run()["events"]) < 60 and file.run()["end"] == "stop"
 
-    @pytest.mark.parametrize("number, end", [(signal.SIGABRT, "signal 6"), (signal.SIGSEGV, "signal 11")])
-    def test_crashed(self, tmp_path: Path, number: signal.Signals, end: str) -> None:
+    @pytest.mark.parametrize("sent, end", [(signal.SIGABRT, "signal 6"), (signal.SIGSEGV, "signal 11")])
+    def test_crashed(self, tmp_path: Path, sent: signal.Signals, end: str) -> None:
         process = self.start(tmp_path)
-        process.send_signal(number)
+        process.send_signal(sent)
         _, errors = process.communicate(timeout=120)
-        assert process.returncode == -number, errors
+        assert process.returncode == -sent, errors
         file = Recorded(tmp_path / "run.sqlite")
         assert file.run()["end"] == end and len(file.sql("SELECT 1 FROM SPNG_CALL WHERE event = 0")) > 20
 
     def test_killed(self, tmp_path: Path) -> None:
-        """What is lost is at most what came since the last spill; the .part file becomes a whole one."""
+        """Lose at most the calls since the last spill; the .part file becomes a whole one."""
         process = self.start(tmp_path)
         process.kill()
         process.communicate(timeout=120)

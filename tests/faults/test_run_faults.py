@@ -72,7 +72,7 @@ class TestOutput:
         assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
 
     @pytest.mark.parametrize("output", ["adc.npz/out.npz", "folder.npz", "/proc/out.npz"])
-    def test_place_that_cannot_be_written(self, tmp_path: Path, output: str) -> None:
+    def test_path_that_cannot_be_written(self, tmp_path: Path, output: str) -> None:
         """A file as folder, a folder as file, a file system that takes no files (also from root)."""
         wire_cell.write_arrays(
             tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
@@ -130,7 +130,7 @@ class TestSignals:
     """In mid-run of the chain, with events to go."""
 
     @pytest.mark.parametrize(
-        "engine, number, status",
+        "engine, sent, status",
         [
             ("Pgrapher", signal.SIGINT, 130),
             ("TbbFlow", signal.SIGTERM, 143),
@@ -139,7 +139,7 @@ class TestSignals:
         ],
     )
     def test_completed_events_are_kept(
-        self, tmp_path: Path, engine: str, number: signal.Signals, status: int
+        self, tmp_path: Path, engine: str, sent: signal.Signals, status: int
     ) -> None:
         count = 60
         write_events(tmp_path / "adc.npz", count)
@@ -157,14 +157,14 @@ class TestSignals:
             while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.npz.*.partial")):
                 assert time.monotonic() < deadline and process.poll() is None
                 time.sleep(0.01)
-            process.send_signal(number)
+            process.send_signal(sent)
             began = time.monotonic()
             _, errors = process.communicate(timeout=120)
         finally:
             process.kill()
         assert process.returncode == status, errors
         assert time.monotonic() - began < SECONDS_TO_STOP
-        completed = int(re.search(rf"stopped by {number.name} after (\d+) completed events", errors)[1])
+        completed = int(re.search(rf"stopped by {sent.name} after (\d+) completed events", errors)[1])
         assert 0 < completed < count
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "out.npz"]
         kept = wire_cell.read_arrays(tmp_path / "out.npz")

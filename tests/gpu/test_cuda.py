@@ -57,7 +57,7 @@ def test_cuda_repeats_to_the_byte(tmp_path: Path) -> None:
 
 
 @needs_none
-def test_cuda_without_a_device_is_refused_in_one_block(tmp_path: Path) -> None:
+def test_cuda_without_a_device_is_rejected_in_one_block(tmp_path: Path) -> None:
     done = wire_cell.run(
         "-c",
         "pipeline.jsonnet",

@@ -82,7 +82,7 @@ class Chain:
         return out
 
     def signal(self, views: list[np.ndarray]) -> list[np.ndarray]:
-        """ADC (three views) -> charge in electrons inside the regions of interest, (channel, tick) each."""
+        """ADC (three views) -> charge in electrons inside the ROIs, (channel, tick) each."""
         ticks = views[0].shape[1]
         spectra = self.spectra(views)
         return self.apply(spectra, regions.find_regions(spectra, self.cells, ticks), ticks)

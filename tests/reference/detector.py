@@ -21,7 +21,7 @@ class WirePlane:
     """Wires of one plane of one face in increasing pitch order.
 
     tail, head (wire, 2)  end points (z, y) in mm
-    channel    (wire,)    channel number read out by the wire
+    channel    (wire,)    channel id read out by the wire
     segment    (wire,)    0 for the wire attached to the electronics, 1, 2 for its continuations
     direction  (2,)       unit vector along the wires, (z, y)
     pitch_direction (2,)  unit vector across the wires with a positive z component

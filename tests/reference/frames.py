@@ -13,7 +13,7 @@ class Frame:
     """One event of one anode.
 
     samples  (channel, tick), any dtype; ADC counts or electrons
-    channels (channel,) int channel numbers of the rows
+    channels (channel,) int channel ids of the rows
     start_ns, tick_ns  time of the first sample and sampling period, both in ns
     """
 
@@ -24,7 +24,7 @@ class Frame:
 
 
 def read_frame(path: str | Path, tag: str = "*", ident: int = 0) -> Frame:
-    """Read `frame_<tag>_<ident>` with its channel numbers and tick information.
+    """Read `frame_<tag>_<ident>` with its channel ids and tick information.
 
     Arrays may be stored in C or Fortran order; the result is always C contiguous.
     Raises KeyError when the archive has no such frame.
@@ -38,7 +38,7 @@ def read_frame(path: str | Path, tag: str = "*", ident: int = 0) -> Frame:
 
 
 def write_frame(path: str | Path, frame: Frame, tag: str = "*", ident: int = 0) -> None:
-    """Write a frame so that `read_frame` and the field's programs read it back."""
+    """Write a frame so that `read_frame` and programs of LArTPC experiments read it back."""
     suffix = f"{tag}_{ident}"
     arrays = {
         f"frame_{suffix}": frame.samples,

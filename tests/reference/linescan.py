@@ -1,5 +1,5 @@
-"""Ideal lines at fixed angles: bias, resolution, efficiency and purity per angle, beside the traditional
-chain's.
+"""Ideal lines at fixed angles: bias, resolution, efficiency and purity per angle, beside those
+of OmnibusSigProc (OSP).
 
 The lines are those of osp-linescan.json (its README): per plane one event with a line for each angle, 5000
 e/mm, in the plane of the drift and the pitch direction, at most 1 m long, centres 155 mm apart.  Only the
@@ -74,7 +74,7 @@ def line_merit(signal: np.ndarray, truth: np.ndarray, line: np.ndarray) -> tuple
 
 
 def main(arguments: list[str]) -> None:
-    """Print a table per plane: this chain and the traditional one."""
+    """Print a table per plane: this chain and OmnibusSigProc (OSP)."""
     wires, field, noise_file, bar = (Path(argument) for argument in arguments[:4])
     events = int(arguments[4])
     chain = chain_module.Chain(wires, field)
@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> None:
             alone = [simulate.true_charge(chain, ends[line : line + 1], view) for line in range(len(ends))]
             scores.append([line_merit(signal, truths[view], line) for line in alone])
         mean = np.nanmean(scores, axis=0)
-        titles = [f"{quantity} | traditional" for quantity in ("bias", "resolution", "efficiency", "purity")]
+        titles = [f"{quantity} | OSP" for quantity in ("bias", "resolution", "efficiency", "purity")]
         print(f"\n| {name} angle | " + " | ".join(titles) + " |")
         print("|---" * 9 + "|")
         for entry, row in zip(published[name], mean):

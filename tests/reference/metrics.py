@@ -1,6 +1,6 @@
 """Figures of merit of a processed frame against the simulated truth.
 
-Definitions, which give the published numbers of the traditional chain on tracks10 (charge 0.942, 0.824, 1.015
+Definitions, which give the published numbers of OmnibusSigProc (OSP) on tracks10 (charge 0.942, 0.824, 1.015
 and purity 0.59, 0.59, 0.67 on U, V, W):
   pixel         four consecutive ticks of a channel
   region pixel  at least one of its ticks has a non-zero output

@@ -1,4 +1,4 @@
-"""What a network finds at other noise than that of its training, run by the program on frames made with NumPy.
+"""Measure what a network finds at other noise than that of its training, run by the program on frames made with NumPy.
 
 Run: python -m tests.reference.noise_study [MODEL.ts] [SIGNAL.npz]
 MODEL: default data/dnnroi.ts. SIGNAL: the default event without noise in units of MV (tracks10-signal.npz), for less noise.

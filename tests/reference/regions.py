@@ -1,4 +1,4 @@
-"""Where the charge is, without a model: the region rule of `model=none`.
+"""Find the regions with charge without a model: the region rule of `model=none`.
 
 All images are on pixels (4 ticks), in units of each channel's noise (`roi.in_sigmas`).
 docs/decisions/regions.md says what each part buys.

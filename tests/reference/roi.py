@@ -8,13 +8,13 @@ import numpy as np
 
 
 def cut_correction(cut: float) -> float:
-    """What the RMS of a unit Gaussian without its tails beyond `cut` must be multiplied by to be 1."""
+    """Return the factor that makes the RMS of a unit Gaussian without its tails beyond `cut` equal to 1."""
     density = math.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
     return 1 / math.sqrt(1 - 2 * cut * density / math.erf(cut / math.sqrt(2)))
 
 
 def order_statistic(values: np.ndarray, fraction: float) -> np.ndarray:
-    """Sorted value number floor(fraction (n-1)) along the last axis, no interpolation.
+    """Return the sorted value at index floor(fraction (n-1)) along the last axis, no interpolation.
 
     (..., n) -> (..., 1).
     """

@@ -36,7 +36,7 @@ TICKS = 6000
 CHARGE_PER_MM = 5000.0
 STEP_MM = 0.5
 BASELINE_COUNTS = (9402.0, 9402.0, 3601.0)
-# From the response plane to the collection plane, as the truth of the field's simulation has it.
+# From the response plane to the collection plane, as the truth of the Wire-Cell Toolkit simulation has it.
 TRUTH_DELAY_TICKS = 128.35
 TRUTH_SMEAR_TICKS = (2.6919, 2.6750, 2.7138)
 TRUTH_SMEAR_WIRES = (0.7377, 0.7158, 0.1398)

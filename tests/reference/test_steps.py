@@ -52,7 +52,7 @@ Masks = Callable[[float], np.ndarray]
 
 @dataclass(frozen=True)
 class Run:
-    """What one run wrote: dumped tensors by group, and the arrays of its output file."""
+    """The output of one run: dumped tensors by group, and the arrays of its output file."""
 
     dumped: dict[str, wire_cell.Arrays]
     output: wire_cell.Arrays
@@ -62,7 +62,7 @@ class Run:
         return self.dumped[group][f"{name}_0"]
 
     def ids(self, group: str, name: str) -> np.ndarray:
-        """(view, channel) channel numbers."""
+        """(view, channel) channel ids."""
         return self.dumped[group][f"{name}_ids_0"]
 
     def spectrum(self, group: str) -> np.ndarray:
@@ -178,7 +178,7 @@ class TestTransforms:
 
     def test_deconvolution(self, single: Run, spectra: dict[str, np.ndarray], group: str) -> None:
         """With the filter of the charge behind it, the widest that follows: above 0.35 MHz, where it lets nothing pass, the
-        response is down to 2e-7 of its largest value and what stands in the spectrum is rounding of float32, enlarged.
+        response is down to 2e-7 of its largest value and the rest of the spectrum is rounding of float32, enlarged.
         """
         for view, (seen, expected) in enumerate(zip(single.spectrum(group), spectra[group], strict=True)):
             found = difference(
@@ -341,7 +341,7 @@ class TestRegions:
             )
             return roi.pad_in_time(short_core | long_core | beside, PAD_PIXELS)
 
-        assert_follows(single.tensor("induction", "roi"), masks, "induction regions of interest")
+        assert_follows(single.tensor("induction", "roi"), masks, "induction ROIs")
 
 
 class TestOutput:
@@ -383,7 +383,7 @@ class TestOutput:
         assert found < FILTER_STEP, f"{group}: max|difference|/RMS = {found:.2e}"
 
     def test_frame(self, single: Run) -> None:
-        """Rows by ascending channel number, values untouched, the input's tick grid."""
+        """Rows by ascending channel id, values untouched, the input's tick grid."""
         frame, channels = single.output["frame_signal_0"], single.output["channels_signal_0"]
         np.testing.assert_array_equal(channels, np.arange(2560))
         for group in GROUPS:

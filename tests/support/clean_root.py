@@ -80,7 +80,7 @@ def mirror(suite: str = SUITE) -> str:
 
 
 def archive(suite: str = SUITE) -> Path:
-    """Where the finished root of a release of Debian is kept."""
+    """Return the path of the finished root of a release of Debian."""
     return CACHE / f"clean-root-{suite}-{platform.machine()}.tar"
 
 

@@ -1,4 +1,4 @@
-"""Where Python tests find the shared data: the same rule as tests/support/paths.h."""
+"""Find the shared data for Python tests: the same rule as tests/support/paths.h."""
 
 from __future__ import annotations
 

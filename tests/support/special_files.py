@@ -1,4 +1,4 @@
-"""Devices and pipes in the place of an output, and a look at what became of them."""
+"""Make devices and pipes at the path of an output, and a look at what became of them."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Detector:
 
     @property
     def channels(self) -> np.ndarray:
-        """All channel numbers, ascending: the rows of frames."""
+        """All channel ids, ascending: the rows of frames."""
         return np.sort(np.concatenate([view.channels for view in self.views]))
 
 

@@ -144,7 +144,7 @@ def split(text: str, at: str) -> list[str]:
 
 
 def parse_name(name: str) -> tuple[str, str, int]:
-    """Type, tag and event number."""
+    """Type, tag and event id."""
     parts = split(name, "_")
     last = split(parts[-1], ".")
     if len(parts) < 3 or len(last) < 2:
@@ -180,7 +180,7 @@ def take(event: Event, kind: str, tag: str, npy: Npy, name: str, tags: tuple[str
 
 
 def complete(event: Event) -> Event:
-    """What WCT asks of an event at its end."""
+    """Check the conditions of WCT for an event at its end."""
     if not event.tags:
         raise Rejected(f"event {event.ident}: no accepted tag, which ends the stream")
     for tag, part in event.tags.items():
@@ -194,7 +194,7 @@ def complete(event: Event) -> Event:
 
 
 def read_frames(path: Path, tags: tuple[str, ...] = ()) -> list[Event]:
-    """The events that a FrameFileSource with these tags gives. An event ends where another number begins."""
+    """The events that a FrameFileSource with these tags gives. An event ends where another id begins."""
     events: list[Event] = []
     for name, content in members(path):
         kind, tag, ident = parse_name(name)
@@ -207,7 +207,7 @@ def read_frames(path: Path, tags: tuple[str, ...] = ()) -> list[Event]:
 
 
 def read_depos(path: Path) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Event number, data (n, 7) and info (n, 4) of each event that a DepoFileSource gives: members in pairs."""
+    """Event id, data (n, 7) and info (n, 4) of each event that a DepoFileSource gives: members in pairs."""
     found = list(members(path))
     if len(found) % 2:
         raise Rejected("an odd number of members")

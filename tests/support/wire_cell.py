@@ -1,4 +1,4 @@
-"""What Python tests share: the program, its runs and error blocks, frame files in every format, the default event."""
+"""Share between Python tests: the program, its runs and error blocks, frame files in every format, the default event."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(
 
 def default_signals() -> None:
     """For preexec_fn: undo what a shell in the background (SIGINT, SIGQUIT) or nohup (SIGHUP) ignores, because wire-cell keeps it."""
-    for number in (
+    for ignored in (
         signal.SIGINT,
         signal.SIGTERM,
         signal.SIGQUIT,
@@ -57,7 +57,7 @@ def default_signals() -> None:
         signal.SIGUSR1,
         signal.SIGXCPU,
     ):
-        signal.signal(number, signal.SIG_DFL)
+        signal.signal(ignored, signal.SIG_DFL)
 
 
 def job(
@@ -133,7 +133,7 @@ def event(
 
 @cache
 def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
-    """ADC counts of the default event: (channel, tick) int16, channel numbers, start [ns]."""
+    """ADC counts of the default event: (channel, tick) int16, channel ids, start [ns]."""
     arrays = read_arrays(ADC)
     samples, channels = np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"]
     for shared in (samples, channels):

@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 
 std::atomic<int> signal_pipe{-1};
 
-/// Only tells the control's thread.
+/// Signal handler: only notifies the control's thread.
 void on_signal(int) {
     const int before = errno;
     const char byte = 0;

@@ -8,7 +8,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-/// In a time that does not depend on how much of it is right.
+/// Compare in a time that does not depend on the number of equal characters.
 bool same(const std::string& left, const std::string& right) {
     unsigned different = left.size() == right.size() ? 0 : 1;
     for (std::size_t i = 0; i < right.size(); ++i) {

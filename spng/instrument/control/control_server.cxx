@@ -24,13 +24,13 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using Failure = boost::system::error_code;
 
-// A request of ours has a few hundred bytes. A client that is slower than this has gone.
+// Our requests have a few hundred bytes. A client that exceeds the timeout counts as disconnected.
 constexpr std::size_t longest_header = 8192;
 constexpr std::size_t longest_body = 1024;
 constexpr std::chrono::seconds request_timeout{5};
 constexpr int max_connections = 16;
 
-/// One connection: a request, an answer, the end.
+/// A connection: one request, one answer.
 template <class Protocol>
 class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
 public:
@@ -73,7 +73,7 @@ private:
 
     beast::basic_stream<Protocol> m_stream;
     const std::string m_token;
-    const std::shared_ptr<int> m_open; ///< how many there are
+    const std::shared_ptr<int> m_open; ///< number of open connections
     beast::flat_buffer m_buffer{longest_header + longest_body};
     http::request_parser<http::string_body> m_parser;
     ControlResponse m_answer;
@@ -111,14 +111,14 @@ public:
     }
 
 private:
-    /// The mode is there from the first moment on.
+    /// Bind the socket with its final mode, so that it is never open to others.
     void bind_private(const typename Protocol::endpoint& endpoint) {
         const mode_t before = umask(S_IXUSR | S_IRWXG | S_IRWXO);
         Failure failure;
         m_acceptor.bind(endpoint, failure);
         umask(before);
         if (failure) {
-            m_path.clear(); // another's
+            m_path.clear(); // the socket of another job
             throw boost::system::system_error(failure);
         }
     }
@@ -141,7 +141,7 @@ private:
     std::shared_ptr<int> m_open = std::make_shared<int>(0);
 };
 
-/// The socket of a job that was killed: nobody listens.
+/// Remove the socket of a killed job, on which no process listens.
 void remove_stale(asio::io_context& context, const asio::local::stream_protocol::endpoint& endpoint) {
     struct stat found {};
     if (lstat(endpoint.path().c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) {

@@ -11,7 +11,7 @@ namespace {
 
 using Value = std::optional<std::string>;
 
-/// Exactly: a double would round sums of nanoseconds.
+/// Format exactly: a double would round sums of nanoseconds.
 Value seconds(std::int64_t nanoseconds) {
     if (nanoseconds == not_measured) {
         return std::nullopt;

@@ -49,7 +49,7 @@ struct BlockHeader {
     c10::DeleterFnPtr inner_release;
 };
 
-// The room in front keeps the alignment that c10 gives to blocks.
+// The header's size keeps the alignment of c10's blocks.
 constexpr std::size_t header_room = c10::gAlignment;
 static_assert(sizeof(BlockHeader) <= header_room);
 
@@ -89,8 +89,8 @@ private:
     c10::Allocator* m_inner;
 };
 
-/// Gets the reports of device allocators. It keeps the CPU allocator from reporting, which is counted above.
-/// LibTorch takes whatever is in the slot for a profiler's state, so this is one, which says that it is off.
+/// Receives the reports of device allocators. Disables those of the CPU allocator, which is counted above. LibTorch
+/// expects a profiler's state in the slot, so this is a profiler's state that reports itself as disabled.
 class DeviceReports final : public torch::profiler::impl::ProfilerStateBase {
 public:
     DeviceReports()
@@ -106,7 +106,7 @@ public:
         return torch::profiler::impl::ActiveProfilerType::NONE;
     }
 
-    /// It has no state of its own, so that one serves all threads.
+    /// One object serves all threads, since it has no state.
     static const std::shared_ptr<DeviceReports>& shared() {
         static const auto instance = std::make_shared<DeviceReports>();
         return instance;
@@ -115,7 +115,7 @@ public:
 
 } // namespace
 
-/// Holds the slot for memory reports while it lives.
+/// Occupies the slot for memory reports during its life.
 class AllocationScope::DeviceListener {
     c10::DebugInfoGuard m_guard{c10::DebugInfoKind::PROFILER_STATE, DeviceReports::shared()};
 };
@@ -139,7 +139,7 @@ void count_cpu_allocations() {
     std::call_once(once, [] {
         auto* const inner = c10::GetAllocator(c10::kCPU);
         // Never destroyed: tensors may be released after all static objects. Priority 0 is that of LibTorch's
-        // own, so that whoever wants another allocator can still set it.
+        // own, so that users can still set another allocator.
         c10::SetAllocator(c10::kCPU, new CountingAllocator(inner), 0);
     });
 }

@@ -12,7 +12,7 @@ struct Known {
     std::vector<std::weak_ptr<const NodeTotals>> totals;
 };
 
-/// Meters of static objects may end after this library's own; it is left to the end of the process.
+/// Never destroyed: meters of static objects may end after this library's static objects.
 Known& known() {
     static Known* const all = new Known;
     return *all;

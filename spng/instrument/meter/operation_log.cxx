@@ -27,7 +27,7 @@ struct OperationLog::State {
 
 namespace {
 
-std::mutex active_mutex; // of the log and of its content: operators of all threads write into it
+std::mutex active_mutex; // guards the log and its content: operators of all threads write to it
 OperationLog::State* active = nullptr;
 
 std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& function) {

@@ -27,7 +27,7 @@ std::int64_t process_resident_bytes() {
     return file >> size >> resident ? resident * sysconf(_SC_PAGESIZE) : not_measured;
 }
 
-/// Nothing on the CPU, and where the device's allocator keeps no statistics.
+/// Return nothing on the CPU, and if the device's allocator has no statistics.
 std::optional<c10::CachingDeviceAllocator::DeviceStats> statistics_of(c10::Device device) {
     if (device.is_cpu()) {
         return std::nullopt;
@@ -55,8 +55,7 @@ Machine this_machine() {
 }
 
 std::int64_t process_peak_bytes() {
-    // Not getrusage: its maximum outlives exec, so that a program started by a large one begins with its
-    // size.
+    // Not getrusage: its maximum survives exec, so a program started by a large one begins with that size.
     return proc_bytes("/proc/self/status", "VmHWM");
 }
 

@@ -16,7 +16,7 @@
 namespace spng::instrument {
 namespace {
 
-/// The meters by name, in the order in which the names come first.
+/// Group the meters by name, in the order of first appearance.
 std::vector<std::vector<NodeMeter*>> by_name(const std::vector<NodeMeter*>& meters) {
     std::vector<std::vector<NodeMeter*>> groups;
     std::map<std::string, std::size_t> known;

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Calls of one node never run for the same event at the same time, so this names a call.
+/// Name of a call. Calls of one node for the same event never overlap.
 using CallName = std::pair<std::string, std::uint64_t>;
 
 struct CallState {
@@ -57,7 +57,7 @@ struct StateTrace::State {
 
     mutable std::mutex mutex;
     std::map<CallName, std::vector<CallState>> calls; ///< a service may be called several times for an event
-    mutable std::map<CallName, std::size_t> told;     ///< how many of them are in the JSON already
+    mutable std::map<CallName, std::size_t> told;     ///< number of calls already in the JSON
 };
 
 namespace {

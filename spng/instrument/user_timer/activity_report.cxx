@@ -13,7 +13,7 @@ std::string milliseconds(double value) {
     return text;
 }
 
-/// One of the three tables: a time, a middle column, and what it is about.
+/// One of the three tables: columns for the time, a count or device, and a name.
 class Table {
 public:
     Table(std::string title, std::string time, std::string middle, std::string last)
@@ -55,7 +55,7 @@ private:
     std::vector<Row> m_rows; ///< the first holds the header
 };
 
-/// Totals over results with the same key, the longest first.
+/// Sum the results with the same key, the longest total first.
 template <class Key>
 Table totals(const std::string& title, const std::string& about, const std::vector<TimingResult>& results,
              Key key) {
