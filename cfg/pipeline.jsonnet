@@ -3,8 +3,8 @@
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
 // The chain comes first, the arguments follow. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet does the rest of the job.
-local make_job = import 'spng_job.jsonnet';
 local pg = import 'pgraph.jsonnet';
+local make_job = import 'spng_job.jsonnet';
 
 /// The chain of one group of views. Induction groups find their ROIs with the coincidence of all groups of their batch of anodes.
 /// Links are in the order of a serial run: link(tail node, head node, hp=input port).

@@ -1,8 +1,8 @@
 // The main job around its chain: input and output files, groups of views, taps, context and graph.
 local job_anodes = import 'anodes.jsonnet';
-local make_options = import 'spng_options.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_spng = import 'spng.jsonnet';
+local make_options = import 'spng_options.jsonnet';
 local make_taps = import 'spng_taps.jsonnet';
 
 local indices(items) = std.range(0, std.length(items) - 1);
