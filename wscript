@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build: what is configured, built and installed. Run it through ./wcb (see ./wcb --help).
 
 The helpers are in waf: one file per idea.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main job: raw ADC waveforms of one or several anodes in, charge waveforms with regions of interest (ROIs) out.
 //
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz

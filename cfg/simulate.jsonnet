@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulation: tracks or depositions in, ADC waveforms of one anode and their truth out.
 //
 //     wire-cell -c cfg/simulate.jsonnet -A output=adc.npz -A truth=truth.npz

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frame files of the Wire-Cell Toolkit (WCT): NumPy arrays in .npz, .tar, .tar.gz or .tar.bz2.
 
 An event `ident` with the frame tag `tag` is the members frame_<tag>_<ident> (channel, tick), channels_<tag>_<ident>,

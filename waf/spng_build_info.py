@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generated headers spng/build_info.h (version, build mode, flags, LibTorch) and spng/build_commit.h.
 
 The commit changes with every commit and with the first local change, so only spng/app/version.cxx includes its header.

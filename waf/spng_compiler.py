@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler and its flags, by build mode."""
 
 FLAGS = {

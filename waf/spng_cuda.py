@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Own CUDA kernels: which compiler makes them, and the library that carries them (docs/decisions/cuda-kernels.md).
 
 They are compiled when the library is built, for every kind of device at once: by nvcc where there is one of LibTorch's

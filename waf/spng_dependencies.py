@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts besides LibTorch: where they are, and one folder with links to exactly their headers.
 
 The torch wheel ships headers of another fmt than the one that Debian's spdlog was built with, and a prefix

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of spng/README.md, "A new node": its parts become the files that the page names, built as a reader builds them."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installation folders: files are installed into the folders of configure, or into those that install or uninstall is given."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LibTorch, and the CUDA headers that come with it or are given.
 
 Only libtorch_cpu and libc10 are linked. CUDA is a plugin that the program loads when a CUDA device is asked

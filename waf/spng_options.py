@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command line options of ./wcb configure and ./wcb build.
 
 The names are those of the Wire-Cell Toolkit's `wcb`. Its options which concern parts that this project does not

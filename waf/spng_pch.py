@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The precompiled header: headers of LibTorch and others that nearly every source includes, parsed once.
 
 It holds no header of this project, so it is made again only when configure finds other parts or flags. Sources do not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print the results of configure and the next command."""
 
 from spng_options import ignored_options

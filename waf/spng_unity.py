@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unity chunks: a few sources of one folder are joined into one file and compiled together.
 
 Most of the time of a compilation goes into the headers and templates of LibTorch, so eight sources cost little more

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared parts of the tests of campaigns: a bench with the fake program, servers of the engine, independent checks."""
 
 from __future__ import annotations

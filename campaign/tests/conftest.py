@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of campaigns. They run from the source tree: no installation is needed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stand-in for wire-cell that starts as quickly as Python and follows instructions in its input.
 
 Each line of the input file is one instruction, done in order before the output is written:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: usage errors, job scripts of batch systems, verify and summary, and open network ports."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decisions of the dispatcher, with a scripted engine."""
 
 from __future__ import annotations

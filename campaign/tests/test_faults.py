@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of a farm: killed workers, restarted schedulers, full disks, missing files, killed clients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of inputs: entries, and errors with their lines."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stop signals while files run and at other times, in this process; test_faults.py sends them to a whole campaign."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of the client replace regular files only. The tests make their own devices."""
 
 from __future__ import annotations

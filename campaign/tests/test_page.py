@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/campaigns.md agrees with the command."""
 
 from __future__ import annotations

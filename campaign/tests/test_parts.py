@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unit tests: checks of outputs, decisions after failures, progress, statistics, checksum lines, the lock."""
 
 from __future__ import annotations

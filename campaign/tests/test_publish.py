@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publication happens once, also with simultaneous attempts and killed processes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The real program: small frames through the pipeline, merged profiles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs with a working engine: order, resume, settings, lists, failures of files."""
 
 from __future__ import annotations

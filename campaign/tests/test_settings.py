@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of settings that change outputs, and changes that do not."""
 
 from __future__ import annotations

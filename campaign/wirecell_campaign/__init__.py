@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns: run wire-cell over a list of files on one machine or many, and make every output exactly once."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An attempt at one file, on a worker: run the program in a scratch folder, check its output, publish it.
 
 This module does not use the engine, so that it can run by hand and in tests. All failures are results, not exceptions, except

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run of a campaign, from its options to its end."""
 
 from __future__ import annotations

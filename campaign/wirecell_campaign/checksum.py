@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identity of a file: size, modification time and SHA-256 of its content."""
 
 from __future__ import annotations

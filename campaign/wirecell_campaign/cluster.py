@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workers of a campaign: on this machine, as jobs of a batch system, or of a running scheduler."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dispatcher: submit files to the engine, collect results, retry, and decide when to stop."""
 
 from __future__ import annotations

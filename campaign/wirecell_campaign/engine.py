@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interface to the engine, Dask distributed: submit tasks, collect ended ones, query and retire workers.
 
 Calls that need the scheduler do nothing while it is away. The client of distributed reconnects if a scheduler comes back at its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors that the user can correct, shown as one block in the form of wirecell-profile's errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of inputs: a text file with one path or pattern a line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals while files run: the first Ctrl-C lets running files end, a second one and other signals stop at once."""
 
 from __future__ import annotations

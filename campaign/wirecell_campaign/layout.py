@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layout of a campaign: one folder with the outputs, and its bookkeeping in `.campaign` inside it.
 
 NAME.npz ...           outputs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lock of an output folder against a second client. It is a lock of the kernel, which ends with its process, even by kill -9."""
 
 from __future__ import annotations

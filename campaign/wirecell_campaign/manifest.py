@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The manifest: outputs of the campaign with checksums, and their verification."""
 
 from __future__ import annotations

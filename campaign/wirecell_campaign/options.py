@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The user's options, with defaults filled in."""
 
 from __future__ import annotations

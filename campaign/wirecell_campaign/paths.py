@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check of paths that wire-cell cannot use."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the program with a time limit, and end it together with its parent."""
 
 from __future__ import annotations

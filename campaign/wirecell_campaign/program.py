@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program of a campaign: its path, its version, and its check of the job."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The progress line of a campaign."""
 
 from __future__ import annotations

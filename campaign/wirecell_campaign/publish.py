@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publication: move products from an attempt's scratch folder to their final names, exactly once.
 
 Two attempts at one file may run at the same time, since a worker that seems dead may be alive. The record decides:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of a finished file, written once by the attempt that made the output. A file with a record is done."""
 
 from __future__ import annotations

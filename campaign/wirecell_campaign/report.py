@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Status of a campaign, read from its folder alone: for the end of a run and for the other commands."""
 
 from __future__ import annotations

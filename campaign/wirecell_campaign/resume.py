@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Remains of earlier runs: finished files, unfinished publications, damaged files, scratch folders.
 
 This module runs under the lock, so there is no other client. An attempt of an earlier run may still run on an unreachable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decisions after a failure, independent of the engine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings that determine the outputs: configuration, arguments, program. A folder has outputs of one setting only."""
 
 from __future__ import annotations

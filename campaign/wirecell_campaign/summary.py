@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time spent in a campaign: per node over all files, and per machine."""
 
 from __future__ import annotations

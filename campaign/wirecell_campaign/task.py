@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Task for a worker, and its result. Plain values only: a worker needs this package, but no state of the client."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of wire-cell's timing files that a campaign keeps."""
 
 from __future__ import annotations

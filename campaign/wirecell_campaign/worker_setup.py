@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Setup of the workers of a local cluster: give each a session of its own.
 
 Ctrl-C in the terminal then reaches only the client, which decides on running work. Workers still end with the client: they

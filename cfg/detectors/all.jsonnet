@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The detectors by the name that the job argument `detname` takes. Imports are evaluated only when asked for.
 {
     microboone: import 'microboone.jsonnet',

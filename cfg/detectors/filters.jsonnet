@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters of the public configurations, and the named sets of what finds regions, made from them. Detectors share them.
 local wc = import 'wirecell.jsonnet';
 

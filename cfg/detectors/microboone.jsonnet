@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MicroBooNE: one anode with one face of unwrapped wires.
 // Numbers: public uboonedata (WireCellData/pgrapher/experiment/uboone/params.jsonnet, where the gain of the stages behind the
 // preamplifier is `adc.gain`). The data files are those of the public wire-cell-data, as they are there; the folder that

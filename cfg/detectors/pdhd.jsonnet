@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtoDUNE-HD: four anodes with two faces, all with the nominal field response. pdhd_badAPA1 is the detector as it was built.
 // Numbers: public wire-cell-data and wire-cell-toolkit (cfg/pgrapher/experiment/pdhd and pdsp); see data/README.md.
 local filters = import 'filters.jsonnet';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtoDUNE-HD as it was built: on anode 0 the V wires collect and the W wires induce. The name is that of the public
 // wire-cell-toolkit (spng/cfg/spng/detconfs/pdhd_badAPA1.jsonnet): "APA1" counts from one, idents count from zero.
 // Numbers: cfg/pgrapher/experiment/pdhd/{params,sp,sp-filters}.jsonnet there; docs/decisions/bad-apa1.md.

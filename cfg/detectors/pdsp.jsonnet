@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtoDUNE-SP: six anodes with two faces, the same wires as ProtoDUNE-HD but other electronics.
 // Numbers: public wire-cell-toolkit (cfg/pgrapher/experiment/pdsp/params.jsonnet). The data files are those of the public
 // wire-cell-data, as they are there; the folder that holds them goes to -P or WIRECELL_PATH.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common part of the anode plane assemblies of DUNE's horizontal drift: two faces, U and V wires that wrap around both of
 // them, and separate collection wires on each face. Twenty front-end boards read an anode, each 40 U, 40 V and
 // 48 W channels with consecutive ids (public wire-cell-toolkit, cfg/pgrapher/experiment/{pdhd,pdsp}/chndb-base.jsonnet).

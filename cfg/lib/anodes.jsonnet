@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The anodes of a job, and the groups of views that they make.
 local args = import 'arguments.jsonnet';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Job arguments given with -A are text; these read numbers, truth values and lists from it.
 {
     whole(name, value)::

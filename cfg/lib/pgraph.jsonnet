@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs from parts: `local pg = import 'pgraph.jsonnet'`. A part ("pnode") is a node or a graph made of parts:
 //
 //     { type: 'Pnode', name, iports: [port...], oports: [port...], edges: [edge...], uses: [component...] }

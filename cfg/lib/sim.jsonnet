@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of the simulation as parts of a graph, one function for each node type and with its name, for one anode of a
 // detector description (detectors/*.jsonnet). Job files put them together.
 local pg = import 'pgraph.jsonnet';

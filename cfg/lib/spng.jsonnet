@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of the chain as parts of a graph, one function for each node type and with its name, for anodes of a
 // detector description (detectors/*.jsonnet). Job files put them together.
 local job_anodes = import 'anodes.jsonnet';

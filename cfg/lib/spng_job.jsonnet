@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main job around its chain: input and output files, groups of views, taps, context and graph.
 local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';

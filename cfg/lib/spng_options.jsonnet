@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked options of the main job: `local options = import 'spng_options.jsonnet'`.
 //
 // Arguments given with -A are text; numbers, truth values and lists are read from it.

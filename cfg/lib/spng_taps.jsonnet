@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Taps: nodes that write what passes an edge to a file beside the output.
 local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Units and small helpers, under the Wire-Cell Toolkit's names: `local wc = import 'wirecell.jsonnet'`.
 //
 // Write a quantity as value * unit, read it as quantity / unit: `2.2 * wc.us`, `gain / (wc.mV / wc.fC)`.

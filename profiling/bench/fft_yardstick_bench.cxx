@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference time for the chain: one forward and one inverse real two-dimensional transform of all planes of
 // one ProtoDUNE-HD anode by LibTorch, zero padded to the sizes of the deconvolution. ./wcb bench alternates
 // it with the chain and divides the chain's time by it.

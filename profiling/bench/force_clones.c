@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Override the loader's choice among the versions of SPNG's kernels (spng/core/multiversion.h), to compare
  * the results and the times of all versions on one machine:
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cost of instrumentation when no tool is attached. Limits: 1 us for a node call, 5 ns for an idle range.
 
 #include "WireCellSpng/TorchnvTools.h"

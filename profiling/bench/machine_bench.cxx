@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upper limits of this machine, for comparison with the times of the steps: memory bandwidth of a copy, rate
 // of a matrix product, and rate of the real and complex transforms of the chain. LibTorch computes all of
 // them, with as many threads as the steps. Sizes are those of one ProtoDUNE-HD anode.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SPNG's operators at the sizes of one ProtoDUNE-HD anode: U and V 800 channels each, W 2 x 480, 6000 ticks,
 // 1500 after rebinning. Compare the real times. On a busy machine, use the minimum of
 // --benchmark_repetitions.

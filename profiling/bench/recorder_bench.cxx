@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cost of a range for its own thread, without a tool and under the recorder. NVTX attaches a tool once per
 // process, so the benchmark runs itself again with the recorder attached.
 //

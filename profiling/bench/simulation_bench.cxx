@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of the simulation at the size of one event of 30 straight tracks in a ProtoDUNE-HD anode: 150 000
 // depositions every half millimetre, on the wires of one plane. Three planes make an anode.
 

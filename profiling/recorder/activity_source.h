@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Interface of row sources other than NVTX: memory samples, CUPTI, NVML, ... Each source is one .cxx file
 // that registers the source. A session creates the sources that --record-what names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/async_ranges.h"
 
 namespace spng::recorder {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/autostart.h"
 
 #include "profiling/recorder/recorder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Clock of the recording. All times (ranges, calls, samples, device activity) are on this clock; a source
 // with another clock converts its times.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/manifest.h"
 
 #include "profiling/recorder/clock.h"

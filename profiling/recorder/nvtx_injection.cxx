@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that NVTX calls. NVTX_INJECTION64_PATH contains the path of this library. Each library of the
 // program that uses NVTX loads it at its first NVTX call and gets its functions from here. Handles are
 // integers, so that they are the same in all libraries: the id of a domain, the index of a string in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/options.h"
 
 #include "profiling/recorder/activity_source.h"

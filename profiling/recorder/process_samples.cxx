@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part "samples": memory and processor time of the process, sampled several times per second.
 
 #include "profiling/recorder/activity_source.h"

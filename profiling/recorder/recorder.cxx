@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/recorder.h"
 
 #include "profiling/recorder/process_memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The recorder of a process: strings, domains and threads, which outlive a session, and the running session.
 

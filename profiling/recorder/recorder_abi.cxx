@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/recorder_abi.h"
 
 #include "profiling/recorder/autostart.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // C interface of the recorder: one table of functions. Program and recorder need not be built together, and
 // nothing links to the recorder.

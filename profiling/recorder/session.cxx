@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/session.h"
 
 #include "profiling/recorder/file/finalize_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One recording: its activity sources, its file and its writer thread.
 

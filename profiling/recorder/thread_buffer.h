@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Buffer of one thread: its open ranges and its ended rows that are not written yet. The thread adds rows and
 // the writer takes them; both hold the buffer's lock for a few dozen instructions.

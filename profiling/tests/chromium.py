@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page opened in headless Chromium: what its scripts made of it, its errors, a picture."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small profiles made row by row, for tests with answers that can be worked out by hand.
 
     with Synthetic(path) as file:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranges of Python scripts: what a tool hears of them, with the package nvtx and without."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """compare-branches from end to end on a small repository whose ./wcb writes a program with known times."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is
 rejected.
 

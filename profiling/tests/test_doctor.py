@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of the machine, on machines made of files and stand-in libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile export: the same numbers in every format, integers exact, what is missing not zero."""
 
 from __future__ import annotations

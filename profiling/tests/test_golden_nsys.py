@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real export of an A100 against what nsys's own reports print for it: the same text, byte by byte."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Step detection against all divisions, and the history command."""
 
 from __future__ import annotations

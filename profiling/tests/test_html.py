@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile html: what is in the page, and the page itself in a browser."""
 
 from __future__ import annotations

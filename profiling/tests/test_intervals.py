@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unions, gaps and overlaps against pictures that can be counted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packages of wirecell_profile import each other without circles, and only in the order below."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements from timing files and profiles, with numbers worked out by hand."""
 
 from __future__ import annotations

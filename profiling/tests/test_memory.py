@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile memory: series, peaks and what was not freed, worked out by hand."""
 
 from __future__ import annotations

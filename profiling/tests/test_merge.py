@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merged files answer as their parts do, with everything kept apart that only looked equal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile ncu: files in ncu's formats made by hand, with verdicts and roofs worked out by hand."""
 
 from __future__ import annotations

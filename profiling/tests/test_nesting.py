@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sweep against a direct search over all pairs, and how much work it does."""
 
 from __future__ import annotations

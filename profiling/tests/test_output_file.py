@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rule for outputs, for every option that names one.
 
 Devices are made for the tests, never those of the machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One palette: the C++ header and the analysis agree, and every kind of node has a colour of its own."""
 
 from __future__ import annotations

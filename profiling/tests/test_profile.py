@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading of files: schema versions, lazily made tables, names, and integers that stay integers."""
 
 from __future__ import annotations

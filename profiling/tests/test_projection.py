@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which device operation belongs to which range: every rule by an example that can be worked out by hand."""
 
 from __future__ import annotations

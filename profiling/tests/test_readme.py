@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples of profiling/README.md run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every report on small profiles whose answers can be worked out by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/profiling-reports.md names all there is, and its examples run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile rules: each rule on events that it must find and events that it must ignore."""
 
 from __future__ import annotations

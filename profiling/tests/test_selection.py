@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--range, --node, --event and --time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics against enumeration, closed forms and published values."""
 
 from __future__ import annotations

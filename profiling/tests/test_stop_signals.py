@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals of batch systems and closed terminals: exit status 128 + signal, no unfinished output."""
 
 from __future__ import annotations

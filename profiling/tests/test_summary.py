@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile summary: every definition on a profile with answers worked out by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The summary of real files: an A100 export against nsys's own tables, and a recording of the pipeline on
 this machine."""
 

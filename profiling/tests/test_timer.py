@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timers and timing of activities in scripts. Times are only compared with each other; counts are exact."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wirecell-profile trace: valid JSON in which every time is exact and every arrow has two ends."""
 
 from __future__ import annotations

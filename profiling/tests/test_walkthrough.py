@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what
 the page says."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Analysis of profiles: files of wire-cell's own recorder and SQLite exports of Nsight Systems.
 
 `model.profile.Profile` reads a file, `model.projection.Projection` joins host ranges with device operations,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NVTX ranges and marks for Python scripts. Tools and the recorder show them beside those of wire-cell.
 
     with Range("load"):                          a range for the block

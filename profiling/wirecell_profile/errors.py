@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors that the user can correct, printed as one block."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of `wirecell-profile doctor`: whether this machine can record, count and give stable timings.
 
 The checks work without a GPU and without tools, and change nothing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables as text, CSV or JSON.
 
 Rows of a report are tuples of int, float, str or None (no value, which is not zero). Columns have the formats

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rule for every file that this package and the scripts of the checkout write.
 
 A regular file is replaced as a whole once its content is complete; for a symbolic link, its target is

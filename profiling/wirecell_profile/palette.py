@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colours of ranges by their kind, the same in every tool, table and picture.
 
 The kinds are the NVTX categories of wire-cell's ranges. The table repeats `palette` of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn stop signals into exceptions, so that unfinished outputs are removed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timers of blocks and functions, and time between two points.
 
     with ScopedTimer("Demo", synchronize=True, filter=Timing.ALL):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timing of the single activities of a script: kernels, copies and fills.
 
     timing_begin(Timing.ALL)

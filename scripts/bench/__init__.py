@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ./wcb bench.
 
 options.py is read before the set-up and imports only the standard library; the other modules run after the set-up, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench: measure every step, the whole chain and our operators, and compare the chain with a yardstick.
 
 Does set-up and build if needed. Runs by turns the yardstick (one real two-dimensional transform and its inverse of the same

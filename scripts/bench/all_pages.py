@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --all: write the pages of docs/benchmarks on speed, with their pictures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --cold: measure the one-time costs of a process, apart from the cost of each event.
 
 Each run is a new process with empty compile caches. The job compiles nothing at run time: the library contains our compiled

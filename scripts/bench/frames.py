@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs of the benchmarks: copies of the default event in one file, unchanged, or cut, tiled and copied to other anodes."""
 
 from __future__ import annotations

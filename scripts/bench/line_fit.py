@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fit of a straight line to costs over sizes."""
 
 from __future__ import annotations

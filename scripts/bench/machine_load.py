@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load of the machine by other programs during a measurement, from /proc. A time means little without it."""
 
 from __future__ import annotations

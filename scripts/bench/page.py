@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result as a page of docs/benchmarks."""
 
 from __future__ import annotations

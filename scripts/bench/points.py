@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the points of all series by turns, and compute their figures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the program and the operator benchmarks."""
 
 from __future__ import annotations

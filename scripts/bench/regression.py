@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --check: compare the work and the times of this build with a reference.
 
 Counts (operations, copies, bytes at the ports, bytes allocated and held, launches) are compared exactly: a count that grew is

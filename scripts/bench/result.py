@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result that is printed, stored as JSON (schema "spng-bench-3") and put on a page, from the measurements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lower bound of the time of a step on this machine.
 
 The machine's peaks are measured in the same run (profiling/bench/machine_bench.cxx): bandwidth of a copy, and rates of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of docs/benchmarks on the parameters of the cost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of timing reports: per node, and for the chain between file input and output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The series of ./wcb bench --all: points, each a job with one changed parameter."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result as tables of strings, printed in columns or as Markdown."""
 
 from __future__ import annotations

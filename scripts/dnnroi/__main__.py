@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train the network of SPNGDNNROI on simulated events and write it as a TorchScript file.
 
     .venv/bin/python -m scripts.dnnroi [--setting small] [--output FILE.ts]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated set on disk, and the crops of a training step.
 
 An event is one compressed file: charge image and truth as float16, masks as bits. The targets are made from the truth when

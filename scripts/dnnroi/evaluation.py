@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of merit of a network on held-out events, by sample, as defined in tests/reference/metrics.py."""
 
 from __future__ import annotations

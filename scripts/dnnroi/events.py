@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Depositions of the training events: straight tracks, steep tracks and points.
 
 The mixture is wide, from noise alone to 60 tracks, with more tracks near the drift direction than in nature, since a chain

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a trained network as a file for SPNGTorchService: with probabilities instead of logits, and metadata."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of a trained network's figures: ROC, efficiency and purity over the threshold, confusion, loss."""
 
 from __future__ import annotations

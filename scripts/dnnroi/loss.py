@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loss function of the training."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write data/dnnroi-standin.ts, a network with the interface of a trained one and weights chosen by hand.
 
 Tests and `model=standin` use it to run the chain with a network that needs no training. It applies a smooth threshold to

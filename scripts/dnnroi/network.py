@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network: a small U-Net of separable convolutions on patches of the ROI images.
 
 Every convolution works on patches of 2 channels x 4 samples or coarser, with an eighth of the operations on samples; the 8

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise of the training events, stored in the model file so that the input of noisier data can be scaled to it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile a trained network to machine code for one kind of device: an AOTInductor package (.pt2) for SPNGTorchService.
 
 Such a file needs no TorchScript, which is deprecated, but works only with the same release of LibTorch and the same kind of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sizes of a training. All its seeds are below 900000, the first seed of `./wcb physics`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulate events and process them up to the network's inputs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets of the network, from the true charge.
 
 The charge of an ROI is measured above the line through its ends, so an ROI must end where the charge is gone; but every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training with checkpoints. Equal seeds give equal networks, also after an interruption."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb physics: compare the output of the chain on simulated events with the truth and with other programs.
 
 Does set-up and build if needed. Simulates events (cfg/simulate.jsonnet), processes them with variants of the main job

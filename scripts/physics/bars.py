@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Promised physics figures (bars) compared with measured ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ./wcb physics, after its options and the set-up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparison of other programs' frames with the same truth, and the stored figures of WCT's OmnibusSigProc (OSP)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derive Wiener-like low and high passes of a detector from simulated signal and noise.
 
     .venv/bin/python -m scripts.physics.derive_filters --plot filters.png

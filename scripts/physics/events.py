@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated events: ADC counts, truth, and the channels of each line of a line scan."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ideal lines at fixed angles to the pitch direction of a view: the channels of each line, and its figures.
 
 The lines are those of data/osp-linescan.json: each event of a view has one line for each angle, in the plane of drift and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of merit of charge in regions of interest (ROIs) against the simulated truth.
 
     pixel         four consecutive ticks of a channel

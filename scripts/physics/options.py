@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line of ./wcb physics. It is read before the set-up, so this module imports only the standard library."""
 
 from __future__ import annotations

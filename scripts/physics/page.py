@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of physics figures: one HTML file with embedded pictures, and its tables as Markdown for docs/."""
 
 from __future__ import annotations

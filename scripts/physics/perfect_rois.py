@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Charge in regions of interest (ROIs) taken from the truth, which separates errors of deconvolution from those of ROI finding.
 
 The ROIs are the true pixels above 100 electrons, widened by two ticks, as in `ideal_roi` of data/osp-linescan.json. The

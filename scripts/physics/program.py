@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run wire-cell: the main job with changed settings, and the simulation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efficiency, purity and false rate of ROIs as functions of the threshold on the network's probability."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sections of the page of physics figures. A section whose events were not simulated says "Not run."."""
 
 from __future__ import annotations

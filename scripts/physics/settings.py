@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples to simulate, their seeds, and the variants of the main job that process them."""
 
 from __future__ import annotations

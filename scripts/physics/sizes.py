@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers of events of a study and their first seed. The command line shows them before NumPy is installed."""
 
 from __future__ import annotations

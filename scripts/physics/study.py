@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The measurement: simulate batches of events, process them with every variant and compare the output with the truth.
 
 Several batches run in parallel, each program with one thread, which uses the cores best.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result of a study, stored as JSON (schema "spng-physics-1") and shown on the page, from the measurements."""
 
 from __future__ import annotations

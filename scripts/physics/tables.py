@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of the result as text, Markdown, and cells of the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wires of an anode from WCT's wire file: the channels of each view, and positions in units of wires."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Endurance test: process a readout of any length (default 10 s, 20 million ticks a channel) with cfg/pipeline.jsonnet.
 
 The detector has 154 channels. The readout comes through a pipe as consecutive frames; the input is not stored. Checks the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compare the output of a long readout, read frame by frame, with the true charge."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A readout of any length, made frame by frame without storing it: simulated events at known ticks, on a baseline with noise."""
 
 from __future__ import annotations

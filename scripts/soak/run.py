@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the chain on a readout that comes through a pipe, and sample its memory."""
 
 from __future__ import annotations

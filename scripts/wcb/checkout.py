@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paths of the checkout, and functions that run programs in it."""
 
 from __future__ import annotations

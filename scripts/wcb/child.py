@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wait for a program and forward signals to it."""
 
 from __future__ import annotations

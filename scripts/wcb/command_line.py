@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dispatch of the commands of ./wcb."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile spng/kernels/all.cu for one device architecture: with nvcc, or with NVRTC, which needs no CUDA toolkit.
 
 The build calls it once for each module (waf/spng_cuda.py); tests inspect its output. No GPU is needed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb demo: from a fresh clone to signals, a timing table, pictures and a profile of the run.
 
 Does the missing steps of set-up, configure (with NVTX) and build, then runs the main job on the frame in data/.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw one frame: ADC, signal and truth per plane, and some waveforms with their regions of interest (ROIs).
 
 python -m scripts.wcb.demo_plots --adc IN.tar.bz2 --signal OUT.npz [--truth TRUTH.npz] --out FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of ./wcb --help. Needs neither waf nor a virtual environment."""
 
 from __future__ import annotations

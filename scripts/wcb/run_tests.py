@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb test: set up and build if needed, then run all tests.
 
 Run the GoogleTest program in shards and pytest in workers, one of each per core. List failed and skipped tests with

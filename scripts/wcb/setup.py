@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb setup: system packages and the virtual environment."""
 
 from __future__ import annotations

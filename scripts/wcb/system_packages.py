@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find and install missing system packages.
 
 With apt and root, or sudo without a password, install them after printing the command. Otherwise install nothing and

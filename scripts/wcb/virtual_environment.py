@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Create, complete and repair the checkout's virtual environment from requirements.txt.
 
 A package counts as installed if its INSTALLER file exists, which pip writes last. A package whose unpacking was

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run waf, which is the package waflib of the virtual environment."""
 
 from __future__ import annotations

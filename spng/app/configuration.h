@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Load a configuration: from the name of the file to the array of components.
 

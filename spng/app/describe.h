@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reference of the registered component types and their configuration, from their declarations.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/job_report.h"
 
 #include "spng/app/version.h"

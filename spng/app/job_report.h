@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Descriptions of a run: the report behind the timing table, and the manifest of a recording.
 

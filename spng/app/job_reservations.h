@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reservations of device memory for a job (reservation.h), by its argument `share`.
 

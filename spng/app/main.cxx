@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program is only a launcher, because the OpenMP runtime reads its settings when it is loaded, before any main()
 // that is linked to it. By default threads spin at the end of every parallel loop, which on a shared machine costs
 // several times the work. So the launcher sets the variable first and then loads the library.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Plugins: shared libraries whose components register themselves at load time.
 

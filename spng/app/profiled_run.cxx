@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/profiled_run.h"
 
 #include "spng/app/print.h"

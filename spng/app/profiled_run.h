@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The run of a job under profilers: its range, LibTorch's profiler, and control from outside.
 

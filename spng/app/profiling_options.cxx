@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/profiling_options.h"
 
 #include "spng/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Options of the command line that record profiles. Each option has an environment variable, so that a job in a
 // batch script can be profiled without a change of the script. The option overrides the variable.

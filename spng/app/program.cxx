@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/program.h"
 
 #include "spng/app/command_line.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/run_job.h"
 
 #include "profiling/recorder/recorder_abi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Load a configuration, build the job, and run, check or draw it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/app/signals.h"
 
 #include "spng/core/files/temporary_files.h"

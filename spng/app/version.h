@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Identity of this build, for --version and reports. Only version.cxx includes the generated header, which
 // changes with every commit.

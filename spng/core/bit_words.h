@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rows of bits in 64-bit words: bit (i mod 64) of word (i / 64) is sample i; bits past the last sample are 0.
 // Packing and unpacking move eight samples with one multiplication. This needs no vector instructions and is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Components: the services (built once, shared) and graph nodes that a configuration names. One declaration
 // registers a component type; the field list of its Config struct describes its configuration.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The one exception type of the program: every failure ends in one readable block and one exit status. Status
 // 1: failed while running; status 2: usage error or wrong configuration.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Field lists: a configuration struct declares the name, unit, range and meaning of each member once:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums that are precise, fast and equal on every vector width: float64 in eight interleaved partial sums. The
 // compiler can keep this order in vector registers without permission to reorder. For use inside

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Portable builds that use the vector units of the machine: a CPU kernel marked SPNG_MULTIVERSION is compiled
 // for plain x86-64, for AVX2 (x86-64-v3) and for AVX-512 (x86-64-v4), and the loader picks one at start. Mark

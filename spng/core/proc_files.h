@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Values from the text files of Linux' /proc. Header-only, since the recorder, a library of its own, includes
 // it too.

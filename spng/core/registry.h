@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The catalogue of component types. One declaration at namespace scope, beside the class, registers a type:
 //

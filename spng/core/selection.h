@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Exact order statistics of one row without sorting or moving it: bisection between the smallest and the
 // largest value, where each step counts the samples at or below the middle. Counting runs at full vector

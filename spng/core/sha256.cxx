@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/core/sha256.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shared libraries opened at run time, for everything that a machine may lack: the NVIDIA driver, CUDA, the
 // recorder, plugins. Header-only, since the recorder, a library of its own, includes it too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Argument checks for functions on tensors: a wrong shape must give one readable error, not a crash in a
 // kernel.

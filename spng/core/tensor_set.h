@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The data on an edge of the graph: an immutable, shared set of named tensors with axes, units and channels.
 // Nothing is copied at a node boundary, and no node writes into an input tensor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The system of units of the Wire-Cell Toolkit, as in cfg/lib/wirecell.jsonnet: mm, ns, MeV and the
 // positron's charge are 1. Configuration values arrive in these units.

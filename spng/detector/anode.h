@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Channels of an anode and their order in tensors. A view is a list of channels in which neighbouring rows
 // are neighbouring wires in space, as the deconvolution over channels requires.

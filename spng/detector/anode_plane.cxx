@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/anode_plane.h"
 
 #include "spng/core/registry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Components for the wires of a detector: the wire file, and one anode of it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cells: the positions where a wire of each plane meet. All three wires see charge in a cell; multi-plane
 // coincidence uses this.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/electronics_response.h"
 
 #include <ATen/ops/empty.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Field response: the current that one drifting electron induces on the wires, by its starting position.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measured noise of a detector: mean amplitude spectra by plane and wire length.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/resample.h"
 
 #include "spng/core/error.h"

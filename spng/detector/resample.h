@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Fourier resampling between two sampling periods ("LMN" method). It is exact for signals without frequencies
 // above the lower of the two Nyquist frequencies if the length is a multiple of both periods.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/response_components.h"
 
 #include "spng/core/registry.h"

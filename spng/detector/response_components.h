@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Components of the detector response: the field response file, and the electronics.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Response kernel: the digitised waveforms of one electron on the wires around it, from field response,
 // electronics and digitiser.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assignment of channels to the rows of tensors. Views of equal shape form one tensor (view, channel, tick),
 // so that equal work is done at once. ProtoDUNE-HD has an induction group (2, 800) with views U and V, and a

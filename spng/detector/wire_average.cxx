@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/wire_average.h"
 
 #include <ATen/ops/mm.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Average of the field response over the width of each wire region: the response to evenly spread charge.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tables of the channels that cross each other. A coincidence kernel reads them once per target plane.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Positions and channels of all wires (or strips) of a detector, from a wire schema file of the Wire-Cell
 // Toolkit. Drift is along x. Wires are in planes of constant x, so positions are (y, z).

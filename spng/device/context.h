@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Device and precision of a job. Each job has one context, of component type SPNGContext, shared by all
 // nodes.

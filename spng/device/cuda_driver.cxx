@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/cuda_driver.h"
 
 #include "spng/core/shared_library.h"

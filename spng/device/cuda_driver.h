@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Query the CUDA driver without any library of CUDA or LibTorch: whether it exists, whether it starts, and
 // its devices. A driver that does not start returns an error code; this header turns it into text for users.

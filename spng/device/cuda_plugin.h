@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // CUDA as a plugin: the program links no CUDA library and loads them only for a CUDA device. Programs on
 // machines without a GPU therefore start fast and stay small.

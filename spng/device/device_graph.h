@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Device work that is captured once and launched as one unit: a CUDA graph on a CUDA device. A graph always
 // launches the same operations on the same memory.

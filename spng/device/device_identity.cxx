@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/device_identity.h"
 
 #include "spng/device/cuda_driver.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Name and memory of a device that processes share, without loading any CUDA library of LibTorch.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parse the devices over which a job spreads its events: `auto`, `cpu`, `cuda:1`, `cuda:all`,
 // `cuda:0,cuda:1`, `cpu,cpu`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One stream per event in flight: all work of an event is queued on its own stream. Events therefore overlap
 // on the device, and no tensor of an event crosses to another stream (docs/decisions/streams.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/fft_plans.h"
 
 #include <ATen/detail/CUDAHooksInterface.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Limit the cached plans of cuFFT on a device. LibTorch keeps up to 4096 plans, each with tables in device
 // memory; a job with many distinct readout lengths would fill it. A job needs the plans of one readout shape

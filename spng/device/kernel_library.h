@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The library of our own CUDA kernels, beside this one (docs/decisions/cuda-kernels.md).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/lost_device.h"
 
 #include "spng/device/event_stream.h"

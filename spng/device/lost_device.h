@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Detect a lost device. A device that fails during use (a fault in a kernel, a card that fell off the bus)
 // stays unusable for the whole process: every later call fails too. Such a failure must end the run; it must

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The replicas of a job as the engines run them: warmed up, with a bounded number of FFT plans, and with the
 // device section as one node where CUDA graphs are on and possible.

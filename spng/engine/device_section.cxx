@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/device_section.h"
 
 #include "WireCellSpng/TorchnvTools.h"

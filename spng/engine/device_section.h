@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The device section of a graph as one node. It calls its nodes one by one for the first event of a shape,
 // captures them as a CUDA graph with the second, and launches that graph for all later ones

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The two engines that run a graph. The result depends on neither the engine nor the number of graph threads.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/event_run.h"
 
 #include "WireCellSpng/TorchnvTools.h"

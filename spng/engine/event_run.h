@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One event in the graph, and the state of the run that all events share. Both engines are loops over
 // EventRun::call(); they differ in the order and the threads of the calls.

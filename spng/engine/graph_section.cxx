@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/graph_section.h"
 
 #include "spng/graph/asynchronous_output.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The device section of a graph: the nodes between the upload of an event and the packing of its frame. One
 // node can replace them and launch them as a CUDA graph (device_section.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A job: the components of a configuration, their validated graph, and its run by one of the engines.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Entries of a configuration: the components and engines of a job, as {type, name, data}.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of a job: plan, budget and choice.
 
 #include "spng/core/log/log.h"

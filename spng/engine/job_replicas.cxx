@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replicas of a job: one copy of the graph for each device, and the threads and events of each.
 
 #include "spng/device/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of a job: files, settings, findings about the input, and meters.
 
 #include "spng/device/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/memory_plan.h"
 
 #include "spng/core/registry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Planned tensor memory of a job. The plan visits the nodes in the order of the serial engine, with sizes
 // instead of tensors; each node's memory rule gives its outputs and working memory (spng/graph/memory_rule.h,

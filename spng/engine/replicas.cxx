@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/replicas.h"
 
 #include "spng/graph/node.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Device replicas of a job. Each device has its own copy of all nodes between the sources and the sinks, and of
 // their services. Each event goes to one replica. Nodes that must see events in order (sources, sinks, taps) are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/second_try.h"
 
 #include "spng/core/log/log.h"

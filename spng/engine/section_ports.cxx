@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/section_ports.h"
 
 #include <ATen/ops/clone.h>

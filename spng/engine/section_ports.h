@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The sets at the ports of a device section that is captured once and launched for many events: the key that
 // events must share, input memory at fixed addresses, and outputs for each event.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Warm-up of the chain before the first event. FFT plans, kernel code, device memory and page-locked host memory
 // are made at their first use, which takes longer than an event; after the warm-up the first event costs as much

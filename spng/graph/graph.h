@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The validated graph of one job: nodes in topological order, and the edges between their ports.
 

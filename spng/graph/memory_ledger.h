@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Accounting of planned tensor memory: blocks count as long as they live, as tensors do.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Memory rule of a component type: the tensors that one call makes and needs, by size. A rule is a function
 // beside its node and an optional member of the node's registration:

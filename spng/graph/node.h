@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A node of the graph: a step plus ports. The base class opens the range, measures the call, sets device and
 // stream, switches gradients off, and adds the node and the event to errors.

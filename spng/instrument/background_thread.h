@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Threads that work beside the nodes, such as those that read and write files. Their CPU time is counted
 // separately, since it belongs to no node call.

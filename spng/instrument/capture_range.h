@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Capture range for profilers that wait for one, such as `nsys profile -c cudaProfilerApi`.
 

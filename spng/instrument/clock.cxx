@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/clock.h"
 
 #include "spng/core/proc_files.h"

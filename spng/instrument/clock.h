@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The clocks of the project. Other folders use these instead of clock headers, so that this file alone chooses the
 // clocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of the CUDA runtime that c10 does not wrap, looked up in the runtime that LibTorch has loaded.
 // Nothing is linked or loaded here; without CUDA all of it does nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Device time between two events on the current stream. Needs no wait for the device and no link to a device
 // library; c10 calls the loaded one.

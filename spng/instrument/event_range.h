@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The range of an event in flight, from the first call of a source to the end of its last node: `event` in
 // the domain spng.sched with the event index as payload. Events overlap and may end on another thread, so it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The range of a whole node call: `Type:instance` with the node's kind as category and colour and the event
 // index as payload. The classes are empty without NVTX.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The level of NVTX annotation as users give it; TorchnvTools.h defines the levels.
 

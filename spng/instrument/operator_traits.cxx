@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/operator_traits.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Count of ATen operations. Leaf operations that compute or move data count once each. Views, allocations,
 // metadata queries and composite parents do not count. An operator of SPNG (namespace spng) counts once; the

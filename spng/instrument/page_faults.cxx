@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/page_faults.h"
 
 #include "spng/instrument/not_measured.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Minor page faults during events. Each costs about a microsecond and displaces cache lines. Buffers that are
 // released and allocated again for every event appear as thousands of faults per event.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The program's side of a profile recording (--record). It loads the recorder (profiling/recorder/recorder_abi.h),
 // sends it nodes, edges, calls, messages and the settings of the run, which NVTX does not carry, and opens and

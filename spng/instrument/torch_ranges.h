@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ranges of ATen's operators: domain spng.torch, named like the operator ("aten::add"), while the level is 4.
 // LibTorch's own NVTX mode adds a number to each name, which makes every range a kind of its own, and needs a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Search path for configuration and data files. Jobs name these files without their folder and run from any
 // folder.

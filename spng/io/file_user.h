@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mix-in for components that read or write files named by the user. A job compares these files before it
 // starts, so that no output overwrites an input or another output.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Names of the members of a frame file: <kind>_<label>_<ident>.npy.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convert the arrays of a frame file to the members of a Frame, with checks.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/frame_reader.h"
 
 #include "WireCellSpng/TorchnvTools.h"

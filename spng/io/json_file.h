@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Read static inputs (wires, field responses, noise spectra): JSON files, usually compressed. Every start-up
 // reads them, so reading is fast. They come from many authors, so every error names the location.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All kernels in one translation unit: one compilation and one module per kind of device.
 
 #include "spng/kernels/baseline.cu"

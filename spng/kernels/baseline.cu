@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subtract the median from int16 or real waveforms and pad them with zeros (spng/nodes/decon/baseline.h). One
 // block per row; each row is read from memory once.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/core/bit_words.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"

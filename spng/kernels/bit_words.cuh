@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Device functions for rows of bits in words (spng/core/bit_words.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reductions over the threads of a block or of a warp that share a row. The order depends only on the count
 // of threads, so that results repeat to the byte.

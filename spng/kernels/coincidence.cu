@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coincidence of planes on packed ticks (spng/nodes/coincidence/coincidence.h).
 
 #include "spng/kernels/bit_words.cuh"

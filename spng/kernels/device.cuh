@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Common definitions of all kernels. The sources are plain CUDA C++ without any header of CUDA or of the
 // standard library, so that nvcc, NVRTC and the host compiler accept the same text. Tests define

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Start a kernel from the host side of an operator. This header does not use CUDA. libWireCellSpngCuda.so,
 // loaded for a CUDA device, sets a launcher that calls the CUDA runtime. Tests set one that runs the kernels

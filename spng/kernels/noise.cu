@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise of channels (spng/nodes/roi/robust_rms.h): one block per row, or one warp per row if rows are short.
 
 #include "spng/kernels/selection.cuh"

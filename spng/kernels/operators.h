@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Host side of our operators on CUDA, under the operators' names. With libWireCellSpngCuda.so loaded, the
 // dispatcher calls these functions for tensors on a CUDA device. The named headers document arguments,

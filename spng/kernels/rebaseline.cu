@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charge inside the ROIs (spng/nodes/roi/rebaseline.h). One block per row. The mask is packed first, so that
 // any tick of a run finds its ends by counting zeros in a word or two.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ROIs from seeds, and confirmed runs (spng/nodes/roi/region_growth.h): one warp per row, 64 ticks per lane.
 
 #include "spng/kernels/row_scan.cuh"

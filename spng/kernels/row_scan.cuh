@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scans along a row of bits by one warp: 32 words at a time, with carries between them computed at once, and
 // one carry to the next 32 words. "Up" means towards later ticks.

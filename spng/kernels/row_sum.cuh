@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums with small rounding errors, without float64 instructions in float32 kernels: these are 32 or 64 times
 // slower on most GPUs. The sum of a float32 row is carried with its rounding error in a second float32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of adjacent samples in units of the noise (spng/nodes/roi/long_pulses.h). A block computes a tile of
 // one row. Its samples, scaled and clipped, are in shared memory with half a sum on both sides. Each thread
 // slides over seven adjacent results, so that the threads of a warp read from different banks. The results

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Exact order statistics of one row by the threads of a block or of a warp, as in spng/core/selection.h for
 // the CPU: bisection between the smallest and the largest key, where each step counts the samples at or below

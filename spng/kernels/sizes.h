@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sizes shared by the kernels and the host side. Plain C++ without any header, since nvcc, NVRTC and the host
 // compiler read it.

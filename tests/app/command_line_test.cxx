@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The meaning of the flags; usage errors are rejected with a hint.
 
 #include "spng/app/command_line.h"

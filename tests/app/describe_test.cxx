@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference text and schema of a type, from its declaration.
 
 #include "spng/app/describe.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jsonnet files from the user's side: arguments, imports, and errors that name the position.
 
 #include "spng/app/jsonnet.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wire-cell as a user runs it: flags, exit statuses, error blocks, files found from any folder, signals."""
 
 from __future__ import annotations

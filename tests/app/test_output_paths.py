@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rule for outputs (spng/core/files/output_path.h), for every option of wire-cell that names one.
 
 A regular file is replaced as a whole, of a link its target; a device or pipe is written in place; the rest is rejected. Nothing but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--profile-control and SIGUSR2: the capture window of a running job, opened and closed from outside."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make a bundle of the present build, and read one by other means than the product's."""
 
 from __future__ import annotations

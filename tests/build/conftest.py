@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures that run ./wcb as a user does, and make LibTorch folders from links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --all: its inputs, points, fits, bounds, pages and pictures, without running the chain."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --check: finds added work and slower steps, and accepts equal runs."""
 
 from __future__ import annotations

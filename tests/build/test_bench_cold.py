@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bench --cold: caches are empty and separate, and the figures are those of the timing reports."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb bundle: its contents and requirements, no path of this machine, and folders that it must not replace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bundle on a minimal Debian with python3 and a torch wheel, without compiler and without packages of ours."""
 
 from __future__ import annotations

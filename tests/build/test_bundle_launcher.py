@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bin/wire-cell and the other commands of a bundle: search of LibTorch, rejected machines and folders, passed arguments."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals to ./wcb and to our scripts reach the program that they run, which does not outlive them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb configure: options of the Wire-Cell Toolkit, kinds of LibTorch, and errors."""
 
 from __future__ import annotations

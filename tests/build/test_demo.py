@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb demo: its steps, with commands that are recorded instead of run."""
 
 from __future__ import annotations

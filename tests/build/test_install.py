@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb install: an installed program finds library, configuration and data relative to itself."""
 
 from __future__ import annotations

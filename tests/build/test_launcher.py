@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launcher finds its library in ../lib in every build mode.
 
 Sanitizers put their own dlopen in front of the system's. It looks in the folders of the sanitizer's library, so that the

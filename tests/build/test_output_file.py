@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rule for output files of the scripts. The tests make their own devices."""
 
 from __future__ import annotations

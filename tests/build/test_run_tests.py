@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How ./wcb test reads the reports: a failure or a crash must never count as passed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb setup and the command line, without downloads: missing parts, kept parts, errors."""
 
 from __future__ import annotations

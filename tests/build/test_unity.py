@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unity chunks: names of unnamed namespaces stay apart, messages name the sources."""
 
 from __future__ import annotations

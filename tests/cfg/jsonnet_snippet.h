@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Evaluates a piece of Jsonnet that may import the project's libraries.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs made with cfg/lib/pgraph.jsonnet, compared with what they must evaluate to.
 
 #include "spng/core/error.h"

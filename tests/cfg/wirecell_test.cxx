@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Units and helpers of cfg/lib/wirecell.jsonnet.
 
 #include "tests/cfg/jsonnet_snippet.h"

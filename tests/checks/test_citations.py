@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The repository cites only what a clone contains: no specification files, and shared data in tests only."""
 
 from __future__ import annotations

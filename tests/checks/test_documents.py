@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents say what the program does: links, commands, tables and examples are checked against it."""
 
 from __future__ import annotations

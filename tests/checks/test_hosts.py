@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The repository names no host of a package registry: mirrors and credentials are settings of the machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checks of ./wcb lint that are quick, on all files; and that they find what they are for."""
 
 from __future__ import annotations

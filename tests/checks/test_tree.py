@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check the rules of the source tree: dependencies one way, one file for clocks and NVTX, no taboos, one name everywhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One version: library, program and both Python packages have that of spng/VERSION, and the change log has an entry for it."""
 
 from __future__ import annotations

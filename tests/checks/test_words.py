@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples for the word list of ./wcb lint: uses that it finds, and uses that are right."""
 
 from __future__ import annotations

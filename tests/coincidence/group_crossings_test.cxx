@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/coincidence/group_crossings.h"
 
 #include "tests/detector/toy_face.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Call the CUDA implementation of one of our operators, its composite of ATen operations, on CPU tensors.
 // This tests the composites on machines without a device, and that they never make the host wait for a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which lines are written, and in which format.
 
 #include "spng/core/error.h"

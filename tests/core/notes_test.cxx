@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merge the notes of several parts of a frame.
 
 #include "spng/core/notes.h"

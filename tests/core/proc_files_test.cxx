@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read the text files of /proc.
 
 #include "spng/core/proc_files.h"

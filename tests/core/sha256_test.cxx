@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compare the checksum with the examples of FIPS 180, and in one piece with several pieces.
 
 #include "spng/core/sha256.h"

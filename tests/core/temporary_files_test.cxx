@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A partial file never gets a final name and never remains.
 
 #include "spng/core/files/temporary_files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Amounts with units.
 
 #include "spng/core/unit_text.h"

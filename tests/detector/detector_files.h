@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Find detector files for tests: in data/ of the checkout, which always exists, or in ../shared; tests skip
 // without the latter.

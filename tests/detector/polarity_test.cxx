@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compare the roles of planes with the field responses: a plane that a detector description calls
 // `collection` collects charge, and one that it calls `induction` does not. An anode with the response of
 // another anode fails here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Golden numbers of docs/physics-notes.md#frer-spectrum, computed by an independent NumPy program from the
 // same files.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the program on every detector description: it is valid, its rows are neighbours in space, and charge that the
 reference puts on wires is found on the same channels at the same time, with the planes in coincidence.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every anode has the right response: the described planes collect, and the output has the true charge.
 
 Uses frames of our own simulation on each anode of ProtoDUNE-HD, the default event, and frames of the Wire-Cell Toolkit's

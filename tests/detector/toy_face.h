@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A face whose cells can be computed by hand: U wires at z = 0, 1, ..., V wires at y = 0, 1, ... and diagonal
 // W wires, so that U wire i crosses V wire j on W wire i + j.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/wire_crossings.h"
 
 #include "spng/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large blocks of host memory are reused, small ones are not cached, and blocks unused for long are released.
 
 #include "spng/device/memory/block_cache.h"

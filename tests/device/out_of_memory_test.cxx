@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exhausted memory is reported in many ways; all of them become OutOfMemory.
 
 #include "spng/device/memory/out_of_memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory whose release throws, as LibTorch's page-locked memory does when the device is lost.
 
 #include "spng/device/memory/page_locked.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All users may write to the folder of reservations: unexpected files there make no job wait or fail.
 
 #include "spng/device/memory/reservation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks in bfloat16: precision of the output, and no lasting effect of the scope.
 
 #include "spng/nodes/dnn/bfloat16.h"

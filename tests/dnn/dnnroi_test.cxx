@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/dnnroi.h"
 
 #include "tests/dnn/script_model.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/model_probe.h"
 
 #include "spng/io/data_path.h"

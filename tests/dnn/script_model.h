@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // TorchScript files made during the tests. Only torch_script_model_test.cxx compiles against TorchScript.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work of the network has its own row below the calling node.
 
 #include "spng/nodes/dnn/torch_service.h"

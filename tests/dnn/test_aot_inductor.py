@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks compiled by AOTInductor: the exporter, and the program that runs its packages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shipped network data/dnnroi.ts: its metadata, and the default job compared with the truth.
 
 The bars are those that the project set itself for cosmic-like events; the network was not trained on the default event. The limit for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of the chain with the network: none between source and sink makes the host wait for a device."""
 
 from __future__ import annotations

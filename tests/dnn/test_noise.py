@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The default network on data with more noise than its training: ROIs, charge, warnings and input."""
 
 from __future__ import annotations

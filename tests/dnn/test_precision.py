@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """precision=fast against exact on the default event; bars: 99.5 % of the ROI samples, 0.1 % of the charge."""
 
 from __future__ import annotations

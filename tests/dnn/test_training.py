@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training of the network on toy events: targets, crops, checkpoints, figures, and the exported file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deconvolution and the return to ticks alone, tapped: what a known charge comes back as.
 local det = import 'detectors/pdhd.jsonnet';
 local pg = import 'pgraph.jsonnet';

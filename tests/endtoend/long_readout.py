@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Share between tests of long readouts: frames of the small detector, and the rule of docs/decisions/long-readouts.md in NumPy."""
 
 from __future__ import annotations

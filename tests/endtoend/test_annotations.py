@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check the calls that a job reports to NVTX tools and --trace-states: each call once, in its domain, with its event."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several anodes in one job give what a job for each gives: from one file or one each, batched or not, on either engine.
 
 The anodes' frames are cuts of the default event with the channel ids of each anode. Anode 0 of pdhd_badAPA1, whose V plane

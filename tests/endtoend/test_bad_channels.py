@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Channels that cannot be trusted, and frames that cannot be used. One run holds all events that must succeed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Electrons at one channel and tick, through the reference response to ADC counts, come back where they were."""
 
 from __future__ import annotations

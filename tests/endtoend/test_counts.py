@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check the cost of an event in quantities that can be counted on any machine: operations, copies, bytes and memory.
 
 Times depend on the machine and never fail a test (./wcb bench shows them); these numbers do not.

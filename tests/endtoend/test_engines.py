@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result depends on neither the engine, nor the threads, nor the form of the files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Input that the job can read but whose result is doubtful: it is counted, warned about, and an error with --strict."""
 
 from __future__ import annotations

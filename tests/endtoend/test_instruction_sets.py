@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Own kernels exist in versions for plain x86-64, AVX2 and AVX-512, and all give the same result: masks alike, charge within rounding.
 
 The loader's choice is overruled by profiling/bench/force_clones.c, that of LibTorch and MKL by their environment variables.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Long readouts: windows give the same bytes however the readout comes and however they are scheduled; seams cost nothing."""
 
 from __future__ import annotations

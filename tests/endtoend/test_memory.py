@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory plan, budgets, devices and reservations of whole jobs, on the CPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which network, wires, responses, noise and configuration ran: in the output's notes, in --timing, and on the log; and what a
 damaged network does to a job.
 """

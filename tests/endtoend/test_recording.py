@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of the real pipeline on the CPU: complete, consistent with the per-node table, and limited to the events asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts.soak on short readouts that come through a pipe: memory does not depend on the length, charge comes back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole chain with its defaults against what was simulated: charge, purity, time, and the form of the output."""
 
 from __future__ import annotations

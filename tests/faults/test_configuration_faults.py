@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that are wrong: status 2 in under a second, with the node, the key and the nearest name.
 
 tests/app/test_command_line.py has unknown keys, wrong types and ranges of a node's data, unknown flags and arguments;

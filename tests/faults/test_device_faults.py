@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUDA devices that are not there or cannot be used: one readable block that says which, or the CPU where auto was asked for.
 
 The driver is a small library made here and put before the real one. tests/graph/device_flow_test.cxx has what happens when a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Input files that are damaged, and files that are not there, as a user meets them.
 
 Tests of faulty input, by file:

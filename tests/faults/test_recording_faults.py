@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--record where it cannot work, and runs that end early. tests/recorder does the same with programs that know nothing
 of the recorder: every way to end, full disk, limits."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the whole chain that end early: outputs that cannot be written, and signals.
 
 tests/app/test_command_line.py does the same with a job that only copies: full disk, a missing output folder, signals, the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/input_check/channel_pulses.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames assembled by device operations equal those assembled on the host.
 
 #include "spng/nodes/frame/device_row_scatter.h"

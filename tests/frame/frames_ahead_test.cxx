@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read-ahead and write-behind of frame files give the same frames, errors and bytes, in the same order.
 
 #include "spng/core/error.h"

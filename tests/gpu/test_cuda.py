@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chain on a CUDA device against the CPU. Skipped where there is no device; what must hold without one is tested too."""
 
 from __future__ import annotations

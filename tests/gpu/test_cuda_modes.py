@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways to run the chain on a CUDA device: launched as one, in bfloat16, with events side by side. Skipped where there is no device."""
 
 from __future__ import annotations

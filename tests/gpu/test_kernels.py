@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators on a CUDA device against those on the CPU. Without a device: that the library with the kernels loads and has them all.
 
 compute-sanitizer runs over the tests that have a device (docs/decisions/cuda-kernels.md).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recording of the chain on a CUDA device: every kernel has its launch, its node and a time within the run. Skipped without one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engines on a device: what is queued when, what the host waits for, and what happens when the device is
 // lost. The device is one of PrivateUse1 that computes nothing (tests/instrument/fake_device.h).
 

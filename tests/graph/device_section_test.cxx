@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device section as one node: the same results as its nodes one by one, whatever the events bring.
 
 #include "spng/engine/device_section.h"

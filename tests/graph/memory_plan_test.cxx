@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory plans: the rules beside the nodes, and the plan of the main job.
 
 #include "spng/engine/memory_plan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several devices in one job, and events that begin again when memory runs out. Two replicas on the CPU replace
 // two devices.
 

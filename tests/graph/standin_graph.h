@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A captured graph without a device: it stores the work and repeats it. As with a device's graph, all replays write
 // their results to the same memory, and it holds no result before the first replay.

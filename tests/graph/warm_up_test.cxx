@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chain tried before the first event: what is called, on which streams, and what is left out.
 
 #include "spng/engine/warm_up.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timing of a piece of code: its activities with kind, thread and device, and their printed form.
 
 #include "spng/instrument/user_timer/activity_timing.h"

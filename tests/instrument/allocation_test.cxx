@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor memory of a piece of code, on buffers of known sizes.
 
 #include "spng/instrument/meter/allocation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Compiles small programs while tests run: what a macro leaves in an object file, and what a tool sees of a
 // process, can only be tested from outside.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The functions of the CUDA runtime that instrumentation calls, for the fake device: events that are recorded
 // while its stream is captured have a time only after the graph was launched.

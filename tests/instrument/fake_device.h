@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A device of type PrivateUse1 that computes nothing but keeps time: tests move its clock
 // and complete its work. It shows when the host would have waited, on machines without a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of calls: times, attribution to event, node and thread, and when the host waits.
 
 #include "spng/instrument/meter/node_meter.h"

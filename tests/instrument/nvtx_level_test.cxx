@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The level as users say it, and what a tool sees of the library itself: ranges of operators and of a whole
 // job. The tool is nvtx_listener.cxx; it is loaded into another process of this very program.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A minimal NVTX tool, compiled by tests and loaded through NVTX_INJECTION64_PATH: writes one line for
 // everything that it is told to standard output. Ranges of all domains nest in one stack per thread.
 

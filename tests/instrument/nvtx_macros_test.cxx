@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols and strings that TorchnvTools.h leaves in an object file, with NVTX and without.
 
 #include "compiler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges as an NVTX tool sees them: compile a small annotated program and run it under a tool of our own
 // (nvtx_listener.cxx), as nsys would run it.
 

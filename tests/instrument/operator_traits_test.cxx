@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators count: expected numbers follow from what the operations do (each kernel that computes or
 // moves data), not from what the counter said.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The per-node table and its JSON.
 
 #include "spng/instrument/report/run_report.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A timer of a scope: what it measures, prints and hands over, nested and not, and when it waits.
 
 #include "spng/instrument/user_timer/scoped_timer.h"

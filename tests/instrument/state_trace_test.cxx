@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls as data: shapes, memory and times of nodes, and of services below them.
 
 #include "spng/instrument/report/state_trace.h"

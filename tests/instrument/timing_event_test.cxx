@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times between two points: on the host, on a device with and without waiting, and inside of CUDA graphs.
 
 #include "spng/instrument/user_timer/timing_event.h"

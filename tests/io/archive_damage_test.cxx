@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged archives: a file that is cut or has flipped bits gives complete events or an error, never wrong
 // data.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Frame files for tests, made without the library under test: .npy bytes by this header, containers by
 // libarchive.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data files are identified by path and content. Shipped files must match their checksums.
 
 #include "spng/io/data_file.h"

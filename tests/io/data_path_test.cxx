@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files are found by name in the documented order. A wrong name gives a hint.
 
 #include "spng/io/data_path.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event in data/ equals the simulated one, bit for bit.
 
 #include "spng/io/frame_reader.h"

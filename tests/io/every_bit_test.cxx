@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flip each single bit of small archives: the result is an error or the original content, never other content
 // and never fewer events.
 

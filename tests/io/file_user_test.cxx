@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognise one file under two names.
 
 #include "spng/io/file_user.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invalid files give one clear error each, naming file and member.
 
 #include "spng/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exchange files with NumPy: read files that NumPy wrote, and let NumPy load files that we wrote.
 
 #include "spng/io/frame_reader.h"

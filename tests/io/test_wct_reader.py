@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read every kind of file that our jobs write by the rules of the Wire-Cell Toolkit's readers (tests/support/wct_reader.py)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Run the library's kernels on the CPU: a launcher that executes their sources in the emulator.
 

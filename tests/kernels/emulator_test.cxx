@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Run the emulator with the sources of all kernels, and check that it detects faults of wrong kernels.
 
 #include "tests/kernels/emulated_kernels.h"

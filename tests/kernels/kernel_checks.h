@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Run kernels in several orders of their threads, and on a grid so small that blocks process several rows. All
 // runs must give the same bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/core/selection.h"
 #include "spng/kernels/operators.h"
 #include "spng/nodes/roi/robust_rms.h"

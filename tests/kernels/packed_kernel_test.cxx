@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels on packed ticks. Results are bits, so all are exact.
 
 #include "spng/kernels/operators.h"

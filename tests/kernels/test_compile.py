@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile the CUDA kernels with NVRTC alone and with nvcc, and check for spills and unwanted float64. Needs no GPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of the rebaseline and of running sums.
 
 #include "spng/kernels/operators.h"

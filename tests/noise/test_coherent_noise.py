@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coherent noise of front-end boards: added to the default event, removed by the job; effect on its charge."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb physics --quick: one run of all samples, its figures compared with the bars, and its pages.
 
 One event of each kind has a statistical error of some per cent for a line; bounds of single lines leave room for it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read frame files of any program; compare frames of two programs with one truth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Channels of a line, and figures of hand-made lines."""
 
 from __future__ import annotations

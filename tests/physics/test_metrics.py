@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of merit on hand-made charge, compared with hand-computed values and with the independent reference."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bars, tables and the page, from hand-made measurements."""
 
 from __future__ import annotations

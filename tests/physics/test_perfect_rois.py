@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROIs from the truth and the charge in them, computed by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Program that uses NVTX without the recorder; the argument selects the use. The tests in this folder compile
 // and run it. With -DAS_LIBRARY it is a library with its own NVTX, which the program loads.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The annotated program, compiled once; the analysis is imported from the source tree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Program with two node calls and device work at fixed times [ns], on the CUDA stand-in of fake_cuda/.
 // device_program RECORDER FILE
 #include "profiling/recorder/recorder_abi.h"

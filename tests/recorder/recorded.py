@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile the annotated program, run it under the recorder, and read what was recorded, by plain SQL."""
 
 from __future__ import annotations

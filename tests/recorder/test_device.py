@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test the recorder on CUPTI and NVML records.
 
 The libraries are stand-ins with the real structures (fake_cuda/), and the loader finds them like the real ones.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test the content of recordings of NVTX programs, and how programs begin and end under the recorder."""
 
 from __future__ import annotations

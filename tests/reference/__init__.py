@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent NumPy float64 reference of the whole signal-processing chain.
 
 Every step is a pure function on arrays.  Axes are (..., channel, tick) throughout; the last axis is time.

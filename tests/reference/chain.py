@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole chain for ProtoDUNE-HD: ADC counts of one anode in, charge with regions of interest out.
 
 Run: python -m tests.reference.chain ADC.npz TRUTH.npz WIRES.json.bz2 FIELD.json.bz2

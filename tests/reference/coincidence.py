@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coincidence of the three views through the cells, on 4-tick pixels.
 
 For a target channel c let X_c be the OR, over the cells of c, of the AND of the other two views' masks.  Then

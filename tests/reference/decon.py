@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Deconvolution to a spectrum per channel, and the time filters that bring it back to ticks or pixels.
 
 Formulas: docs/physics-notes.md#deconvolution and #time-filters, on real transforms: the channel axis is already inverse

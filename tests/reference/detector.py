@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wires of an anode: positions, channels, the order of channels in the tensors, and the three-wire cells.
 
 Source of the conventions: wire file format of the Wire-Cell Toolkit; docs/physics-notes.md#conventions.

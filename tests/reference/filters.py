@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frequency filters: real and of zero phase, given by their values at the non-negative frequencies.
 
 Formulas: docs/physics-notes.md#filters.

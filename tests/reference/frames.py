@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frame files: the field's numpy streams inside an .npz archive."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ideal lines at fixed angles: bias, resolution, efficiency and purity per angle, beside those
 of OmnibusSigProc (OSP).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of merit of a processed frame against the simulated truth.
 
 Definitions, which give the published numbers of OmnibusSigProc (OSP) on tracks10 (charge 0.942, 0.824, 1.015

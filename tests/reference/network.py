@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The input of the network that finds regions, in units of the noise that it was trained on."""
 
 from __future__ import annotations

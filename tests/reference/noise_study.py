@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure what a network finds at other noise than that of its training, run by the program on frames made with NumPy.
 
 Run: python -m tests.reference.noise_study [MODEL.ts] [SIGNAL.npz]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the regions with charge without a model: the region rule of `model=none`.
 
 All images are on pixels (4 ticks), in units of each channel's noise (`roi.in_sigmas`).

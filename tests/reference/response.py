@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Response of a channel to drifting charge: field response averaged over wire regions, times the electronics.
 
 Formulas: docs/physics-notes.md#field-response, #electronics-response and #frer-spectrum, with the fine time step, the padded

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regions of interest: noise level, thresholds, growth, and their application to the charge waveform."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small simulation for tests and studies: straight tracks -> charge on wires -> ADC counts with noise,
 and the truth.
 

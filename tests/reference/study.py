@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure the gain of each part of the region rule on simulated frames; and Wiener filters from simulated spectra.
 
 Run: python -m tests.reference.study WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 [ADC.npz TRUTH.npz]

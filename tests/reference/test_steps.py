@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every step of the chain against the NumPy reference, each given what that step was given (the dumps of
 one run).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse charge against integrals of Gaussians, computed here in float64 and bin by bin.
 
 #include "spng/nodes/sim/signal/charge_binning.h"

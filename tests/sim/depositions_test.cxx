@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of depositions, and arrays of WCT's deposition files.
 
 #include "spng/nodes/sim/depos/depositions.h"

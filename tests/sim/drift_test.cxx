@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drift to the response plane: values computed by hand, and drifted depositions of WCT.
 
 #include "spng/nodes/sim/depos/drift.h"

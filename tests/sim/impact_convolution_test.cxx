@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operator against the sum in its definition, and against the response of one electron.
 
 #include "spng/nodes/sim/signal/impact_convolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_response.h"
 
 #include "spng/detector/wire_average.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Energy loss, scattering and recombination in liquid argon, against published values.
 
 #include "spng/nodes/sim/depos/muon_loss.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Definition of the simulation in NumPy with float64, for a few depositions: dense, without special kernels.
 
 Formulas: docs/simulation.md.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of depositions: formats, dropped depositions, rejected files; drift and ideal lines against NumPy."""
 
 from __future__ import annotations

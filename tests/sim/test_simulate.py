@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job cfg/simulate.jsonnet, against NumPy for a few depositions and against WCT's simulation.
 
 Also the effects of seeds, threads and engines, and linearity.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events of tracks, muons, blips and ideal lines.
 
 #include "spng/nodes/sim/depos/track_depos.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Debian without anything but python3, in which programs run as on a machine that is not ours.
 
 Made by debootstrap once and kept as an archive in the user's cache (120 MB); each test unpacks it. Mounts live in a name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames of anode 0 of ProtoDUNE-HD with other noise than they came with, made with NumPy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the shared data for Python tests: the same rule as tests/support/paths.h."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A detector of 154 channels with ProtoDUNE-HD's responses and numbers, so that long readouts are cheap.
 
 One face of vertical W wires and of U and V wires at 35.7 degrees on either side, 192 mm by 200 mm, nothing wrapped.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make devices and pipes at the path of an output, and a look at what became of them."""
 
 from __future__ import annotations

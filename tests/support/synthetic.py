@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames of any detector with known charge: point charges at wires, convolved with the reference response.
 
 Independent of the product: wires come from tests.reference.detector, responses from tests.reference.response; detector

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules by which the Wire-Cell Toolkit reads frame and depo files, for tests of our outputs.
 
 Written from a reading of WCT's sources (github.com/WireCell/wire-cell-toolkit): sio/src/FrameFileSource.cxx and DepoFileSource.cxx

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Share between Python tests: the program, its runs and error blocks, frame files in every format, the default event."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run wire-cell once for every file of a list.
 
 LIST is a text file with one path or pattern a line (# begins a comment; - reads standard input). Every input gives one output

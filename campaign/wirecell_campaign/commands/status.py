@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show the progress of a campaign, also while it runs, and its failures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show the time spent over all finished files, per node and per machine. Rewrites summary.json and summary.txt."""
 
 from __future__ import annotations

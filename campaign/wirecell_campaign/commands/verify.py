@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compare the checksums of all files of the output folder with its manifest. Exit status 1 for any difference."""
 
 from __future__ import annotations

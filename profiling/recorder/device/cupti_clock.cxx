@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/device/cupti_clock.h"
 
 #include "profiling/recorder/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Conversion of CUPTI's time to the clock of the recording. CUPTI 11.8 and later uses the recorder's clock.
 // For earlier versions both clocks are read at intervals, and times between two readings are interpolated.

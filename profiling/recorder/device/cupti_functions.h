@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of CUPTI and of the CUDA driver that the recorder calls. They are looked up at run time, because
 // the recorder also runs on machines that have neither library. The types come from the headers of CUDA 13;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part "cuda": activity of CUDA devices and CUDA API calls of the program, from CUPTI's activity records.
 // docs/decisions/recorder.md describes the tiers.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/device/nvml_functions.h"
 
 #include "spng/core/shared_library.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of NVIDIA's management library (NVML) that the recorder calls, looked up at run time. The types
 // and constants are copied from NVML's stable C interface, because LibTorch's CUDA libraries come without its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part "nvml": power, clocks, temperature and load of the GPUs, sampled several times per second. The samples
 // show whether a run is reliable. They do not resolve single nodes, because NVML averages over up to a
 // second.

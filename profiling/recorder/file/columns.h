@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Description of tables and columns. NVTX_EVENTS, CUPTI_* and the other tables in capitals without SPNG_ have
 // the names, order and meaning of the SQLite export of Nsight Systems 2023.4 (schema 3.7.2), so that its

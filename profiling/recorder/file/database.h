@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SQLite with errors as exceptions. Files are opened without file locks, which cluster file systems often
 // reject. No other process uses them: their names contain the process id.

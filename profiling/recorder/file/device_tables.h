@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tables of CUDA device and API activity and of device properties; see columns.h.
 

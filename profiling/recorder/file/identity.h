@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Global ids of processes and threads in the schema of nsys: hardware (8 bits) | virtual machine (8) |
 // process (24) | thread (24).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Unfinished file of a recording: NAME.PROCESS.part beside the final file, an SQLite database with a
 // write-ahead log. Committed rows survive any end of the process. Rows are in the order of their arrival;

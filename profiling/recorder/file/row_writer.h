@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writer of rows into a table. tables.h and device_tables.h describe the columns.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Types of rows: one struct per table. columns.h describes tables and columns.
 //

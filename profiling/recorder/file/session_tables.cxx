@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/file/session_tables.h"
 
 #include "profiling/recorder/file/database.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tables of ranges, graph, calls, samples and diagnostics; see columns.h.
 

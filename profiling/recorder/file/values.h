@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Types of column values. Each kind of value has its own type, so that RowWriter converts every time to the
 // start of the session and every name to its index in the string table.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports:
 make_radar_cut.py FOLDER.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The subcommands, one module each: NAME, HELP, add_arguments(parser) and run(arguments) -> exit status.
 
 The command line discovers all modules of this folder.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compare sides of runs of one job. The first side, or the baseline, is A; the others are judged against it.
 A node is slower or faster only if the 95 % interval of the ratio of medians (bootstrap over runs, then
 events) excludes 1, the ratio differs from 1 by at least the threshold and twice the noise between runs of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build two commits with the same settings, run a job alternately on both, and compare the runs.
 
 Each commit is built in a git worktree under --folder, with this checkout's .venv. After one uncounted run of

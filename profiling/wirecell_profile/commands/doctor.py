@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check what works on this machine for profiling, with hints, and list the conditions of reliable profiles.
 
 Exit status 0; with --require NAME, 1 if that does not work.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Export reports and tables of a profile as files: CSV, JSON, Parquet, Arrow or HDF5.
 
 Tables without data in the file are listed and left out. Parquet and Arrow need pyarrow, HDF5 needs h5py.

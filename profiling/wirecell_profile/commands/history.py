@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Store results over commits, find commits with lasting changes of a node's time, and plot them.
 
   wirecell-profile history times.jsonl --add 'runs-of-this-commit/*.json'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make a self-contained page of a profile or nsys export: zoomable timeline, charts, tables, findings.
 
 wirecell-profile html run.sqlite                    writes run.html beside it

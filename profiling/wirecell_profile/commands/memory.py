@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show memory of host and devices over time: peaks, leaks, values per node, all points, or a picture.
 
 Sources are allocation events of devices (nsys --cuda-memory-usage=true), the recorder's samples (resident

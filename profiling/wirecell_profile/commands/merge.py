@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merge the profiles of several processes or GPUs into one file for the other commands.
 
   wirecell-profile merge rank0.sqlite rank1.sqlite -o job.sqlite

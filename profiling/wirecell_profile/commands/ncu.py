@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show verdicts per kernel from Nsight Compute's CSV, with advice and roofline, or an estimated roofline of a
 recording.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apply expert rules: known causes of lost time, with location, advice and the next command to run.
 
 Each finding names its range and, in a checkout, the file that opens the range. Rules without data in the file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print reports with nsys's names and definitions, from wire-cell's recordings and from nsys exports.
 
 Reports without data in the file are listed and left out, never shown as zero. Exit status 1 if no report

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show the use of time: nodes, ranges, events, devices, idle time, copies, memory.
 
 Tables without data in the file (such as device operations in a recording without GPU) are listed as missing

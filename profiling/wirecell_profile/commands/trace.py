@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a Chrome trace: a timeline for ui.perfetto.dev or chrome://tracing, with arrows from launch to
 kernel.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Named baselines: runs of a side in a file of measurements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds of commits, each in its own git worktree, for comparisons of branches.
 
 A worktree has a link `.venv` to the virtual environment of the checkout, where ./wcb looks for it. So both

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparison of two sides of runs, node by node: times with statistics, counts exactly.
 
 A node is `slower` or `faster` only if the 95 % interval of the ratio excludes 1, the ratio differs from 1 by

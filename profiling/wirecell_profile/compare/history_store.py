@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results over commits: an appended line of JSON per commit and series, and the steps in them.
 
 A line is {"schema": "spng-history-1", "commit", "commit_time", "time", "series", "conditions", "runs",

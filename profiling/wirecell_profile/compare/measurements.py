@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements of runs per node and event.
 
 They come from timing files of `wire-cell --timing` (schema spng-timing-1), from profiles

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements from profiles of wire-cell's recorder and from nsys exports.
 
 Rows are node calls. An export of another program has none; there every range name is a node and its

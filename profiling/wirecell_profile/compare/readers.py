@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of runs from timing files, files of measurements and profiles."""
 
 from __future__ import annotations

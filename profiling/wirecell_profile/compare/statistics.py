@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of repeated runs: ratio of B to A with interval, noise, test, and smallest detectable effect.
 
 The unit of replication is the process run; the events of a run are samples within it (Kalibera and Jones

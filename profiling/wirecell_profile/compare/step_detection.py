@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps in a series, from the best piecewise constant fit in the L1 norm with a penalty per piece.
 
 The fit minimises the sum of |x - median of its piece| plus a penalty per piece over all divisions into

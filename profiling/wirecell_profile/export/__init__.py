@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output in other formats: all tables, Chrome traces, merged profiles."""

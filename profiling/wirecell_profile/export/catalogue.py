@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All tables of a profile by name, for `export`."""
 
 from __future__ import annotations

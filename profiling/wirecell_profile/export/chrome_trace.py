@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chrome trace events of a profile, for chrome://tracing and ui.perfetto.dev.
 
 Host threads are tracks of their process. CUDA API and system calls have separate tracks beside each thread's

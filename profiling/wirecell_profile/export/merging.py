@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merge of several profiles into one: the processes of a job, or the GPUs of several machines.
 
 Ids that are unique only within a file become unique; everything else stays unchanged:

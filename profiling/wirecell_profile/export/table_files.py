@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writers of tables: CSV, JSON, Parquet, Arrow (feather) and HDF5. Files appear under their names only when
 complete.
 

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Self-contained HTML pages: profiles, comparisons and histories."""

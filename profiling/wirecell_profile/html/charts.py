@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Charts of the profile page: horizontal bars, dots per event, lines over time.
 
 Each chart has a title for screen readers, units on its axis, and the exact values under the pointer.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Page of a comparison: forest plot and tables, without script."""
 
 from __future__ import annotations

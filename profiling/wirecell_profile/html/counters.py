@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counters of the profile page: quantities over time.
 
 They are memory and processor time of the process, samples of the devices, and the busy share of each device.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings of the expert rules for the profile page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Page of a history: per series of commits the steps as a table, and a plot per node with its levels."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory over time as an SVG file: one panel each for host and device, with its own scale."""
 
 from __future__ import annotations

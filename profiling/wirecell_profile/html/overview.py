@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Title, tiles, charts and manifest of the profile page, from the tables of `wirecell-profile summary`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a profile: timeline, tiles, charts, findings, tables, and the list of missing data.
 
 The page is self-contained. Data that the file lacks are listed as missing, never shown as zero.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data of the timeline inside the page: binary columns, deflated, base64. templates/data.js reads them.
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages from Jinja2 templates: self-contained HTML, every value escaped."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SVG drawings as element trees."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of the profile page. Cells keep the exact value for sorting; the shown text is rounded."""
 
 from __future__ import annotations

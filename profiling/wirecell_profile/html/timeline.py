@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the timeline: events with colours and tracks. payload.py packs them.
 
 Ranges have the colour of their kind (palette.py). Events without such a kind (ranges of other programs,

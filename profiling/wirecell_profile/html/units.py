@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Formatting of values with units, and round values for axes."""
 
 from __future__ import annotations

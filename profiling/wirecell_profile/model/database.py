@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read-only access to the SQLite file of a profile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events as columns: NVTX ranges, API calls, device operations. Times are in ns from the start of the
 session.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics per group for the *_sum reports."""
 
 from __future__ import annotations

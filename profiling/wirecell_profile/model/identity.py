@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thread and process ids as nsys serialises them: hardware (8 bits), VM (8), process (24), thread (24)."""
 
 from __future__ import annotations

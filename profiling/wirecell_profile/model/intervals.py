@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unions, gaps and overlaps of time intervals, in exact integers."""
 
 from __future__ import annotations

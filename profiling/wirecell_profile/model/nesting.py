@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nesting of ranges per thread, found by one sweep over sorted starts instead of quadratic joins.
 
 A range lies in another if both are on one thread and its start and end are within the other's, ends included.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of nodes, from wire-cell's recorder, or in an nsys export from the ranges in domain `spng`.
 
 Both give the same columns. Columns that ranges do not contain are NULL.

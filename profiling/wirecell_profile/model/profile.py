@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A profile file of wire-cell's recorder, or exported by Nsight Systems (`nsys export --type sqlite`).
 
 nsys writes only tables that have rows, and renames tables and moves columns between versions (schemas 3.0 to

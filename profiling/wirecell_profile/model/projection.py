@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Host ranges joined with device operations, as nsys projects them.
 
 A device operation belongs to every range that completely contains its launching API call, on the same thread;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a profile: --range, --node, --event and --time.
 
 --time A-B keeps events that start in [A, B), so that adjacent time windows are disjoint and complete. The

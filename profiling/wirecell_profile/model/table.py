@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table of a profile as numpy columns, read on first use.
 
 Integers stay integers, because times in ns and ids do not fit a double. SQL's NULL becomes the constant NULL,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Window W: the time interval that utilisations refer to.
 
 W is the first of these that exists: the selected part of the profile; the range `run` that wire-cell opens

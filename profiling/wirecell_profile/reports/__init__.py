@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of `wirecell-profile stats`, with nsys's names and definitions, one family per module.
 
 Modules of this folder list their reports in REPORTS and are discovered automatically. A report raises

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of CUDA API calls and of calls of the operating system's runtime."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of device operations by name: kernels, memory operations, both, and both with the API calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Report of single kernels and memory operations."""
 
 from __future__ import annotations

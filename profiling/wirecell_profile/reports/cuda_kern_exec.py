@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of kernels with their launching API calls.
 
 Times: A = API call; Q = from the call's end to the kernel's start, if the kernel starts later; K = kernel;

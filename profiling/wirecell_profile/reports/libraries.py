@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of NVIDIA's libraries: ranges in their NVTX domains, and calls in nsys's tables of libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of NVTX ranges on the host."""
 
 from __future__ import annotations

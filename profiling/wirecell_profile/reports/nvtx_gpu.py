@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of NVTX ranges as seen on the device (definition in model/projection.py).
 
 A range includes the operations of its children. Projected times may overlap, exceed the range's own time, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expert rules: known causes of lost time, with location, advice and the command to run next.
 
 Modules of this folder list their rules in RULES and are discovered automatically. A rule raises MissingData

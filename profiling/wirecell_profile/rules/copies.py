@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules for copies and sets of memory that block the host."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules for idle devices and for many small kernels."""
 
 from __future__ import annotations

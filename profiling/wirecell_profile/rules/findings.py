@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings: the hits of a rule by range, with the commands to run next."""
 
 from __future__ import annotations

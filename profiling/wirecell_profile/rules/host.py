@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules for waits and errors of the host, and for work outside of all ranges."""
 
 from __future__ import annotations

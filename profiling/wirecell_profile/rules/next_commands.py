@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command lines to run next for a hit of a rule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Search of a checkout for the source lines that open ranges."""
 
 from __future__ import annotations

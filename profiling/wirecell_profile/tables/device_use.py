@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Busy and idle time of the devices in the window. Definitions: docs/profiling-reports.md.
 
 A graph launch recorded as a whole counts as a kernel. Operations are cut at the ends of the window.

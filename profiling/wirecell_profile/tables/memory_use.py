@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory over time: allocations on devices, samples of the recorder, and leaks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CSV of Nsight Compute: `ncu --csv --page raw`, `--page details`, or `--csv --metrics ...`.
 
 The raw page has a column per metric and a second line of units; the other pages have a line per metric. Lines

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of kernels from the metrics of Nsight Compute, with advice.
 
 The threshold is that of ncu's own rules: a unit is well used from 60 % of its peak, and a kernel that uses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Use per node and per event: host time, device time, first event and steady state, memory, and a verdict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work of ranges or node calls on host and device, one row each: the basis of all tables per range or node.
 
 An owner is a range or a node call. A range owns everything launched within it, including in its children. A

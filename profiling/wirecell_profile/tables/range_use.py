@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Use per range on host and device: nsys's projection and the busy share of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rooflines: attainable performance at an arithmetic intensity, min(peak FLOP/s, intensity * peak byte/s).
 
 Measured: from ncu's section SpeedOfLight_RooflineChart or from --metrics. Floating point operations are add +

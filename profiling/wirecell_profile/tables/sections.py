@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The named tables of `wirecell-profile summary` and `export`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text timeline: one line per range, mark or device operation in order of time."""
 
 from __future__ import annotations

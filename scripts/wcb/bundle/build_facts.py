@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts stored by configure and build: LibTorch, compiler, commit."""
 
 from __future__ import annotations

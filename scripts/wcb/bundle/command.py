@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ./wcb bundle DIR."""
 
 from __future__ import annotations

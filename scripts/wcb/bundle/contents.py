@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All files of a bundle, from the build and from the tracked files of the checkout."""
 
 from __future__ import annotations

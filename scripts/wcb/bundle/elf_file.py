@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamic sections of programs and libraries: read by readelf of binutils, changed by patchelf."""
 
 from __future__ import annotations

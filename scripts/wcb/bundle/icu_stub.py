@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make an empty libicudata, 31 MB smaller than the real one.
 
 libarchive needs libxml2 for a format that wire-cell never reads, libxml2 needs ICU's converters, and these need the

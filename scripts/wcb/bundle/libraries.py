@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Libraries of the bundle: all dependencies of ours except LibTorch, CUDA and the C library."""
 
 from __future__ import annotations

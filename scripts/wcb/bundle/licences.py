@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Origin of third-party libraries: package, version and licence, from Debian's package manager."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MANIFEST.json: origin and requirements of a bundle, and the checksum of every file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put programs and libraries into the bundle: stripped, with search paths relative to their own folders."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb lint: formatters, linters, type checker, and the rules of the house style."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checks: what each is called, which files it reads, how it runs, and how it corrects."""
 
 from __future__ import annotations

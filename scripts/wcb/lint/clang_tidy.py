@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clang-tidy with the flags that configure chose; it reads the headers of LibTorch with its own compiler."""
 
 from __future__ import annotations

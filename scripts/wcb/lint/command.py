@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./wcb lint: run formatters, linters, type checker and the word list on the files that this branch changes.
 
 Exit with status 0 if all are clean, 1 if one has findings.

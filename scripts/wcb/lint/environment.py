@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder with the tools of ./wcb lint: made from requirements-lint.txt on first use, apart from .venv."""
 
 from __future__ import annotations

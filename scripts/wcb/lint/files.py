@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files that ./wcb lint reads: those that a branch changes, or all that git tracks."""
 
 from __future__ import annotations

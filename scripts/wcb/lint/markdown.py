@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One sentence per line in Markdown: a change of a sentence is then a change of one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The word list of the style guide as a check: one word for one idea, and no sentence without a head.
 
 Each rule has a pattern, the words to use in its place, and the contexts in which the pattern is right.

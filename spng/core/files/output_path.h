@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The rule for every output file: a regular file is replaced as a whole. Anything else that exists is written
 // in place or rejected; it is never replaced or removed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Outputs are written under a temporary name and renamed when they are complete, so that no partial file ever
 // has a final name. The destructor removes a file that was not committed. A signal handler that must end the

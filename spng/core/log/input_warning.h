@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Warnings about input that the job can process with a doubtful result. `wire-cell --strict` turns them into
 // errors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Log lines in the format of the Wire-Cell Toolkit, `[HH:MM:SS.mmm] L [ name ] message`. A text given as a
 // callable is computed only when the line is written:

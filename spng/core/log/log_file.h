@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Delayed opening of log files, for the time until the program has found out which files its job reads. The
 // lines stay in memory until the files are opened, so that a log is never written into an input.

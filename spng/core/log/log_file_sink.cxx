@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/core/log/log_file_sink.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/block_cache.h"
 
 #include <sys/mman.h>

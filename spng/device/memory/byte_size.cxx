@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/byte_size.h"
 
 #include "spng/core/error.h"

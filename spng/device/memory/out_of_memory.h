@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convert exceptions of LibTorch and the C++ library to a readable Error. Exhausted memory has its own class,
 // since a run can react to it. For lost devices see lost_device.h.

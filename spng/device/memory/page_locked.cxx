@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/page_locked.h"
 
 #include "spng/core/log/log.h"

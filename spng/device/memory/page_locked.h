@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Page-locked host memory: a CUDA device copies from and to it while the host continues.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reservations of device memory, so that processes that share a device do not exhaust it. First come, first
 // served: a smaller job does not overtake a waiting one, so large jobs get their turn.

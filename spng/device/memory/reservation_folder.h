@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The folder in which processes coordinate their use of a device's memory. Each claim has one file,
 // `<ticket>-<process>-<bytes>-waiting.reservation` or `...-holding.reservation`, which its owner keeps locked

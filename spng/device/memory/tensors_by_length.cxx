@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/tensors_by_length.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cache of tensors that a node computes once per readout length: deconvolution kernels, filters.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ranges and marks for Nsight Systems and every other NVTX tool.
 //

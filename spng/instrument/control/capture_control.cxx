@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/control/capture_control.h"
 
 #include "profiling/recorder/signals_blocked.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Control of the recording of a running job: SIGUSR2 switches it on and off, and a small HTTP server answers
 // POST /start_profile, POST /stop_profile, GET /timings (Prometheus) and GET /health. One thread does all of it; the

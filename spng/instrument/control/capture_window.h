@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Capture window for external profilers: `nsys profile -c cudaProfilerApi`, `ncu --profile-from-start off`.
 

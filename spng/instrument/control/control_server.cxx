@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/control/control_server.h"
 
 #include "spng/instrument/control/control_answer.h"

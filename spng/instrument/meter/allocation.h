@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tensor memory that code on one thread allocates, and the growth of its live bytes.
 //

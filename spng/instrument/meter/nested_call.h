@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of services by nodes, measured and annotated like node calls, in rows of their own below the node.
 

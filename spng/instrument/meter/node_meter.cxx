@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/meter/node_meter.h"
 
 #include "profiling/recorder/recorder_abi.h"

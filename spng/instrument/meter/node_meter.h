@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cost of every node call, always measured: wall, CPU and device time, bytes in and out, ATen leaf operations
 // (operator_traits.h) and memory (allocation.h). A call is also an NVTX range (node_range.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The state of a meter and of its calls; only for node_meter.cxx and node_call.cxx.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums over the calls of each node, readable at any moment of a run by any thread, without a lock that a node
 // call could wait for.

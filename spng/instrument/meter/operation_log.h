@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A list of every ATen operator that runs, with the node call it belongs to and the devices of its inputs:
 // for tests and diagnosis. It slows every operator down, unlike the counting in node_meter.h.

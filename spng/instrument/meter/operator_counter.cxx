@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/meter/operator_counter.h"
 
 #include <ATen/record_function.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Counts of the ATen leaf operations (operator_traits.h) of a node call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of at::RecordFunction depends on NDEBUG, and LibTorch is built with it: without it, inputs()
 // would read at the wrong offset. So this file defines it in debug builds too.
 #ifndef NDEBUG

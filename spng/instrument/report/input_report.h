@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The job's findings in its input: unusable channels, and how the waveforms fit the description of the detector.
 // Printed below the timing table and written by --timing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/report/machine.h"
 
 #include "spng/core/proc_files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // On what a run was measured, and how much memory it took at most.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/report/run_report.h"
 
 #include "spng/core/unit_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The cost of a run by node: a table for people, JSON for programs (schema in run_report_json.cxx).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON of --timing, schema "spng-timing-1". Names of times end in _ns or _seconds, of memory in _bytes; null means
 // "not measured". A new field keeps the schema's version; a field with a new meaning raises it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Trace of all node calls for programs: inputs, outputs, times and memory (--trace-states FILE.json).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Time per event after the first one, which includes preparations at first use; with files and without.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LibTorch's own profiler (Kineto) as a second exporter: traces of ATen operators with shapes, memory and source
 // positions, for chrome://tracing, Perfetto and TensorBoard. LibTorch's interface to it is not stable, so only this

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Activities of a processor or device that a piece of code causes: kernels, copies, fills and graph launches.
 

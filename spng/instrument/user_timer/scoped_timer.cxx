@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/user_timer/scoped_timer.h"
 
 #include "WireCellSpng/TorchnvTools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/user_timer/timing_event.h"
 
 #include "spng/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The time of a section of code, on the host or on a device, from an event before and an event after it:
 //

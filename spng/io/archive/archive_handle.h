@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Wrapper of libarchive's C interface: lifetime, error text, and reading from a BlockStream.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/content_stream.h"
 
 #include "spng/io/archive/bzip2_stream.h"

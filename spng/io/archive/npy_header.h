@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The header of a .npy array: NumPy's format, versions 1.0 to 3.0, documented in numpy.lib.format.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/npy_reader.h"
 
 #include "WireCellSpng/TorchnvTools.h"

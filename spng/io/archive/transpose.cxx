@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/transpose.h"
 
 #include "spng/core/error.h"

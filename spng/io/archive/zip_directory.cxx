@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/zip_directory.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The two descriptions of each member of a zip: the header before its data, and the entry in the directory at
 // the end of the file. Neither has its own checksum, so damage is detected by comparing them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/plugin/cuda_launcher.h"
 
 #include "spng/core/error.h"

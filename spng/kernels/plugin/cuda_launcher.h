@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Launch kernels on CUDA devices. Uses the CUDA runtime, as LibTorch does for its own kernels, so that both
 // look alike in profilers and CUDA graphs. Modules loaded with cudaLibraryLoadData belong to no context and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA graphs for spng/device/device_graph.h.
 
 #include "spng/device/device_graph.h"

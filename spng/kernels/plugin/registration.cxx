@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Register the CUDA kernels of our operators when this library is loaded. The dispatcher prefers them to the
 // compositions of libWireCellSpng.so.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Masks packed with 64 ticks in a word, the format in which ROIs and coincidence are computed
 // (docs/decisions/packed-masks.md). Packed masks are int64, because ATen has bitwise operations for int64 on

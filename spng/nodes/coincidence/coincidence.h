@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Coincidence of wire planes on packed ticks (docs/physics-notes.md#mp2-and-mp3-coincidence). For target
 // channel r let X_r(t) be the OR, over the cells of r, of the AND of the masks of the two other channels of

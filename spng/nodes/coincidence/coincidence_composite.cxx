@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/coincidence/coincidence_composite.h"
 
 #include "spng/core/bit_words.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators of coincidence.h composed of ATen operations, for devices without kernels of their own. They do
 // not synchronise and have no shapes that depend on data. Arguments and results are those of the operators;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Wire crossings of a view group, in the format of the coincidence operators.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/coincidence/no_tile_mp_coincidence.h"
 
 #include "WireCellSpng/TorchnvTools.h"

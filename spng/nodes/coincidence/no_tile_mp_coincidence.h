@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGNoTileMPCoincidence: multi-plane coincidence of the planes of an anode, for the channels of one view
 // group. The group may hold views of several anodes; each channel is compared with the planes of its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // First step of the deconvolution: subtract the baseline and pad for a linear convolution
 // (docs/physics-notes.md#deconvolution).

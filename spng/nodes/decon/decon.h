@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDecon: deconvolve the ADC waveforms of a view group to the spectrum of the charge.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Step of SPNGDecon: from waveforms without baseline to the spectrum of the charge
 // (docs/physics-notes.md#deconvolution).

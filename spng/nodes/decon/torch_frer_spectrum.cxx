@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 
 #include "spng/core/fft_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Spectrum of the product of field response and electronics response (FRER) of one plane, the divisor of the
 // deconvolution (docs/physics-notes.md#frer-spectrum).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/bfloat16.h"
 
 #include "spng/device/cuda_driver.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Networks in bfloat16. Compared with float32 it has half the bytes and 8 bits of precision, and is several
 // times faster on processors with instructions for it. Probabilities change by some thousandths.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDNNROI: find ROIs with a trained network from the charge image and the multi-plane coincidences
 // (docs/physics-notes.md#dnnroi).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Interface of trained networks. Implementations: torch_script_model.cxx for TorchScript files,
 // aot_inductor_model.cxx for compiled packages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measurements of a network before the first event, for properties that its metadata do not give: halo and
 // memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a model with limits on concurrent forwards and on ticks per forward, and retries when memory runs out.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Network tiles: cut the tick axis so that the memory of a network is limited and the result does not change.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/noise_watch.h"
 
 #include "spng/core/log/log.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Input of an ROI-finding network, and ROIs from its output (docs/physics-notes.md#dnnroi).
 

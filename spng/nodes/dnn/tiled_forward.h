@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Forward of a network on images of any size: axes in the network's order, padded for its pooling, and cut
 // into tiles along ticks if memory is limited.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/torch_script_model.h"
 
 #include "spng/core/error.h"

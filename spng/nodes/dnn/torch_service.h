@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGTorchService: a trained network, loaded and tested before the first event, and shared by nodes.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/filter/apply_1d_spectrum.h"
 
 #include "spng/device/context.h"

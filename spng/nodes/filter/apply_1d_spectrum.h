@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGApply1DSpectrum: filter a spectrum along ticks and transform it back to time.
 

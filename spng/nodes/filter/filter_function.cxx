@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/filter/filter_function.h"
 
 #include "spng/core/registry.h"

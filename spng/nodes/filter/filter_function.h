@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Frequency filters with the formulas and keys of the Wire-Cell Toolkit: real, zero-phase functions of the
 // frequency (docs/physics-notes.md#filters). Unit of the frequency: 1/ns along ticks (wc.megahertz in

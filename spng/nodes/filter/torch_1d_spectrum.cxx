@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/filter/torch_1d_spectrum.h"
 
 #include "spng/core/registry.h"

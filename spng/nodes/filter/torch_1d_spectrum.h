@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Filter along one axis: product of filter functions, sampled at the frequencies of a discrete Fourier
 // transform.

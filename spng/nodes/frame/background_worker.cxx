@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/background_worker.h"
 
 #include "spng/instrument/background_thread.h"

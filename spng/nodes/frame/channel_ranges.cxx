@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/channel_ranges.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operations on tick ranges of channels (ChannelRange) and on channel masks.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Step of SPNGFrameToTorchSetFanout: gather the rows of a frame into the rows of a view group and clean them.
 

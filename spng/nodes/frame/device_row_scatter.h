@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // scatter_rows (row_scatter.h) on a device: one tensor per tag is copied back, with rows in the order of the
 // frame.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // FrameFileSource: read the events of a frame file, one set per event.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/frame_to_torch_set_fanout.h"
 
 #include "WireCellSpng/TorchnvTools.h"

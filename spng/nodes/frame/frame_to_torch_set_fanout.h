@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGFrameToTorchSetFanout: split a frame into one tensor per view group, cleaned and on the device.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/readout_stream.h"
 
 #include "spng/core/error.h"

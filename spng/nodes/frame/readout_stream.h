@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Step of FrameFileSource: frames in, events out. An event is a whole readout or one readout window of a long
 // readout.

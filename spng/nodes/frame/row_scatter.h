@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Step of SPNGTorchTensorSetToFrameFanin: scatter the rows of views into the rows of a frame.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGStitchWindows: turn the overlapping readout windows of a long readout into adjacent frames.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/torch_tensor_set_to_frame_fanin.h"
 
 #include "WireCellSpng/TorchnvTools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGTorchTensorSetToFrameFanin: gather the tensors of all view groups into one frame, or one frame per
 // anode.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Grid of the readout windows of a long readout: they overlap and have one shape
 // (docs/decisions/long-readouts.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measurements of the input check: baseline, noise and large pulses of one channel.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGInputCheck: compare noise, polarity and pulse shape of each plane with the predictions from the
 // detector files (docs/decisions/input-check.md).

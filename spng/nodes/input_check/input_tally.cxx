@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/input_check/input_tally.h"
 
 #include "WireCellSpng/TorchnvTools.h"

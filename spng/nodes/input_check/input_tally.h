@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Findings about the input of a job, event by event: counts of channels, comparisons, and their warnings.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimate of the shaping time of the electronics from the shape of single pulses.
 

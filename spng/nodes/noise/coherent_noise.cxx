@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/noise/coherent_noise.h"
 
 #include "spng/core/multiversion.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Remove the noise that the channels of one front-end board share, and protect signals
 // (docs/physics-notes.md#coherent-noise).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // remove_coherent_noise() composed of ATen operations, for devices without a kernel of their own.
 
 #include "spng/nodes/noise/coherent_noise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/plumbing/fans.h"
 
 #include "spng/graph/memory_rule.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/plumbing/tensor_tap.h"
 
 #include "WireCellSpng/TorchnvTools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGTensorTap: write the sets that pass an edge of the graph to a file.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGApplyROI: keep the charge inside the ROIs, with a new baseline (docs/physics-notes.md#roi-application).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGChannelRMS: measure the noise of each channel once for all nodes that use it
 // (docs/physics-notes.md#noise-rms).

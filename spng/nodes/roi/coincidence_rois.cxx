@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/coincidence_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"

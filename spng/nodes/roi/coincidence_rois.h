@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGCoincidenceROIs: find the ROIs of induction views without a network. Coincidence of the two other views
 // confirms weak seeds and lets ROIs grow to the next wire (docs/decisions/regions.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGLongPulses: make ROI images in which the long, weak pulses of steep tracks are significant.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Apply ROIs to the charge waveform: zero outside, and inside a baseline that suits the plane
 // (docs/physics-notes.md#roi-application). The mask may have a coarser sampling than the waveform and is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Grow ROIs from seeds, by hysteresis along ticks (docs/physics-notes.md#roi-growth).
 

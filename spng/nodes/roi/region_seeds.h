@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Seeds of ROIs and their growth along ticks, in several ROI images of the same channels. Short pulses are
 // found in an image with a high pass, long pulses in an image with a lower band. docs/decisions/regions.md

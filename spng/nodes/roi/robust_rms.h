@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Noise level of a channel, the unit of every threshold (docs/physics-notes.md#noise-rms).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGThresholdROIs: find the ROIs of each channel where it exceeds its noise
 // (docs/physics-notes.md#threshold-rois).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/random_stream.h"
 
 #include "spng/core/tensor_checks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Counter-based random numbers: element n of a stream is a hash of the seed and n. Streams of different
 // seeds, such as one per track or deposition, can be used in any order and by any thread.

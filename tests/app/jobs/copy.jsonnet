@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a frame file and writes it again: the smallest job, for tests of the command line.
 local pg = import 'pgraph.jsonnet';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Run a block of CUDA threads on one thread of the host. Each device thread is a fiber that runs until it meets
 // the others at a barrier or a warp operation. Behaviour that CUDA leaves undefined throws a Violation: threads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts of CUDA that the kernels use, for the host compiler. Include it before any .cu file and after all
 // other headers, since threadIdx and similar names are macros.

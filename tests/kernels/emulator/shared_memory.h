@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shared memory that checks every access, with the class names of spng/kernels/device.cuh.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA driver of a machine with one device, as far as the recorder looks at it.
 #include <cuda.h>
 

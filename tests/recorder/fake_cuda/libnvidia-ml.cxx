@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVIDIA's management library of a machine with one GPU that runs into its power limit (FAKE_THROTTLED).
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 // Unpacks the data of payload.py, formats times and amounts, and tells which colours are dark.
 

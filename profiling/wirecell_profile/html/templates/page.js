@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 // Mouse and keyboard input of the page, its sortable tables, and a self-check for the tests.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 // The timeline, drawn on a canvas from the data that data.js unpacks. Times are ns from the origin.
 

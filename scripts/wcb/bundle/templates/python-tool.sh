@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # @NAME@ of this bundle, run by the python3 on the path.
 set -u
 program=$(readlink -f -- "$0")

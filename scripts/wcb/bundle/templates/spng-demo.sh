@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The demo of this bundle: signals of the default event, a timing table, and pictures if Python has the packages.
 set -u
 program=$(readlink -f -- "$0")

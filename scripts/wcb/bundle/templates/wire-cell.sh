@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # wire-cell of this bundle: find LibTorch, check that it fits, and start the program.
 # LibTorch comes from --torch DIR, else from the variable SPNG_TORCH, else from the python3 on the path.
 set -u

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDepoFileSink: write depositions to a file that the Wire-Cell Toolkit and this program can read.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/depos/depo_file_source.h"
 
 #include "WireCellSpng/TorchnvTools.h"

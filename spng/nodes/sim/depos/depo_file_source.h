@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDepoFileSource: read events of depositions from files of the Wire-Cell Toolkit.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reader of deposition files of the Wire-Cell Toolkit: arrays depo_data_<ident>.npy and
 // depo_info_<ident>.npy.

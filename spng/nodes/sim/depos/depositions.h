@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Depositions: charge released at a point, or a Gaussian cloud of charge that drifts to the wires. The set of
 // an event holds the two arrays of the Wire-Cell Toolkit, with one column per deposition:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Drift of charge from its release to the response plane: time, absorption, diffusion.
 

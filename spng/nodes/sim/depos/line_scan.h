@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ideal lines at chosen angles to the pitch direction of a plane.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Energy loss and scattering of muons in liquid argon. Formulas and constants: Particle Data Group (PDG),
 // "Passage of particles through matter" (Phys. Rev. D 110 (2024) 030001, section 34), and its table of muons

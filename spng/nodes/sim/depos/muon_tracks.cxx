@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/depos/muon_tracks.h"
 
 #include "spng/nodes/sim/depos/muon_loss.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Muons through a drift volume: energy, path and energy loss.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recombination in liquid argon: the fraction of electrons that do not return to their ions.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/depos/straight_tracks.h"
 
 #include "spng/core/error.h"

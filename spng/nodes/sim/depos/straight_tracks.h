@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Straight lines of charge, and random lines through drift volumes.
 

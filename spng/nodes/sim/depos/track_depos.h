@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGTrackDepos: generate events with random tracks, muons, blips, or the lines of a line scan.
 

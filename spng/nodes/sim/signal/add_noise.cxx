@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/add_noise.h"
 
 #include "WireCellSpng/TorchnvTools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGAddNoise: add noise of wires and electronics to the waveforms of a frame.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bin point charges, spread by diffusion, across the wires and along time. The result is sparse: it holds
 // only the ticks at which a row has charge. A slot is a position on the wire axis of a plane

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Conversion of depositions at the response planes to charges on the axes of each wire plane, for the
 // simulation of signals and for the truth.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/depo_transform.h"
 
 #include "WireCellSpng/TorchnvTools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDepoTransform: simulate the waveforms of drifted charge on the channels of an anode, without noise.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SPNGDigitizer: convert waveforms to integer ADC counts.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Waveforms of channels from charge at impact positions: convolve each row of charge with the response of its
 // position, and sum over the wire regions around each wire and over the wires of each channel.

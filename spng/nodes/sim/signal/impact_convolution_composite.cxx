@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
 #include "spng/core/fft_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Response of the simulation: digitised waveforms of one electron on the wires around it, by the impact
 // position of the electron. The deconvolution averages this response over each wire region.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/noise_model.h"
 
 #include <ATen/CPUGeneratorImpl.h>

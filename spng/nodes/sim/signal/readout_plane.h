@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Wires of one plane of an anode on one axis, face after face, and the channels that read them.
 
