@@ -47,6 +47,7 @@ ORDER = (
 FRIENDS = {frozenset({"spng/nodes/decon", "spng/nodes/filter"})}
 LEAF_HEADER = "spng/include/WireCellSpng/TorchnvTools.h"  # for every folder and for other programs
 RECORDER_HEADER = "profiling/recorder/recorder_abi.h"  # all that the library knows of the recorder
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 INSTRUMENTATION = ("spng/instrument/", "spng/include/", "profiling/recorder/")
 MAX_SOURCES = 32  # of one folder
 CLOCKS_AND_PROFILERS = re.compile(
@@ -190,7 +191,8 @@ def test_headers_have_a_guard() -> None:
     without = [
         name(path)
         for path in sources()
-        if path.suffix in (".h", ".cuh") and not path.read_text(encoding="utf-8").startswith("#pragma once\n")
+        if path.suffix in (".h", ".cuh")
+        and not path.read_text(encoding="utf-8").removeprefix(LICENCE).startswith("#pragma once\n")
     ]
     assert not without, without
 
