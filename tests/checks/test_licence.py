@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every source names its licence in its first lines, and the terms are complete."""
 
 from __future__ import annotations
