@@ -4,6 +4,7 @@
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
 // The chain comes first, the arguments follow. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet does the rest of the job.
+local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_job = import 'spng_job.jsonnet';
 
@@ -130,7 +131,7 @@ function(
     share='none',
     share_timeout=0,
 )
-    make_job(chain, {
+    make_job(chain, detectors, {
         input: input,
         output: output,
         intag: intag,

@@ -11,9 +11,10 @@ local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 
 /// chain  function of the node builders (spng.jsonnet), the job, a group of views and the groups of its batch of anodes; returns
 ///        { links, outputs: [[tags, node]...], signal: the node that ends the chain }
+/// detectors  descriptions by name (detectors/all.jsonnet)
 /// given  the arguments of cfg/pipeline.jsonnet by name; input may also be a part of a graph that makes frames
-function(chain, given)
-    local options = make_options(given);
+function(chain, detectors, given)
+    local options = make_options(detectors, given);
     local anodes = options.anodes;
     local spng = make_spng(options.det, anodes, given.filters);
     local views_of(groups) =

@@ -4,7 +4,6 @@
 // Arguments given with -A are text; numbers, truth values and lists are read from it.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
-local detectors = import 'detectors/all.jsonnet';
 
 local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
 local known_edges = ['adc', 'decon', 'gauss', 'loose', 'images', 'regions', 'coincidence', 'roi', 'signal'];
@@ -14,8 +13,8 @@ local checked(what, words, known) =
     if unknown == [] then words
     else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
 
-/// given: the arguments of cfg/pipeline.jsonnet by name
-function(given)
+/// detectors: descriptions by name (detectors/all.jsonnet); given: the arguments of cfg/pipeline.jsonnet by name
+function(detectors, given)
     local det =
         if std.isObject(given.detname) then given.detname
         else if std.objectHas(detectors, given.detname) then detectors[given.detname]
