@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..checkout import ROOT, STATE, VENV
+from ..checkout import ROOT, STATE, VENV, build_folder
 from . import clang_tidy, markdown, words
 from .environment import system_tool, tool
 from .files import with_ending
@@ -56,9 +56,10 @@ def clang_format(paths: list[str], is_fix: bool) -> Result:
 
 def tidy(paths: list[str], _is_fix: bool) -> Result:
     """Find mistakes in C++ sources. Corrections are left to people: those of clang-tidy do not always compile."""
-    if clang_tidy.build_folder() is None:
+    folder = build_folder()
+    if folder is None:
         return Result(True, skipped="there is no configured build (./wcb configure)")
-    count, text = clang_tidy.check(paths)
+    count, text = clang_tidy.check(folder, paths)
     return Result(count == 0, text)
 
 

@@ -10,7 +10,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..checkout import ROOT, build_folder
+from ..checkout import ROOT
 from .environment import tool
 
 # The compiler of clang-tidy has no omp.h, and the headers of LibTorch want it with this flag; the others are for g++ alone.
@@ -39,11 +39,8 @@ def flags(folder: Path) -> list[str]:
     return [flag for flag in found if flag not in NOT_FOR_CLANG] + own + defines
 
 
-def check(paths: list[str]) -> tuple[int, str]:
-    """Check sources; return the number of files with findings, and the findings."""
-    folder = build_folder()
-    if folder is None:
-        return 0, "clang-tidy: left out, because there is no configured build (./wcb configure)"
+def check(folder: Path, paths: list[str]) -> tuple[int, str]:
+    """Check sources with the flags of a configured build; return the number of files with findings, and the findings."""
     given = flags(folder)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
         results = list(workers.map(lambda path: check_one(path, given), paths))
