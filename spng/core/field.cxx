@@ -55,8 +55,7 @@ void wrong_type(const std::string& where, const nlohmann::json& seen, const std:
     throw Error(ErrorKind::Configuration, {.what = "wrong type of a configuration value",
                                            .where = where,
                                            .seen = shortened(seen) + " (" + seen.type_name() + ")",
-                                           .expected = expected,
-                                           .hint = {}});
+                                           .expected = expected});
 }
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
@@ -95,8 +94,7 @@ void missing_key(const std::string& where, const char* name, const char* text) {
     throw Error(ErrorKind::Configuration, {.what = std::string("missing configuration key '") + name + "'",
                                            .where = where,
                                            .seen = "not given",
-                                           .expected = std::string(name) + ": " + text,
-                                           .hint = {}});
+                                           .expected = std::string(name) + ": " + text});
 }
 
 void require_object(const std::string& where, const nlohmann::json& seen) {

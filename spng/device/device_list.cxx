@@ -19,8 +19,7 @@ namespace {
         {.what = what,
          .where = where,
          .seen = "'" + text + "'",
-         .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu",
-         .hint = {}});
+         .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu"});
 }
 
 bool is_all(const std::string& name) {
@@ -68,8 +67,7 @@ int cuda_index(const std::string& name, const std::string& where) {
         throw Error(ErrorKind::Configuration, {.what = "unknown device",
                                                .where = where,
                                                .seen = "'" + name + "'",
-                                               .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN",
-                                               .hint = {}});
+                                               .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN"});
     }
     return index;
 }

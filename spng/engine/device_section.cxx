@@ -57,7 +57,6 @@ std::vector<std::string> DeviceSection::output_ports() const {
 void DeviceSection::prepare_node(Environment&) {
     if (m_graph == nullptr) {
         throw Error(ErrorKind::Configuration, {.what = "a configuration cannot contain this node",
-                                               .where = {},
                                                .seen = registered().type,
                                                .expected = "the nodes of the section",
                                                .hint = "-A cuda_graph=on inserts it"});

@@ -81,7 +81,6 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
     throw Error(
         ErrorKind::Configuration,
         {.what = what + " '" + name + "' not found",
-         .where = {},
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
          .hint = near.empty() ? "give its folder with -P or in WIRECELL_PATH"

@@ -87,10 +87,7 @@ OperationLog::OperationLog() : m_state(std::make_unique<State>()) {
         const std::lock_guard lock(active_mutex);
         if (active != nullptr) {
             throw Error(ErrorKind::Internal, {.what = "two operation logs at the same time",
-                                              .where = {},
-                                              .seen = {},
-                                              .expected = "one OperationLog in a process at a time",
-                                              .hint = {}});
+                                              .expected = "one OperationLog in a process at a time"});
         }
         active = m_state.get();
     }

@@ -114,7 +114,6 @@ Ports Decon::process(const Ports& inputs) {
     const double period = m_responses.front()->config().readout_period;
     if (std::abs(event.tick - period) > 1e-6 * period) {
         throw Error(ErrorKind::Input, {.what = "the sampling periods of frame and response differ",
-                                       .where = {},
                                        .seen = std::to_string(event.tick) + " ns",
                                        .expected = std::to_string(period) + " ns",
                                        .hint = "resample the frame, or set the detector's tick"});

@@ -38,9 +38,7 @@ std::string to_string(const Content& content) {
                          const std::string& seen) {
     throw Error(ErrorKind::Input, {.what = "the directory of the archive is damaged",
                                    .where = file.string() + ", member " + member,
-                                   .seen = seen,
-                                   .expected = {},
-                                   .hint = {}});
+                                   .seen = seen});
 }
 
 /// Return the members by their names in LibTorch, without the top folder. The reader checks the CRC-32 of

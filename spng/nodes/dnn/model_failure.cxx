@@ -54,8 +54,7 @@ std::uintmax_t model_file_size(const std::filesystem::path& file, const std::str
         throw Error(ErrorKind::Model, {.what = "cannot read a model file",
                                        .where = file.string(),
                                        .seen = problem.message(),
-                                       .expected = expected,
-                                       .hint = {}});
+                                       .expected = expected});
     }
     return bytes;
 }

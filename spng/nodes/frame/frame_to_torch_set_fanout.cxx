@@ -78,7 +78,6 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
         throw Error(ErrorKind::Input,
                     {.what = config().intag.empty() ? "the frame has several tags"
                                                     : "the frame has no waveforms of that tag",
-                     .where = {},
                      .seen = joined(tags),
                      .expected = config().intag.empty() ? "one tag, or the one to use in key intag"
                                                         : "'" + config().intag + "'",
@@ -102,7 +101,6 @@ void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64
             ErrorKind::Input,
             {.what = is_one ? "channels that do not belong to the anode"
                             : "channels that belong to none of the anodes",
-             .where = {},
              .seen = std::to_string(foreign) + " of " + std::to_string(row_of_channel.size()) +
                      " channels, the first is " + std::to_string(example),
              .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
@@ -125,7 +123,6 @@ void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t
         const auto& first = absent.front()->channels();
         throw Error(ErrorKind::Input,
                     {.what = "the frame has no channel of anode " + idents_of(absent),
-                     .where = {},
                      .seen = std::to_string(row_of_channel.size()) + " channels, " +
                              (present.empty() ? "of other anodes" : "of anodes " + idents_of(present)),
                      .expected = "channels of every anode of the job; those of anode " +

@@ -174,7 +174,6 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
     }
     if (!is_found) {
         throw Error(ErrorKind::Internal, {.what = "no input has a tensor for the tag '" + tag + "'",
-                                          .where = {},
                                           .seen = "sets without it",
                                           .expected = "a tensor named '" + tag + "' in one of them",
                                           .hint = "connect the node that makes it, or remove the tag"});
