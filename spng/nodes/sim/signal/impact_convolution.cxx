@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -181,11 +181,7 @@ at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution&
     static_assert(sizeof(ChargeRun) == 4 * sizeof(std::int32_t));
     const at::Tensor runs = at::from_blob(const_cast<ChargeRun*>(image.runs.data()),
                                           {static_cast<std::int64_t>(image.runs.size()), 4}, at::kInt);
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::impact_convolution", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                              const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
+    static const auto operation = find_operator<decltype(impact_convolution_cpu)>("spng::impact_convolution");
     return operation.call(electrons, runs, view_of(image.first_run), plane.kernel, plane.first_wire,
                           plane.wires, first_tick, ticks);
 }
