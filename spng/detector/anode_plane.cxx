@@ -25,8 +25,7 @@ void WireSchemaFile::prepare(Environment&) {
 }
 
 void AnodePlane::prepare(Environment& environment) {
-    const auto& file =
-        environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema");
+    const auto& file = environment.service<WireSchemaFile>(config().wire_schema, at_key("wire_schema"));
     m_wires = &file.schema().anode(config().ident);
     m_notes = notes_of(*file.data_file());
     m_channels = anode_channels(*m_wires);

@@ -51,7 +51,7 @@ void NoTileMPCoincidence::configured() {
 }
 
 void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) const {
-    const auto& anodes = groups.group(config().target_group, name().text() + ", key target_group").anodes;
+    const auto& anodes = groups.group(config().target_group, at_key("target_group")).anodes;
     for (const auto& group : groups.groups()) {
         const bool meets = std::find_first_of(group.anodes.begin(), group.anodes.end(), anodes.begin(),
                                               anodes.end()) != group.anodes.end();
@@ -65,12 +65,12 @@ void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) con
 }
 
 void NoTileMPCoincidence::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
     require_groups_of_anodes(service);
     std::vector<AnodeView> views;
     std::size_t first_view = 0, count = 0;
     for (std::size_t port = 0; port < config().input_groups.size(); ++port) {
-        const auto& group = service.group(config().input_groups[port], name().text() + ", key input_groups");
+        const auto& group = service.group(config().input_groups[port], at_key("input_groups"));
         if (port == m_target) {
             first_view = views.size();
             count = group.views.size();

@@ -20,8 +20,7 @@ const Registration<Torch1DSpectrum> registration{{.type = "Torch1DSpectrum",
 
 void Torch1DSpectrum::prepare(Environment& environment) {
     for (const auto& reference : config().spectra) {
-        m_functions.push_back(
-            &environment.service<FilterFunction>(reference, name().text() + ", key spectra"));
+        m_functions.push_back(&environment.service<FilterFunction>(reference, at_key("spectra")));
     }
 }
 

@@ -56,14 +56,12 @@ std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
 } // namespace
 
 void FrameToTorchSetFanout::prepare_node(Environment& environment) {
-    m_view_groups = &environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    m_view_groups = &environment.service<ViewGroups>(config().groups, at_key("groups"));
     for (const auto& wanted : config().output_groups) {
-        m_groups.push_back(&m_view_groups->group(wanted, name().text() + ", key output_groups"));
+        m_groups.push_back(&m_view_groups->group(wanted, at_key("output_groups")));
     }
     const InputCheck* check =
-        config().check.empty()
-            ? nullptr
-            : &environment.service<InputCheck>(config().check, name().text() + ", key check");
+        config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
     m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
 }
 
