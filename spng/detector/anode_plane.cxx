@@ -7,16 +7,10 @@
 namespace spng {
 namespace {
 
-const Registration<WireSchemaFile> file_registration{{.type = "WireSchemaFile",
-                                                      .kind = "service",
-                                                      .inputs = {},
-                                                      .outputs = {},
-                                                      .text = "wires of all anodes of a detector"}};
-const Registration<AnodePlane> anode_registration{{.type = "AnodePlane",
-                                                   .kind = "service",
-                                                   .inputs = {},
-                                                   .outputs = {},
-                                                   .text = "wires and channels of one anode"}};
+const Registration<WireSchemaFile> file_registration{
+    {.type = "WireSchemaFile", .kind = "service", .text = "wires of all anodes of a detector"}};
+const Registration<AnodePlane> anode_registration{
+    {.type = "AnodePlane", .kind = "service", .text = "wires and channels of one anode"}};
 
 } // namespace
 

@@ -11,11 +11,8 @@
 namespace spng {
 namespace {
 
-const Registration<ViewGroups> registration{{.type = "SPNGViewGroups",
-                                             .kind = "service",
-                                             .inputs = {},
-                                             .outputs = {},
-                                             .text = "assignment of channels to the rows of tensors"}};
+const Registration<ViewGroups> registration{
+    {.type = "SPNGViewGroups", .kind = "service", .text = "assignment of channels to the rows of tensors"}};
 
 } // namespace
 

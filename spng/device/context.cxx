@@ -16,8 +16,6 @@ namespace {
 const Registration<Context> registration{
     {.type = "SPNGContext",
      .kind = "service",
-     .inputs = {},
-     .outputs = {},
      .text = "device, precision, floating type and intra-op threads of the whole job"}};
 
 c10::Device choose(const std::string& asked, const std::string& where) {

@@ -25,8 +25,6 @@ std::int64_t readout_ticks(const TorchFRERSpectrumConfig& config) {
 const Registration<TorchFRERSpectrum> registration{
     {.type = "TorchFRERSpectrum",
      .kind = "service",
-     .inputs = {},
-     .outputs = {},
      .text = "product of field response and electronics response (FRER) of one plane",
      .memory = memory_rule<TorchFRERSpectrum>({.readout_ticks = readout_ticks})}};
 

@@ -16,11 +16,8 @@
 namespace spng {
 namespace {
 
-const Registration<TorchService> registration{{.type = "SPNGTorchService",
-                                               .kind = "service",
-                                               .inputs = {},
-                                               .outputs = {},
-                                               .text = "trained network, shared by nodes"}};
+const Registration<TorchService> registration{
+    {.type = "SPNGTorchService", .kind = "service", .text = "trained network, shared by nodes"}};
 
 std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
                                         std::int64_t concurrency, const std::string& service) {

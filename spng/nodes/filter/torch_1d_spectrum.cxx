@@ -10,11 +10,8 @@
 namespace spng {
 namespace {
 
-const Registration<Torch1DSpectrum> registration{{.type = "Torch1DSpectrum",
-                                                  .kind = "service",
-                                                  .inputs = {},
-                                                  .outputs = {},
-                                                  .text = "product of filters along one axis"}};
+const Registration<Torch1DSpectrum> registration{
+    {.type = "Torch1DSpectrum", .kind = "service", .text = "product of filters along one axis"}};
 
 } // namespace
 

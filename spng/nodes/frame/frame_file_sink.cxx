@@ -16,7 +16,6 @@ std::vector<PlannedSet> plan_memory(const FrameFileSinkConfig&, PlannedCall& cal
 const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .kind = "sink",
                                                 .inputs = {"frame"},
-                                                .outputs = {},
                                                 .concurrency = Concurrency::serial,
                                                 .text = "writes events to a frame file",
                                                 .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};

@@ -18,8 +18,6 @@ namespace {
 
 const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
                                              .kind = "service",
-                                             .inputs = {},
-                                             .outputs = {},
                                              .text = "expected noise, polarity and pulse shape of the "
                                                      "input"}};
 

@@ -12,7 +12,6 @@ namespace {
 const Registration<DepoFileSink> registration{{.type = "SPNGDepoFileSink",
                                                .kind = "sink",
                                                .inputs = {"depositions"},
-                                               .outputs = {},
                                                .concurrency = Concurrency::serial,
                                                .text = "writes events of depositions to a file"}};
 

@@ -24,7 +24,6 @@ constexpr int electron_pdg = 11;
 const Registration<TrackDepos> registration{
     {.type = "SPNGTrackDepos",
      .kind = "source",
-     .inputs = {},
      .outputs = {"depositions"},
      .concurrency = Concurrency::serial,
      .text = "generates events with tracks, muons, blips or ideal lines"}};
