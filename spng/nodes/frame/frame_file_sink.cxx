@@ -60,10 +60,4 @@ Ports FrameFileSink::process(const Ports& inputs) {
     return {};
 }
 
-void FrameFileSink::finish() {
-    if (const auto writer = std::move(m_writer)) {
-        writer->close();
-    }
-}
-
 } // namespace spng
