@@ -116,15 +116,6 @@ struct Table<SynchronisationRow> {
 };
 
 template <>
-struct Table<CudaEventRow> {
-    static constexpr TableHead head{"CUPTI_ACTIVITY_KIND_CUDA_EVENT", "correlationId"};
-    static constexpr auto columns() {
-        return std::tuple_cat(detail::location_columns<CudaEventRow>(),
-                              std::make_tuple(column("eventId", &CudaEventRow::event)));
-    }
-};
-
-template <>
 struct Table<GraphTraceRow> {
     static constexpr TableHead head{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start, end DESC"};
     static constexpr auto columns() {

@@ -162,17 +162,4 @@ struct Table<OverheadRow> {
     }
 };
 
-template <>
-struct Table<SystemCallRow> {
-    static constexpr TableHead head{"OSRT_API", "start, end DESC"};
-    static constexpr auto columns() {
-        return std::make_tuple(
-            column("start", &SystemCallRow::start), column("end", &SystemCallRow::end),
-            column("eventClass", not_null, constant(27)),
-            column("globalTid", integer, thread_of(&SystemCallRow::thread)),
-            column("nameId", &SystemCallRow::name), column("returnValue", &SystemCallRow::result),
-            column("nestingLevel", integer, null_value), column("callchainId", not_null, constant(0)));
-    }
-};
-
 } // namespace spng::recorder
