@@ -206,7 +206,6 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
     note_use(); // before fill(), which may run out of memory while the launched work runs
     Ports outputs = capture.outputs->fill(inputs);
     note_use();
-    ++m_replays;
     return outputs;
 }
 
