@@ -117,12 +117,11 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
 [[noreturn]] void unknown_argument(const std::filesystem::path& file, const Bindings& bindings,
                                    const std::string& name) {
     const auto known = job_arguments(file);
-    const std::string near = nearest_name(name, known);
     reject({.what = "the job has no argument '" + name + "'",
             .where = file.string(),
             .seen = option_of(bindings, name),
             .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
-            .hint = near.empty() ? "" : "did you mean '" + near + "'?"});
+            .hint = suggestion(name, known, "")});
 }
 
 [[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {

@@ -67,8 +67,7 @@ void out_of_range(const std::string& where, const nlohmann::json& seen, const Ra
         for (std::size_t i = 0; i < range.choices.size() && range.choices[i] != nullptr; ++i) {
             choices.emplace_back(range.choices[i]);
         }
-        const std::string best = nearest_name(seen.get<std::string>(), choices);
-        hint = best.empty() ? "" : "did you mean '" + best + "'?";
+        hint = suggestion(seen.get<std::string>(), choices, "");
     }
     const std::string with_unit =
         std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
