@@ -2,6 +2,7 @@
 #include "profiling/recorder/options.h"
 
 #include "profiling/recorder/activity_source.h"
+#include "spng/core/parse_number.h"
 
 #include <algorithm>
 #include <array>
@@ -27,13 +28,12 @@ double environment_value(const char* variable, double otherwise, double low, dou
     if (text == nullptr || *text == '\0') {
         return otherwise;
     }
-    double value = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
-    if (error != std::errc{} || *end != '\0' || value < low || value > high) {
+    const auto value = parse_number<double>(text);
+    if (!value || *value < low || *value > high) {
         throw std::invalid_argument(std::string(variable) + " is '" + text + "', expected a number from " +
                                     std::to_string(low) + " to " + std::to_string(high));
     }
-    return value;
+    return *value;
 }
 
 } // namespace

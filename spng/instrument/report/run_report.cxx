@@ -181,7 +181,7 @@ std::string RunReport::notes() const {
     return text;
 }
 
-std::string RunReport::table(bool with_operations) const {
+std::string RunReport::table() const {
     const bool on_device = !m_description.devices.front().is_cpu();
     NodeStatistics total;
     for (const auto& node : m_nodes) {
@@ -217,17 +217,7 @@ std::string RunReport::table(bool with_operations) const {
     table.add_row({"all nodes", "", "", "", format_nanoseconds(total.wall), "100.0 %",
                    format_nanoseconds(total.cpu), time_or_dash(total.device), "", "",
                    m_events == 0 ? "" : per_call(total.leaf_operations, m_events) + " per event", ""});
-    std::string text = heading() + table.text() + notes() + m_description.input.text();
-    if (with_operations) {
-        for (const auto& node : m_nodes) {
-            text += node.node.text() + ":";
-            for (const auto& [name, times] : node.operations) {
-                text += " " + name + " x" + std::to_string(times);
-            }
-            text += '\n';
-        }
-    }
-    return text;
+    return heading() + table.text() + notes() + m_description.input.text();
 }
 
 } // namespace spng::instrument
