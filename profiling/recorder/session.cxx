@@ -261,7 +261,7 @@ void Session::finish(const std::string& end) {
 
 void Session::complete(const std::string& end) {
     if (!m_failure.empty()) {
-        throw DatabaseError(m_failure + "; the rows recorded before are in " + m_part_name, false);
+        throw DatabaseError(m_failure + "; the rows recorded before are in " + m_part_name);
     }
     m_file.begin();
     m_file.note("end", end);

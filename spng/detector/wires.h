@@ -40,9 +40,6 @@ struct WirePlane {
     double first = 0;       ///< pitch coordinate of the CENTRE of wire 0 [mm]
 
     int size() const { return static_cast<int>(wires.size()); }
-    /// Return the pitch coordinate of the edge of wire 0, "ray 0" of the Wire-Cell ray grid: wire i covers
-    /// [i, i+1) pitches from it.
-    double origin() const { return first - 0.5 * pitch; }
     /// Return the pitch coordinate in units of wires; an integer is the centre of that wire.
     double wire_coordinate(Point2 point) const { return (dot(point, pitch_direction) - first) / pitch; }
 };

@@ -56,7 +56,6 @@ TEST(Wires, SortedByIncreasingPitchForAnyFileOrder) {
     EXPECT_DOUBLE_EQ(plane.direction.y, 1.0);
     EXPECT_DOUBLE_EQ(plane.pitch_direction.z, 1.0);
     EXPECT_DOUBLE_EQ(plane.first, 1.0);
-    EXPECT_DOUBLE_EQ(plane.origin(), -1.5);
     EXPECT_DOUBLE_EQ(plane.wire_coordinate({50.0, 8.5}), 1.5);
 }
 

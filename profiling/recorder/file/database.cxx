@@ -13,7 +13,7 @@ Database::Database(const std::string& path, Mode mode) : m_path(path) {
     if (sqlite3_open_v2(path.c_str(), &m_handle, flags, "unix-none") != SQLITE_OK) {
         const std::string reason = m_handle == nullptr ? "no memory" : sqlite3_errmsg(m_handle);
         sqlite3_close(m_handle);
-        throw DatabaseError(path + " cannot be opened: " + reason, false);
+        throw DatabaseError(path + " cannot be opened: " + reason);
     }
     // A write-ahead log without file locks needs the exclusive mode, also for files attached later. SQLite
     // opens the file with the first statement that reads it.
@@ -32,9 +32,7 @@ void Database::close() {
 }
 
 void Database::fail(const std::string& what) const {
-    const int code = sqlite3_errcode(m_handle);
-    throw DatabaseError(what + " " + m_path + ": " + sqlite3_errmsg(m_handle),
-                        code == SQLITE_FULL || (code & 0xFF) == SQLITE_IOERR);
+    throw DatabaseError(what + " " + m_path + ": " + sqlite3_errmsg(m_handle));
 }
 
 void Database::run(const std::string& sql) {

@@ -18,12 +18,7 @@ namespace spng::recorder {
 /// Error of SQLite, with the operation that failed.
 class DatabaseError : public std::runtime_error {
 public:
-    DatabaseError(const std::string& text, bool is_full) : std::runtime_error(text), m_full(is_full) {}
-    /// Return true if the disk or a quota is full.
-    bool full() const { return m_full; }
-
-private:
-    bool m_full;
+    using std::runtime_error::runtime_error;
 };
 
 /// Connection to an SQLite file. All functions throw DatabaseError.

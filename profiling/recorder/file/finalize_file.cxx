@@ -93,7 +93,7 @@ std::string resolve_target(const std::string& target) {
     const OutputPath path = output_path(target);
     const std::string kind = path.in_place ? "a device or a pipe" : path.problem;
     if (!kind.empty()) {
-        throw DatabaseError(target + " is " + kind + ", expected a regular file", false);
+        throw DatabaseError(target + " is " + kind + ", expected a regular file");
     }
     return path.path;
 }
@@ -104,7 +104,7 @@ void finalize_file(const std::string& part, const std::string& target, bool reco
         write_all(part, file.path(), recovered);
         file.commit();
     } catch (const Error& error) {
-        throw DatabaseError(target + " cannot be written: " + error.text().seen, false);
+        throw DatabaseError(target + " cannot be written: " + error.text().seen);
     }
     remove_part(part);
 }
@@ -121,7 +121,7 @@ std::string intended_target(const std::string& part) {
                           ? database.text("SELECT value FROM SPNG_RUN WHERE key = 'file'")
                           : std::nullopt;
     if (!name) {
-        throw DatabaseError(part + " is not an unfinished recording", false);
+        throw DatabaseError(part + " is not an unfinished recording");
     }
     return *name;
 }

@@ -36,8 +36,6 @@ public:
     /// @throws Error(Output); the file is then removed
     void commit();
 
-    const std::filesystem::path& path() const { return m_path; }
-
 private:
     [[noreturn]] void fail(const std::string& what, int error);
     void discard() noexcept;

@@ -30,7 +30,6 @@ public:
 
     /// The path to open and write.
     const std::filesystem::path& path() const { return m_path; }
-    const std::filesystem::path& final_path() const { return m_final; }
 
     /// Mark the file as holding, or about to hold, results that a program asked to stop should finish first.
     void mark_worth_keeping() noexcept;

@@ -34,7 +34,6 @@ public:
     /// Put the point behind all work queued on the current stream. May be repeated. Does not wait.
     /// @throws Error(Device) if the graph's event cannot be made; c10::Error if the device has no events
     void record();
-    bool is_recorded() const { return m_point != nullptr; }
 
     /// Tell whether the stream has passed the point. Does not wait. False before record().
     bool is_complete() const;
