@@ -16,6 +16,7 @@ from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, render, write
 from ..reports import all_reports, find
+from ._options import add_format, add_profile
 
 NAME = "stats"
 HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
@@ -33,9 +34,7 @@ ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
-    )
+    add_profile(parser, "?")
     parser.add_argument(
         "-r",
         "--report",
@@ -43,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)",
     )
-    parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    add_format(parser, *FORMATS)
     parser.add_argument(
         "-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report"
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from . import statistics
 from .comparison import steady
 from .measurements import Run
@@ -112,7 +112,7 @@ def append(store: Path, line: dict) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise ProfileError("cannot write the history", str(store), error.strerror or str(error)) from None
+        raise system_error("cannot write the history", store, error) from None
 
 
 def read(store: Path) -> list[dict]:

@@ -21,7 +21,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
 from ..output_file import output_file, target_of
@@ -113,7 +113,7 @@ def require_file(target: Path) -> None:
     try:
         is_special = target_of(target) is None
     except OSError as error:
-        raise ProfileError("cannot merge the profiles", str(target), error.strerror or str(error)) from None
+        raise system_error("cannot merge the profiles", target, error) from None
     if is_special:
         raise ProfileError(
             "cannot merge the profiles", str(target), "a device or a pipe", "a regular file, or none"

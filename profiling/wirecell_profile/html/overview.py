@@ -50,10 +50,7 @@ NSYS_CAPTURE = (
 
 def rows_of(tables: dict[str, Result], name: str) -> list[dict]:
     """Return the rows of a table by column name, none if the table is missing."""
-    if name not in tables:
-        return []
-    names = [column.name for column in tables[name].columns]
-    return [dict(zip(names, row)) for row in tables[name].rows]
+    return tables[name].records() if name in tables else []
 
 
 def title(profile: Profile) -> str:

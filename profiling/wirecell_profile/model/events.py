@@ -75,8 +75,6 @@ class Ranges(Columns):
     payload: (
         np.ndarray
     )  # integer payload, NULL without one; in wire-cell's node ranges the index of the event
-    category_id: np.ndarray  # NULL without one
-    color: np.ndarray  # ARGB, NULL without one
     text: Labels  # the message
     domain: Labels  # name of the domain, empty for the default domain
     category: Labels  # name of the category, empty without one
@@ -98,7 +96,6 @@ class Calls(Columns):
     correlation: np.ndarray  # NULL for calls that launch nothing on a device (system calls)
     result: np.ndarray
     event_class: np.ndarray  # 0 runtime API, 1 driver API
-    full_name: Labels  # as in the file
     name: Labels  # without the suffix of the API's version
 
 
@@ -166,7 +163,6 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
         "textId",
         "domainId",
         "category",
-        "color",
         *PAYLOADS,
     )
     event_type = table.integers("eventType")
@@ -190,8 +186,6 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
         style=np.array([styles.get(kind, 0) for kind in event_type.tolist()], dtype=np.int64),
         row=table.integers("rowid"),
         payload=_payload(table),
-        category_id=table.integers("category"),
-        color=table.integers("color"),
         text=text,
         domain=domain,
         category=category,
@@ -295,7 +289,6 @@ def _read_calls(profile: TableSource, name: str) -> Calls:
     profile.require(name)
     table = profile.table(name)
     table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")
-    full_name = table.strings("nameId")
     return Calls(
         start=table.integers("start"),
         end=table.integers("end"),
@@ -303,8 +296,7 @@ def _read_calls(profile: TableSource, name: str) -> Calls:
         correlation=table.integers("correlationId"),
         result=table.integers("returnValue"),
         event_class=table.integers("eventClass"),
-        full_name=full_name,
-        name=full_name.map(strip_version),
+        name=table.strings("nameId").map(strip_version),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import MissingData, ProfileError
+from ..errors import MissingData, ProfileError, system_error
 from . import events, nodes
 from .database import Database
 from .identity import pid_of
@@ -101,12 +101,8 @@ class Profile:
             with path.open("rb") as file:
                 magic = file.read(len(SQLITE_MAGIC))
         except OSError as error:
-            raise ProfileError(
-                "cannot read the profile",
-                str(path),
-                error.strerror or str(error),
-                hint="give the path of a recorded file",
-            ) from None
+            hint = "give the path of a recorded file"
+            raise system_error("cannot read the profile", path, error, hint) from None
         if magic != SQLITE_MAGIC:
             report = path.suffix in (".nsys-rep", ".qdrep")
             raise ProfileError(

@@ -12,18 +12,22 @@ import argparse
 import difflib
 import fnmatch
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import MissingData, UsageError
 from .events import Columns, Ranges
 from .identity import lookup
 from .nesting import nest
 from .nodes import NodeProjection
 from .profile import Profile
 from .projection import Pairs, Projected, Projection
+
+Made = TypeVar("Made")
 
 UNITS = {"": 1, "ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|)")
@@ -134,6 +138,19 @@ class Scope:
     def __init__(self, profile: Profile, selection: Selection = Selection()) -> None:
         self.profile = profile
         self.selection = selection
+
+    def make_all(
+        self, makers: Mapping[str, Callable[[Scope], Made]]
+    ) -> tuple[dict[str, Made], dict[str, str]]:
+        """Apply functions to this part; return their results, and for those without data in the file the reason."""
+        made: dict[str, Made] = {}
+        missing: dict[str, str] = {}
+        for name, make in makers.items():
+            try:
+                made[name] = make(self)
+            except MissingData as error:
+                missing[name] = error.what
+        return made, missing
 
     @cached_property
     def projection(self) -> Projection:

@@ -61,27 +61,9 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "Start (ns)",
-            "Duration (ns)",
-            "CorrId",
-            "GrdX",
-            "GrdY",
-            "GrdZ",
-            "BlkX",
-            "BlkY",
-            "BlkZ",
-            "Reg/Trd",
-            "StcSMem (MB):3",
-            "DymSMem (MB):3",
-            "Bytes (MB):3",
-            "Throughput (MB/s):3",
-            "SrcMemKd",
-            "DstMemKd",
-            "Device",
-            "Ctx",
-            "GreenCtx",
-            "Strm",
-            "Name",
+            "Start (ns), Duration (ns), CorrId, GrdX, GrdY, GrdZ, BlkX, BlkY, BlkZ, Reg/Trd, "
+            "StcSMem (MB):3, DymSMem (MB):3, Bytes (MB):3, Throughput (MB/s):3, SrcMemKd, "
+            "DstMemKd, Device, Ctx, GreenCtx, Strm, Name"
         ),
         table,
     )

@@ -32,7 +32,7 @@ def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, tabl
         return sum_of_ranges(ranges.take(chosen), with_style=True)
     if table is not None and scope.profile.has(table):
         calls = read_library_calls(scope.profile, table)
-        return sum_by_name(calls.take(scope.host_rows(calls)), "Num Calls")
+        return sum_by_name(calls.take(scope.host_rows(calls)))
     raise MissingData(
         f"{scope.profile.path.name} does not contain ranges of {library}",
         seen=f"no range in an NVTX domain {library}",

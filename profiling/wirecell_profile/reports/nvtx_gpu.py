@@ -69,20 +69,9 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     rows += _unnamed_row(scope)
     return Result(
         columns(
-            "Name",
-            "Projected Start (ns)",
-            "Projected Duration (ns)",
-            "Orig Start (ns)",
-            "Orig Duration (ns)",
-            "Style",
-            "PID",
-            "TID",
-            "NumGPUOps",
-            "Lvl",
-            "NumChild",
-            "RangeId",
-            "ParentId",
-            "RangeStack",
+            "Name, Projected Start (ns), Projected Duration (ns), Orig Start (ns), "
+            "Orig Duration (ns), Style, PID, TID, NumGPUOps, Lvl, NumChild, RangeId, ParentId, "
+            "RangeStack"
         ),
         rows,
     )
@@ -157,20 +146,9 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Total Proj Time (ns)",
-            "Total Range Time (ns)",
-            "Range Instances",
-            "Proj Avg (ns)",
-            "Proj Med (ns)",
-            "Proj Min (ns)",
-            "Proj Max (ns)",
-            "Proj StdDev (ns)",
-            "Total GPU Ops",
-            "Avg GPU Ops",
-            "Avg Range Lvl",
-            "Avg Num Child",
+            "Range, Style, Total Proj Time (ns), Total Range Time (ns), Range Instances, "
+            "Proj Avg (ns), Proj Med (ns), Proj Min (ns), Proj Max (ns), Proj StdDev (ns), "
+            "Total GPU Ops, Avg GPU Ops, Avg Range Lvl, Avg Num Child"
         ),
         rows,
     )
@@ -223,19 +201,8 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "NVTX Range",
-            "Style",
-            "PID",
-            "TID",
-            "NVTX Inst",
-            "Kern Inst",
-            "Total Time (ns)",
-            "Avg (ns)",
-            "Med (ns)",
-            "Min (ns)",
-            "Max (ns)",
-            "StdDev (ns)",
-            "Kernel Name",
+            "NVTX Range, Style, PID, TID, NVTX Inst, Kern Inst, Total Time (ns), Avg (ns), "
+            "Med (ns), Min (ns), Max (ns), StdDev (ns), Kernel Name"
         ),
         rows,
     )

@@ -152,7 +152,7 @@ def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
         add(use, "concurrency", None, "sum of durations / gpu_busy", use.concurrency)
         for name, ratio, about in notebook_ratios(scope, use):
             add(use, name, None, about, ratio)
-    return Result(columns("Device", "Quantity", "Time (ns)", "Share of W (%)", "Ratio:3", "Definition"), rows)
+    return Result(columns("Device, Quantity, Time (ns), Share of W (%), Ratio:3, Definition"), rows)
 
 
 IDLE = {
@@ -211,9 +211,7 @@ def streams(scope: Scope) -> Result:
                     percent(busy, use.window.length),
                 )
             )
-    return Result(
-        columns("Device", "Stream", "Operations", "Kernels", "Copies", "Busy (ns)", "Share of W (%)"), rows
-    )
+    return Result(columns("Device, Stream, Operations, Kernels, Copies, Busy (ns), Share of W (%)"), rows)
 
 
 def bus(scope: Scope) -> Result:
@@ -246,9 +244,7 @@ def bus(scope: Scope) -> Result:
                 )
             )
     return Result(
-        columns(
-            "Device", "Direction", "From", "To", "Copies", "Size (B)", "Busy (ns)", "Throughput (GB/s):2"
-        ),
+        columns("Device, Direction, From, To, Copies, Size (B), Busy (ns), Throughput (GB/s):2"),
         rows,
     )
 

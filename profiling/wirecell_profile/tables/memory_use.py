@@ -49,7 +49,6 @@ class DeviceMemory:
 
     series: list[Series] = field(default_factory=list)
     left: list[Allocation] = field(default_factory=list)
-    unknown_frees: int = 0  # frees of memory allocated before the recording
 
 
 def device_memory(scope: Scope) -> DeviceMemory:
@@ -87,8 +86,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
         key = (process, device, address)
         if "dealloc" in kinds.get(operation, "").lower():
             freed = held.pop(key, None)
-            if freed is None:
-                result.unknown_frees += 1
+            if freed is None:  # allocated before the recording
                 continue
             change = -freed.size
         else:
@@ -172,9 +170,7 @@ def peaks(scope: Scope) -> Result:
                 int(series.value[-1]),
             )
         )
-    return Result(
-        columns("What", "Points", "Peak (B)", "Peak at (ns)", "Node then", "First (B)", "Last (B)"), rows
-    )
+    return Result(columns("What, Points, Peak (B), Peak at (ns), Node then, First (B), Last (B)"), rows)
 
 
 def timeline(scope: Scope) -> Result:
@@ -184,7 +180,7 @@ def timeline(scope: Scope) -> Result:
         for series in all_series(scope)
         for time, value in zip(series.time.tolist(), series.value.tolist())
     ]
-    return Result(columns("Time (ns)", "What", "Value (B)"), sorted(rows))
+    return Result(columns("Time (ns), What, Value (B)"), sorted(rows))
 
 
 def leaks(scope: Scope) -> Result:
@@ -206,6 +202,4 @@ def leaks(scope: Scope) -> Result:
         )
         for part in found.left
     ]
-    return Result(
-        columns("Size (B)", "Allocated at (ns)", "Device", "Memory", "Address", "Node then", "Name"), rows
-    )
+    return Result(columns("Size (B), Allocated at (ns), Device, Memory, Address, Node then, Name"), rows)

@@ -144,18 +144,8 @@ def times(scope: Scope) -> Result:
         )
     return Result(
         columns(
-            "Node",
-            "Calls",
-            "Failed",
-            "Inclusive (ns)",
-            "Exclusive (ns)",
-            "Share of W (%)",
-            "Excl Avg (ns)",
-            "Excl Min (ns)",
-            "Excl Max (ns)",
-            "CPU time (ns)",
-            "First event (ns)",
-            "Steady state (ns)",
+            "Node, Calls, Failed, Inclusive (ns), Exclusive (ns), Share of W (%), Excl Avg (ns), "
+            "Excl Min (ns), Excl Max (ns), CPU time (ns), First event (ns), Steady state (ns)"
         ),
         rows,
     )
@@ -204,23 +194,9 @@ def devices(scope: Scope) -> Result:
         )
     return Result(
         columns(
-            "Node",
-            "Verdict",
-            "GPU ops",
-            "Ops per call",
-            "Launches",
-            "gpu_sum (ns)",
-            "gpu_busy (ns)",
-            "copy_busy (ns)",
-            "proj_span (ns)",
-            "proj_idle (ns)",
-            "proj_eff (%)",
-            "API (ns)",
-            "Waiting API (ns)",
-            "Queue p50 (ns)",
-            "Queue p95 (ns)",
-            "To device (B)",
-            "To host (B)",
+            "Node, Verdict, GPU ops, Ops per call, Launches, gpu_sum (ns), gpu_busy (ns), "
+            "copy_busy (ns), proj_span (ns), proj_idle (ns), proj_eff (%), API (ns), "
+            "Waiting API (ns), Queue p50 (ns), Queue p95 (ns), To device (B), To host (B)"
         ),
         rows,
     )
@@ -246,14 +222,7 @@ def memory(scope: Scope) -> Result:
     rows = [(node, *(maximum(part[mine]) for part in parts)) for node, mine in by_node(use)]
     rows.sort(key=lambda row: -max(row[2] or 0, row[3] or 0))
     return Result(
-        columns(
-            "Node",
-            "Resident after (B)",
-            "Host tensors (B)",
-            "Device (B)",
-            "Largest in (B)",
-            "Largest out (B)",
-        ),
+        columns("Node, Resident after (B), Host tensors (B), Device (B), Largest in (B), Largest out (B)"),
         rows,
     )
 
@@ -307,18 +276,8 @@ def events(scope: Scope) -> Result:
         rows.append(("median", "steady", None, *middle))
     return Result(
         columns(
-            "Event",
-            "Kind",
-            "Start (ns)",
-            "Latency (ns)",
-            "Host latency (ns)",
-            "Node time (ns)",
-            "Calls",
-            "gpu_busy (ns)",
-            "GPU ops",
-            "Launches",
-            "To device (B)",
-            "To host (B)",
+            "Event, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
+            "gpu_busy (ns), GPU ops, Launches, To device (B), To host (B)"
         ),
         rows,
     )

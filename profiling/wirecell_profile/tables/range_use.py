@@ -57,17 +57,8 @@ def times(scope: Scope) -> Result:
     rows.sort(key=lambda row: -row[4])
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Instances",
-            "Inclusive (ns)",
-            "Exclusive (ns)",
-            "Share of W (%)",
-            "Avg (ns)",
-            "Min (ns)",
-            "Max (ns)",
-            "First (ns)",
-            "Later median (ns)",
+            "Range, Style, Instances, Inclusive (ns), Exclusive (ns), Share of W (%), Avg (ns), "
+            "Min (ns), Max (ns), First (ns), Later median (ns)"
         ),
         rows,
     )
@@ -124,25 +115,10 @@ def devices(scope: Scope) -> Result:
     rows.sort(key=lambda row: -row[7])
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Instances",
-            "GPU ops",
-            "Ops per instance",
-            "Launches",
-            "gpu_sum (ns)",
-            "gpu_busy (ns)",
-            "gpu_excl (ns)",
-            "proj_span (ns)",
-            "proj_idle (ns)",
-            "proj_eff (%)",
-            "upstream_eff (%)",
-            "API (ns)",
-            "Waiting API (ns)",
-            "Queue p50 (ns)",
-            "Queue p95 (ns)",
-            "To device (B)",
-            "To host (B)",
+            "Range, Style, Instances, GPU ops, Ops per instance, Launches, gpu_sum (ns), "
+            "gpu_busy (ns), gpu_excl (ns), proj_span (ns), proj_idle (ns), proj_eff (%), "
+            "upstream_eff (%), API (ns), Waiting API (ns), Queue p50 (ns), Queue p95 (ns), "
+            "To device (B), To host (B)"
         ),
         rows,
     )
@@ -192,8 +168,6 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
         ]
     widest.sort(key=lambda row: -row[4])
     return Result(
-        columns(
-            "Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"
-        ),
+        columns("Thread, Kind, Gaps, Start (ns), Duration (ns), Share of thread (%), After, Before"),
         sums + widest[:MAX_GAPS],
     )
