@@ -17,11 +17,7 @@ from pathlib import Path
 from . import programs
 from .statistics_of_calls import chain_figures
 
-CACHES = (
-    "CUDA_CACHE_PATH",
-    "TORCHINDUCTOR_CACHE_DIR",
-    "TRITON_CACHE_DIR",
-)  # of the driver and of compilers
+CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver and of compilers
 ROWS = 8
 
 

@@ -53,10 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             seen=", ".join(sorted(unknown)),
             expected=", ".join(dict.fromkeys(finding.name for finding in findings)),
         )
-    print(
-        json_text([asdict(finding) for finding in findings]) if arguments.json else text(findings),
-        end="",
-    )
+    print(json_text([asdict(finding) for finding in findings]) if arguments.json else text(findings), end="")
     return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
 
 

@@ -48,11 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run to exclude"
     )
     parser.add_argument(
-        "--repository",
-        type=Path,
-        default=Path("."),
-        metavar="DIR",
-        help="checkout with the commits",
+        "--repository", type=Path, default=Path("."), metavar="DIR", help="checkout with the commits"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps as JSON")
     parser.add_argument(

@@ -117,10 +117,7 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
         name, _, count = part.partition("=")
         if (name not in rules and name != "any") or not (count or "0").isdigit():
             raise UsageError(
-                "invalid --fail-on",
-                "--fail-on",
-                part,
-                "RULE or RULE=N with " + ", ".join([*rules, "any"]),
+                "invalid --fail-on", "--fail-on", part, "RULE or RULE=N with " + ", ".join([*rules, "any"])
             )
         allowed |= {each: int(count or 0) for each in (rules if name == "any" else [name])}
     return allowed

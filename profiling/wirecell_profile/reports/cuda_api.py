@@ -51,8 +51,7 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
             )
         )
     return Result(
-        columns("Start (ns), Duration (ns), Name, Result, CorrID, Pid, Tid, T-Pri, Thread Name"),
-        rows,
+        columns("Start (ns), Duration (ns), Name, Result, CorrID, Pid, Tid, T-Pri, Thread Name"), rows
     )
 
 

@@ -102,5 +102,5 @@ REPORTS = [
         cuda_gpu_trace,
         ("gputrace",),
         KERNEL_OPTIONS,
-    ),
+    )
 ]

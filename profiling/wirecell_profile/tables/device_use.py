@@ -244,8 +244,7 @@ def bus(scope: Scope) -> Result:
                 )
             )
     return Result(
-        columns("Device, Direction, From, To, Copies, Size (B), Busy (ns), Throughput (GB/s):2"),
-        rows,
+        columns("Device, Direction, From, To, Copies, Size (B), Busy (ns), Throughput (GB/s):2"), rows
     )
 
 
