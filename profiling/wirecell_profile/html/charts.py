@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -18,6 +19,7 @@ from .units import bytes_text, shortened, ticks, time_text
 
 WIDTH, ROW, LABEL, VALUE = 700, 21, 268, 92
 PALE, LINE = "#d9dee4", "#e3e7ec"
+Times = TypeVar("Times", float, np.ndarray)
 FIRST_COLOUR, STEADY_COLOUR = "#F28E2B", "#1F4E9C"
 
 
@@ -59,10 +61,11 @@ def bar_chart(
         y, value = ROW * index + 3, value_text(bar.value)
         exact = value if bar.behind is None else f"{value} of {value_text(bar.behind)}"
         row = add(svg, "g", title=f"{bar.label}: {exact}")
-        size = {"x": LABEL, "y": y, "height": ROW - 6}
+        height = ROW - 6
         if bar.behind is not None:
-            add(row, "rect", **size, width=x(bar.behind) - LABEL, fill=PALE)
-        add(row, "rect", **size, width=max(x(bar.value) - LABEL, 0.6), fill=bar.colour)
+            add(row, "rect", x=LABEL, y=y, height=height, width=x(bar.behind) - LABEL, fill=PALE)
+        width = max(x(bar.value) - LABEL, 0.6)
+        add(row, "rect", x=LABEL, y=y, height=height, width=width, fill=bar.colour)
         text(row, LABEL - 8, y + 12, shortened(bar.label, 16, 18), text_anchor="end")
         text(row, x(max(bar.value, bar.behind or 0)) + 6, y + 12, value)
     return svg
@@ -123,7 +126,7 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
     svg = drawing(WIDTH, height, title)
     y = _value_axis(svg, top, (left, right), bottom, bytes_text)
 
-    def x(time: np.ndarray | float) -> np.ndarray | float:
+    def x(time: Times) -> Times:
         return left + (right - left) * (time - first) / max(last - first, 1.0)
 
     step = (ticks(last - first, 8) + [last - first])[1]

@@ -64,7 +64,8 @@ def _panel(svg: Element, name: str, members: list[Series], window: Window, top: 
 
 def _points(series: Series, window: Window, x, y) -> str:
     """Return the points of a line of steps: each value holds until the next."""
-    points, before = [], None
+    points: list[tuple[float, float]] = []
+    before = None
     for time, value in zip(series.time.tolist(), series.value.tolist()):
         if time > window.end:
             break

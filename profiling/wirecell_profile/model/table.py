@@ -73,7 +73,7 @@ class Table:
         self._strings = strings
         self.name = name
         self.columns = [row[1] for row in database.read(f'PRAGMA table_info("{name}")')]
-        self._rows = database.value(f'SELECT COUNT(*) FROM "{name}"')
+        self._rows = database.integer(f'SELECT COUNT(*) FROM "{name}"')
         self._read: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ class Table:
         if not self.has(column):
             return False
         return bool(
-            self._database.value(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)')
+            self._database.integer(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)')
         )
 
     def reals(self, column: str) -> np.ndarray:

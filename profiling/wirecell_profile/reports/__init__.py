@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ class Report:
 
 
 def sum_of_times(
-    durations: np.ndarray, groups: Groups, count: str, keys: dict[str, Callable[[int], str]]
+    durations: np.ndarray, groups: Groups, count: str, keys: Mapping[str, Callable[[int], str]]
 ) -> Result:
     """Summarise durations by group, the largest total first.
 

@@ -181,7 +181,7 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     summary = summarise(scope.profile.operations.duration[operation], of_row, count)
     instances = _different(of_row, of_range, count)
     different = _different(of_row, operation, count)
-    order = sorted(range(count), key=lambda i: (names.text(groups.first[i]), -int(summary.total[i])))
+    order = sorted(range(count), key=lambda i: (names.text(int(groups.first[i])), -int(summary.total[i])))
     rows = []
     for i in order:
         first = groups.first[i]
