@@ -12,7 +12,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,16 +92,20 @@ def as_table(result: Result) -> str:
         any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
     ]
     head = [column.name for column in result.columns]
-    cells = [head, *body]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    lines = [
+    rule = ["-" * max(map(len, column)) for column in zip(head, *body)]
+    return "\n".join(aligned([head, rule, *body], numeric)) + "\n"
+
+
+def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str]:
+    """Return the rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric)
-        )
-        for row in [head, ["-" * width for width in widths], *body]
+            for cell, width, right in zip(row, widths, to_right)
+        ).rstrip()
+        for row in rows
     ]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _grouped(column: Column, value: object) -> str:

@@ -9,7 +9,6 @@ time. Files stay in the system's page cache.
 
 from __future__ import annotations
 
-import json
 import shutil
 import statistics
 from pathlib import Path
@@ -19,6 +18,7 @@ from .statistics_of_calls import chain_figures
 
 CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver and of compilers
 ROWS = 8
+SCHEMA = "spng-bench-cold-1"
 
 
 def empty_caches(folder: Path) -> dict[str, str]:
@@ -76,8 +76,3 @@ def cold_text(figures: dict) -> str:
     ]
     rows = list(figures["first_call_extra_ms"].items())[:ROWS]
     return "\n".join([*lines, *(f"    {extra:8.1f} ms  {name}" for name, extra in rows)])
-
-
-def write_cold(figures: dict, path: Path) -> None:
-    """Write the figures as JSON, schema spng-bench-cold-1."""
-    path.write_text(json.dumps({"schema": "spng-bench-cold-1", **figures}, indent=1) + "\n", encoding="utf-8")

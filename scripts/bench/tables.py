@@ -3,38 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scripts.output import Table
 from scripts.wcb.checkout import say
 
 from .result import PASSING_ON_MS, WORDS
 from .statistics_of_calls import FILE_NODES
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table. The first column has words, the others numbers."""
-
-    title: str
-    heads: list[str]
-    rows: list[list[str]]
-
-    def text(self) -> str:
-        """Return the table in aligned columns."""
-        lines = [self.heads, *self.rows]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(self.heads))]
-        return "\n".join(self.in_columns(line, widths) for line in lines)
-
-    @staticmethod
-    def in_columns(line: list[str], widths: list[int]) -> str:
-        """Align words left and numbers right."""
-        numbers = [word.rjust(width) for word, width in zip(line[1:], widths[1:])]
-        return "  ".join([line[0].ljust(widths[0]), *numbers]).rstrip()
-
-    def markdown(self) -> str:
-        """Return the table as Markdown."""
-        lines = [self.heads, ["---"] + ["---:"] * (len(self.heads) - 1), *self.rows]
-        return "\n".join(f"| {' | '.join(word.strip() for word in line)} |" for line in lines)
 
 
 def decimal(value: float | None, digits: int = 1) -> str:
