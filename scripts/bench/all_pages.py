@@ -10,7 +10,7 @@ from wirecell_profile.output import json_text
 from scripts.output import write
 from scripts.wcb.checkout import say
 
-from . import cold, machine_load
+from . import machine_load
 from .page import page
 from .plots import picture, plot_all
 from .points import SeriesFigures, Setting, measure
@@ -29,12 +29,6 @@ def measured_series(
     start = machine_load.now()
     found = measure(series, setting, rounds)
     return found, machine_load.since(start).text()
-
-
-def cold_of(command: list[str], folder: Path, rounds: int) -> dict:
-    """Measure the one-time costs of a process."""
-    runs = [cold.cold_run(command, folder / "caches") for _ in range(rounds)]
-    return cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
 
 
 def write_pages(

@@ -38,6 +38,12 @@ def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
     return timing, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def measured(command: list[str], folder: Path, rounds: int) -> dict:
+    """Run `rounds` times; return cold_figures."""
+    runs = [cold_run(command, folder) for _ in range(rounds)]
+    return cold_figures([timing for timing, _ in runs], [size for _, size in runs])
+
+
 def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
     """Return medians over the runs: start-up [s], event without files [ms], and by node the extra time of its first call [ms]."""
     chains = [chain_figures([timing]) for timing in timings]

@@ -42,8 +42,7 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
     """Measure runs with empty compile caches."""
     command = chain_command(options, build, cores)
     say(f"\nCold, {options.runs} x {options.events} events on {cores} cores\n  " + shlex.join(command))
-    runs = [cold.cold_run(command, FOLDER / "caches") for _ in range(options.runs)]
-    figures = cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
+    figures = cold.measured(command, FOLDER / "caches", options.runs)
     say(cold.cold_text(figures))
     say()
     write(FOLDER / "cold.json", json_text({"schema": cold.SCHEMA, **figures}))
@@ -94,7 +93,7 @@ def measure_all(options: argparse.Namespace, build: Path, cores: int, result: di
     scaling = {
         "rounds": rounds,
         "load_text": load,
-        "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds),
+        "cold": cold.measured(chain_command(options, build, cores), FOLDER / "caches", rounds),
     }
     all_pages.print_series(series)
     all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER)

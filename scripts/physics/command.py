@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 import tempfile
@@ -111,10 +110,9 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
 
 
 def run_study(
-    path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
+    path: Path, plan: Plan, cores: int, comparisons: list[compare.Comparison], with_default: bool
 ) -> dict[str, Any]:
     """Run all jobs; return the result without the figures of OSP."""
-    cores = len(os.sched_getaffinity(0))
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
@@ -158,12 +156,14 @@ def main(options: argparse.Namespace) -> int:
         fail(str(problem))
     model = model_file(options.model)
     path = ready_build(options.build) / "bin" / "wire-cell"
-    use_cores(options.cores)
+    cores = use_cores(options.cores)
     plan = chosen_plan(options, model)
     if plan.model is None:
         say("no trained network: without the variants with DNNROI")
     try:
-        result = run_study(path, plan, comparisons, not options.only or "default" in options.only.split(","))
+        result = run_study(
+            path, plan, cores, comparisons, not options.only or "default" in options.only.split(",")
+        )
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
     osp = compare.osp_figures(DATA)

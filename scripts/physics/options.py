@@ -14,12 +14,7 @@ from .sizes import FIRST_SEED, FULL
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="wcb physics",
-        description=description,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("physics", description)
     parser.add_argument(
         "--quick",
         action="store_true",

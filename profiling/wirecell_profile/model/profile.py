@@ -17,7 +17,7 @@ from ..errors import MissingData, ProfileError, system_error
 from . import events, nodes
 from .database import Database
 from .identity import pid_of
-from .table import Table
+from .table import NULL, Table
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
@@ -232,6 +232,15 @@ class Profile:
     def schema_version(self) -> str:
         """Version of the nsys schema, empty if the file lacks it."""
         return self.export.get("EXPORT_SCHEMA_VERSION", "")
+
+    def memory_kind(self, code: int) -> str | None:
+        """Return the label of a kind of memory; None if the code is NULL."""
+        return None if code == NULL else self.memory_kinds.get(code, f"kind {code}")
+
+    def memory_kinds_of(self, operations: events.Operations, row: int) -> str:
+        """Return 'Pageable to Device' for a copy, or the kind of the memory that is set."""
+        codes = (operations.source_kind[row], operations.target_kind[row])
+        return " to ".join(filter(None, (self.memory_kind(int(code)) for code in codes)))
 
     @cached_property
     def device_names(self) -> dict[int, str]:

@@ -40,8 +40,7 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         else:
             size = int(operations.bytes[i])
             kinds = (
-                memory_kind(profile, int(code[i]))
-                for code in (operations.source_kind, operations.target_kind)
+                profile.memory_kind(int(code[i])) for code in (operations.source_kind, operations.target_kind)
             )
             details = (*(None,) * 9, size / BYTES_PER_MB, throughput(size, duration), *kinds)
         correlation = int(operations.correlation[i])
@@ -67,11 +66,6 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         ),
         table,
     )
-
-
-def memory_kind(profile, code: int) -> str | None:
-    """Return the label of a memory kind, None without one."""
-    return None if code == NULL else profile.memory_kinds.get(code, f"kind {code}")
 
 
 def _kernel_cells(scope: Scope) -> list[tuple]:

@@ -114,9 +114,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
     names, styles = label([row[0] for row in trace]), label([row[5] for row in trace])
     groups = group(names.codes, styles.codes)
     summary = summarise(np.array([row[2] for row in trace], dtype=np.int64), groups.of_row, len(groups))
-    members: list[list[tuple]] = [[] for _ in range(len(groups))]
-    for row, owner in zip(trace, groups.of_row.tolist()):
-        members[owner].append(row)
+    members = [[trace[row] for row in part.tolist()] for part in groups.rows()]
     rows = []
     alphabetical = sorted(range(len(groups)), key=lambda i: (members[i][0][0], members[i][0][5] or ""))
     for i in sorted(

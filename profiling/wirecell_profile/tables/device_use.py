@@ -235,8 +235,8 @@ def bus(scope: Scope) -> Result:
                 (
                     use.device,
                     profile.copy_kinds.get(kind, f"kind {kind}"),
-                    _memory(profile, source),
-                    _memory(profile, target),
+                    profile.memory_kind(source),
+                    profile.memory_kind(target),
                     len(mine),
                     size,
                     busy,
@@ -246,7 +246,3 @@ def bus(scope: Scope) -> Result:
     return Result(
         columns("Device, Direction, From, To, Copies, Size (B), Busy (ns), Throughput (GB/s):2"), rows
     )
-
-
-def _memory(profile, kind: int) -> str | None:
-    return None if kind == NULL else profile.memory_kinds.get(kind, f"kind {kind}")

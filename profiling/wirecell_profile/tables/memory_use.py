@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.selection import Scope
-from ..model.table import NULL
 from ..output import Result, columns
 
 EVENTS = "CUDA_GPU_MEMORY_USAGE_EVENTS"
@@ -73,15 +72,14 @@ def device_memory(scope: Scope) -> DeviceMemory:
         )
     )
     names = table.text_column("name")  # strings in our recorder, ids of StringIds in nsys
-    first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
     steps: dict[str, list[tuple[int, int]]] = {}
     rows = sorted(enumerate(zip(*(column.tolist() for column in columns_))), key=lambda row: row[1][0])
     for row, (start, device, memory, address, size, operation, process) in rows:
-        if (first is not None and start < first) or (last is not None and start >= last):
+        if not scope.selection.covers(start):
             continue
-        kind = "" if memory == NULL else profile.memory_kinds.get(memory, f"kind {memory}")
+        kind = profile.memory_kind(memory) or ""
         name = f"device {device} {kind}".strip()
         key = (process, device, address)
         if "dealloc" in kinds.get(operation, "").lower():
@@ -126,10 +124,7 @@ def sampled(scope: Scope) -> list[Series]:
     sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
-    first, last = scope.selection.time
-    inside = (time >= (first if first is not None else time.min())) & (
-        time < (last if last is not None else time.max() + 1)
-    )
+    inside = scope.selection.covers(time)
     series = []
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero((names == name) & inside)

@@ -104,12 +104,7 @@ class NodeUse:
 
 def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
     """Return (node, rows of its calls), the node with the largest exclusive time first."""
-    if not len(use.calls):
-        return []
-    groups = group(use.calls.node.codes)
-    order = np.argsort(groups.of_row, kind="stable")
-    rows = np.split(order, np.flatnonzero(np.diff(groups.of_row[order])) + 1)
-    named = [(use.calls.node.text(part[0]), part) for part in rows]
+    named = [(use.calls.node.text(part[0]), part) for part in group(use.calls.node.codes).rows()]
     return sorted(named, key=lambda pair: -int(use.exclusive[pair[1]].sum()))
 
 

@@ -22,11 +22,7 @@ MAX_GAPS = 20
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
     """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance."""
     ranges, rows = scope.profile.ranges, scope.range_rows
-    if not len(rows):
-        return []
-    groups = group(ranges.name.codes[rows], ranges.style[rows])
-    order = np.argsort(groups.of_row, kind="stable")
-    parts = np.split(rows[order], np.flatnonzero(np.diff(groups.of_row[order])) + 1)
+    parts = [rows[part] for part in group(ranges.name.codes[rows], ranges.style[rows]).rows()]
     return [(ranges.name.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
 
 
