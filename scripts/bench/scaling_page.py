@@ -13,19 +13,10 @@ from .plots import PLOTTED, picture
 from .points import PointFigures, SeriesFigures, shown_command
 from .tables import decimal
 
-COLUMNS = [
-    "without files [ms]",
-    "min",
-    "p90",
-    "CPU [ms]",
-    "with files [ms]",
-    "CPU of files [ms]",
-    "first [ms]",
-    "start-up [s]",
-    "peak [GB]",
-    "operations",
-    "page faults",
-]
+COLUMNS = (
+    "without files [ms], min, p90, CPU [ms], with files [ms], CPU of files [ms], first [ms], "
+    "start-up [s], peak [GB], operations, page faults"
+).split(", ")
 HOW_TO_READ = "\n".join(
     (
         "Figures are per readout.",

@@ -50,21 +50,8 @@ def type_table(result: dict) -> Table:
     }
     rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
     rows.append(cells("all without files", total))
-    return Table(
-        "Steps",
-        [
-            "step",
-            "nodes",
-            "wall [ms]",
-            "CPU [ms]",
-            "operations",
-            "in and out [MB]",
-            "transforms [GFLOP]",
-            "roofline [ms]",
-            "wall / roofline",
-        ],
-        rows,
-    )
+    heads = "step, nodes, wall [ms], CPU [ms], operations, in and out [MB], transforms [GFLOP], roofline [ms]"
+    return Table("Steps", [*heads.split(", "), "wall / roofline"], rows)
 
 
 def node_table(result: dict) -> Table:
@@ -83,20 +70,8 @@ def node_table(result: dict) -> Table:
         for node in [result["chain"], *result["nodes"]]
         if node["wall"]["median"] >= 0.05
     ]
-    return Table(
-        "Nodes",
-        [
-            "node (times per event in ms)",
-            "first event",
-            "median",
-            "min",
-            "p90",
-            "CPU",
-            "operations",
-            "memory [MB]",
-        ],
-        rows,
-    )
+    heads = "node (times per event in ms), first event, median, min, p90, CPU, operations, memory [MB]"
+    return Table("Nodes", heads.split(", "), rows)
 
 
 def operator_table(result: dict) -> Table:

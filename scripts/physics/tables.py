@@ -38,16 +38,10 @@ def plain(cell: dict[str, Any], digits: int = 2) -> str:
     return f"{cell['value']:.{digits}f}" + ("" if cell["error"] is None else f" ± {cell['error']:.{digits}f}")
 
 
-CHARGE_HEADS = [
-    "view",
-    "charge bias [%]",
-    "median channel [%]",
-    "resolution [%]",
-    "efficiency [%]",
-    "purity [%]",
-    "late by [ticks]",
-    "pixels kept [%]",
-]
+CHARGE_HEADS = (
+    "view, charge bias [%], median channel [%], resolution [%], efficiency [%], purity [%], "
+    "late by [ticks], pixels kept [%]"
+).split(", ")
 
 
 def charge_row(view: str, row: dict[str, Any]) -> list[str]:
@@ -135,18 +129,8 @@ def noise_table(result: dict[str, Any]) -> Table:
         for name, views in result["figures"]["noise"].items()
         for view, row in views.items()
     ]
-    return Table(
-        "Noise alone",
-        [
-            "variant",
-            "view",
-            "share of pixels kept",
-            "false regions per channel and readout",
-            "charge per channel [electrons]",
-        ],
-        rows,
-        2,
-    )
+    heads = "variant, view, share of pixels kept, false regions per channel and readout"
+    return Table("Noise alone", [*heads.split(", "), "charge per channel [electrons]"], rows, 2)
 
 
 def bars_table(result: dict[str, Any]) -> Table:

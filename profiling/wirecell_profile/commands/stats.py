@@ -21,13 +21,8 @@ from ._options import add_format, add_profile
 NAME = "stats"
 HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
 
-DEFAULT = (
-    "nvtx_sum",
-    "osrt_sum",
-    "cuda_api_sum",
-    "cuda_gpu_kern_sum",
-    "cuda_gpu_mem_time_sum",
-    "cuda_gpu_mem_size_sum",
+DEFAULT = tuple(
+    "nvtx_sum osrt_sum cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum".split()
 )
 ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
 

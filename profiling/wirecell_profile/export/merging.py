@@ -26,18 +26,9 @@ from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
 from ..output_file import output_file, target_of
 
-STRING_COLUMNS = {
-    "textId",
-    "jsonTextId",
-    "nameId",
-    "demangledName",
-    "shortName",
-    "mangledName",
-    "filenameId",
-    "contentId",
-    "symbol",
-    "module",
-}
+STRING_COLUMNS = set(
+    "textId jsonTextId nameId demangledName shortName mangledName filenameId contentId symbol module".split()
+)
 IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
 TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
 # (table, column) -> kind of its ids, which are unique only within a file. A column without table applies to all tables.
@@ -55,13 +46,11 @@ NUMBERS = {
     ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
 DEVICE_TABLES = {"TARGET_INFO_GPU": "id", "TARGET_INFO_CUDA_GPU": "deviceId"}
-ONCE = (
-    "ENUM_",
-    "META_DATA_",
-    "EXPORT_META_DATA",
-    "CAPTURE_META_DATA",
-    "TARGET_INFO_SESSION_START_TIME",
-    "TARGET_INFO_GPU_METRICS",
+ONCE = tuple(
+    (
+        "ENUM_ META_DATA_ EXPORT_META_DATA CAPTURE_META_DATA TARGET_INFO_SESSION_START_TIME "
+        "TARGET_INFO_GPU_METRICS"
+    ).split()
 )
 VM_SHIFT = 48
 MAX_VMS = 255

@@ -31,20 +31,11 @@ IDLE_COLOURS = {
     "after the last operation": "#D9C79A",
 }
 # Shown parts of nsys's description of the machine. The rest of the environment may be private.
-NSYS_SYSTEM = (
-    "Hostname",
-    "OsDescription",
-    "CpuDescription",
-    "CpuCores",
-    "NvDriverVersion",
-    "CudaDriverVersion",
+NSYS_SYSTEM = tuple(
+    "Hostname OsDescription CpuDescription CpuCores NvDriverVersion CudaDriverVersion".split()
 )
-NSYS_CAPTURE = (
-    "PROCESS_0:COMMAND",
-    "PROCESS_0:WORKING_DIR",
-    "CAPTURE_EVENT_TYPE",
-    "START_TRIGGER",
-    "STOP_TRIGGER",
+NSYS_CAPTURE = tuple(
+    "PROCESS_0:COMMAND PROCESS_0:WORKING_DIR CAPTURE_EVENT_TYPE START_TRIGGER STOP_TRIGGER".split()
 )
 
 

@@ -21,18 +21,7 @@ from ..model.table import NULL, Labels
 from ..palette import PALETTE, colour_of
 from ..tables.owner_use import is_waiting
 
-SPARE = (
-    "#5B8DB8",
-    "#C58B5C",
-    "#6FA287",
-    "#B07AA1",
-    "#8C8CC4",
-    "#A8A05C",
-    "#C77C7C",
-    "#5FA5A5",
-    "#9C7B6B",
-    "#7D93A6",
-)
+SPARE = tuple("#5B8DB8 #C58B5C #6FA287 #B07AA1 #8C8CC4 #A8A05C #C77C7C #5FA5A5 #9C7B6B #7D93A6".split())
 COPY_COLOURS = {
     1: "#2CA02C",
     2: "#C2185B",

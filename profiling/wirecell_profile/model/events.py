@@ -162,18 +162,8 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
     """Read the rows of NVTX_EVENTS of these event types, each with its style."""
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
-    table.load(
-        "rowid",
-        "start",
-        "end",
-        "eventType",
-        "globalTid",
-        "endGlobalTid",
-        "textId",
-        "domainId",
-        "category",
-        *PAYLOADS,
-    )
+    columns = "rowid start end eventType globalTid endGlobalTid textId domainId category".split()
+    table.load(*columns, *PAYLOADS)
     event_type = table.integers("eventType")
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):
@@ -276,25 +266,21 @@ def _qualified(domain: Labels, text: Labels) -> Labels:
 
 def read_calls(profile: TableSource) -> Calls:
     """Read the CUDA API calls, of runtime and driver."""
-    return _read_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
+    return read_host_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
 
 
 def read_system_calls(profile: TableSource) -> Calls:
     """Read the calls of the operating system's runtime, without rows of other event classes (start and stop
     of tracing)."""
-    calls = _read_calls(profile, "OSRT_API")
+    calls = read_host_calls(profile, "OSRT_API")
     calls = calls.take(np.isin(calls.event_class, (27, NULL)))
     if not len(calls):
         raise profile.missing("OSRT_API")
     return calls
 
 
-def read_library_calls(profile: TableSource, table: str) -> Calls:
-    """Read the calls of a library that nsys traces in a separate table, such as CUBLAS_EVENTS."""
-    return _read_calls(profile, table)
-
-
-def _read_calls(profile: TableSource, name: str) -> Calls:
+def read_host_calls(profile: TableSource, name: str) -> Calls:
+    """Read a table of calls on the host: of an API, the system, or a library that nsys traces separately."""
     profile.require(name)
     table = profile.table(name)
     table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")

@@ -61,15 +61,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
     kinds = profile.enumeration("ENUM_CUDA_DEV_MEM_EVENT_OPER", OPERATIONS)
     columns_ = (
         table.integers(name)
-        for name in (
-            "start",
-            "deviceId",
-            "memKind",
-            "virtualAddress",
-            "bytes",
-            "memoryOperationType",
-            "globalPid",
-        )
+        for name in "start deviceId memKind virtualAddress bytes memoryOperationType globalPid".split()
     )
     names = table.text_column("name")  # strings in our recorder, ids of StringIds in nsys
     result = DeviceMemory()
