@@ -249,10 +249,8 @@ def test_operations_of_node_calls_by_containment(profile_file) -> None:
         file.launch("of a", call=(5, 10), run=(200, 210))
         file.launch("of b", call=(30, 40), run=(220, 230))
         file.launch("of none", call=(110, 120), run=(240, 250))
-        file.range("in b", 25, 55)
     found = node_projection(profile_file)
     assert found.call_of_operation.tolist() == [0, 1, -1]
-    assert found.call_of_range.tolist() == [1]
 
 
 def test_external_correlation_goes_before_containment(profile_file) -> None:

@@ -140,7 +140,6 @@ def test_a_node_keeps_its_own_range_though_the_clock_starts_later(profile_file) 
         "operations": ["kernel"],
     }
     assert scope.node_projection.own_range.tolist() == [0]
-    assert scope.node_projection.call_of_range.tolist() == [0, -1]
     assert len(scope.node_call_rows) == 1
 
 

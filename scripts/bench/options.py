@@ -16,12 +16,7 @@ CHECKED_EVENTS, CHECKED_RUNS = 4, 8  # with fewer runs, tests of all steps toget
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="wcb bench",
-        description=description,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("bench", description)
     parser.add_argument("--events", type=int, default=6, help="events of a run of the chain (default 6)")
     parser.add_argument(
         "--runs", type=int, default=3, help="runs of the chain, each after a run of the yardstick (default 3)"

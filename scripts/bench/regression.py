@@ -24,12 +24,8 @@ SCHEMA = "spng-bench-reference-1"
 MARGIN = 0.15  # relative slowdown of a step that is accepted
 UNIT = 1e8  # times are stored in units of the yardstick / UNIT
 TIME_CONDITIONS = ("processor", "cores")  # must be equal for times to be comparable
-COUNT_CONDITIONS = (
-    "device",
-    "engine",
-    "precision",
-    "threads per operation",
-    "argument model",
+COUNT_CONDITIONS = tuple(
+    "device, engine, precision, threads per operation, argument model".split(", ")
 )  # must be equal for counts to be comparable
 COPIES = ("aten::copy_", "aten::_to_copy", "aten::clone")
 

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shlex
 import sys
 import tempfile
@@ -13,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.output_file import output_file
+from wirecell_profile.output import json_text
 
 from scripts.bench import machine_load
 from scripts.bench.frames import copies_of_frame
 from scripts.bench.programs import ready_build, use_cores
+from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
@@ -115,10 +114,9 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
 
 
 def run_study(
-    path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
+    path: Path, plan: Plan, cores: int, comparisons: list[compare.Comparison], with_default: bool
 ) -> dict[str, Any]:
     """Run all jobs; return the result without the figures of OSP."""
-    cores = len(os.sched_getaffinity(0))
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
@@ -155,17 +153,6 @@ def run_study(
     return result
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with output_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        fail(f"cannot write {path}: {problem.strerror or problem}", 1)
-    say(f"Written: {path}")
-
-
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     try:
@@ -174,12 +161,14 @@ def main(options: argparse.Namespace) -> int:
         fail(str(problem))
     model = model_file(options.model)
     path = ready_build(options.build) / "bin" / "wire-cell"
-    use_cores(options.cores)
+    cores = use_cores(options.cores)
     plan = chosen_plan(options, model)
     if plan.model is None:
         say("no trained network: without the variants with DNNROI")
     try:
-        result = run_study(path, plan, comparisons, not options.only or "default" in options.only.split(","))
+        result = run_study(
+            path, plan, cores, comparisons, not options.only or "default" in options.only.split(",")
+        )
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
     osp = compare.osp_figures(DATA)
@@ -190,12 +179,9 @@ def main(options: argparse.Namespace) -> int:
     say(
         f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s"
     )
-    write_text(
-        options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n"
-    )
-    write_text(options.output / "physics.html", page.to_html(result, sections))
+    write(options.json or options.output / "physics.json", json_text(result))
+    write(options.output / "physics.html", page.to_html(result, sections))
     if options.page is not None:
         target = options.page if options.page.is_absolute() else ROOT / options.page
-        page.write_markdown(result, sections, target)
-        say(f"Written: {target}")
+        write(target, page.to_markdown(result, sections, target))
     return 0

@@ -8,7 +8,6 @@ failed.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -180,12 +179,7 @@ def left_out(folders: Sequence[str], outcome: Outcome) -> list[str]:
 
 def main() -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="wcb test",
-        description=__doc__,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("test", __doc__)
     parser.add_argument("--only", metavar="WORD", default="", help="run only tests with WORD in their name")
     setup.add_options(parser)
     options = parser.parse_args()
