@@ -2,8 +2,8 @@
 #include "spng/app/profiling_options.h"
 
 #include "spng/core/error.h"
+#include "spng/core/parse_number.h"
 
-#include <charconv>
 #include <cstdlib>
 
 namespace spng::app {
@@ -27,16 +27,14 @@ Given given(const po::variables_map& values, const std::string& name, const char
 }
 
 int rank_of(const Given& given) {
-    int rank = 0;
-    const char* const end = given.text.data() + given.text.size();
-    const auto [rest, error] = std::from_chars(given.text.data(), end, rank);
-    if (error != std::errc{} || rest != end || rank < 0) {
+    const auto rank = parse_number<int>(given.text);
+    if (!rank || *rank < 0) {
         throw Error(ErrorKind::Usage, {.what = given.where + " needs the rank of a process in a parallel job",
                                        .where = "command line",
                                        .seen = "'" + given.text + "'",
                                        .expected = "0 or more"});
     }
-    return rank;
+    return *rank;
 }
 
 instrument::EventWindow window_of(const Given& events, const Given& schedule) {

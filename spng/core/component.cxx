@@ -34,14 +34,12 @@ Component& Environment::prepared(const std::string& name, const std::string& ask
         for (const auto& [known, unused] : m_by_name) {
             names.push_back(known);
         }
-        const std::string near = nearest_name(name, names);
         throw Error(ErrorKind::Configuration,
                     {.what = "reference to a component that is not configured",
                      .where = asking,
                      .seen = "'" + name + "'",
                      .expected = "the name of a configured component, Type:instance",
-                     .hint = near.empty() ? "add it to the configuration (in Jsonnet: to `uses`)"
-                                          : "did you mean '" + near + "'?"});
+                     .hint = suggestion(name, names, "add it to the configuration (in Jsonnet: to `uses`)")});
     }
     prepare(*component);
     return *component;

@@ -3,8 +3,8 @@
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/core/parse_number.h"
 
-#include <charconv>
 #include <map>
 #include <vector>
 
@@ -25,10 +25,8 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
 
 /// Return the integer, 0 to `largest`; nothing for any other text.
 std::optional<std::uint64_t> integer_from(const std::string& text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = !text.empty() && error == std::errc{} && end == text.data() + text.size();
-    return whole && value <= largest ? std::optional(value) : std::nullopt;
+    const auto value = parse_number<std::uint64_t>(text);
+    return value && *value <= largest ? value : std::nullopt;
 }
 
 } // namespace

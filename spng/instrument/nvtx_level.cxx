@@ -15,8 +15,7 @@ void set_nvtx_level(const std::string& text, const std::string& where) {
                                        .where = where,
                                        .seen = text.empty() ? "nothing" : text,
                                        .expected = "0 nothing, 1 nodes and events, 2 also steps and files, 3 "
-                                                   "also scheduling, 4 also operators of ATen",
-                                       .hint = {}});
+                                                   "also scheduling, 4 also operators of ATen"});
     }
 #if SPNG_NVTX_IS_ON
     const auto level = static_cast<nvtx::Level>(text[0] - '0');

@@ -64,8 +64,6 @@ TABOOS = {
     },
     r"\bnonzero\b": {  # waits for the device
         "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
-        "spng/instrument/meter/operation_log.h": "names what operations wait",
-        "spng/instrument/meter/operation_log.cxx": "names what operations wait",
     },
     r"std::cout": {},
     r"torch/torch\.h": {},

@@ -95,7 +95,7 @@ const Registration<SectionMore> more_type{
 const Registration<SectionPack> pack_type{
     {.type = "TestSectionPack", .kind = "frame", .inputs = {"a", "b"}, .outputs = {"a"}, .text = "test"}};
 const Registration<SectionSink> sink_type{
-    {.type = "TestSectionSink", .kind = "sink", .inputs = {"a"}, .outputs = {}, .text = "test"}};
+    {.type = "TestSectionSink", .kind = "sink", .inputs = {"a"}, .text = "test"}};
 const Registration<SectionTap> tap_type{{.type = "TestSectionTap",
                                          .kind = "plumbing",
                                          .inputs = {"a"},

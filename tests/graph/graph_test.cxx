@@ -74,7 +74,6 @@ private:
 
 const Registration<TestCount> count_registration{{.type = "TestCount",
                                                   .kind = "source",
-                                                  .inputs = {},
                                                   .outputs = {"n"},
                                                   .concurrency = Concurrency::serial,
                                                   .text = "test"}};
@@ -83,7 +82,6 @@ const Registration<TestAdd> add_registration{
 const Registration<TestCollect> collect_registration{{.type = "TestCollect",
                                                       .kind = "sink",
                                                       .inputs = {"n"},
-                                                      .outputs = {},
                                                       .concurrency = Concurrency::serial,
                                                       .text = "test"}};
 

@@ -26,7 +26,6 @@ constexpr const char* less_memory =
     throw Error(ErrorKind::Internal, {.what = "an operation failed unexpectedly",
                                       .where = where,
                                       .seen = without_trace(seen),
-                                      .expected = {},
                                       .hint = "please report this with the command line and the input"});
 }
 

@@ -3,11 +3,11 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/core/parse_number.h"
 #include "spng/device/memory/byte_size.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -140,10 +140,8 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
 }
 
 std::optional<std::int64_t> integer_from(const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && value >= 0 ? std::optional(value)
-                                                                                  : std::nullopt;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::optional<ReservationClaim> claim_from(const std::string& file_name) {
