@@ -283,7 +283,7 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
     plugin = PROGRAM.parents[1] / "tests" / "libSpngExampleNode.so"
     if not plugin.exists():
         pytest.skip(f"{plugin} is not built")
-    assert "samples above become this" in run("-p", plugin, "--describe", "SPNGClip").stdout
+    assert "upper limit of the samples" in run("-p", plugin, "--describe", "SPNGClip").stdout
     shutil.copytree(ROOT / "cfg", tmp_path / "cfg")
     for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
         path = tmp_path / "cfg" / name
