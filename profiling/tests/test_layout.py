@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages of wirecell_profile import each other without circles, and only in the order below."""
+"""The packages of wirecell_profile import each other without cycles, and only in the order below."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_no_module_imports_itself_through_others() -> None:
     known = modules()
     graph = {name: imports(name, path, known) - {name} for name, path in known.items()}
     assert sum(map(len, graph.values())) > 200
-    TopologicalSorter(graph).prepare()  # CycleError names the circle
+    TopologicalSorter(graph).prepare()  # CycleError names the cycle
 
 
 def test_packages_import_only_earlier_ones() -> None:

@@ -135,12 +135,12 @@ def test_pipe_gets_all_of_it(option: str, folder: Path) -> None:
     require_only(folder, path.name)
 
 
-@pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+@pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
 def test_rest_is_rejected(option: str, folder: Path, kind: str, capsys: pytest.CaptureFixture) -> None:
     path = path_of(option, folder)
     if kind == "folder":
         path.mkdir()
-    elif kind == "circle":
+    elif kind == "loop":
         path.symlink_to(path.name)
     else:
         os.chdir(folder)  # a socket's name is short

@@ -41,8 +41,8 @@ void load_plugin(const std::string& plugin) {
                     {.what = "plugin '" + plugin + "' cannot be loaded",
                      .where = "-p, or plugins of the configuration",
                      .seen = library.problem(),
-                     .expected = "a shared library, or one of the built in " + joined(built_in),
-                     .hint = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
+                     .expected = "a shared library, or one of the built-in plugins " + joined(built_in),
+                     .hint = near.empty() ? "name the library file, or add its folder to LD_LIBRARY_PATH"
                                           : "did you mean '" + near + "'?"});
     }
     log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + file; });

@@ -183,12 +183,12 @@ class TestKinds:
         else:
             require_rejected(done, path)
 
-    @pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+    @pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
         path = folder / "results" / f"out{option.ending}"
         if kind == "folder":
             path.mkdir()
-        elif kind == "circle":
+        elif kind == "loop":
             path.symlink_to(path.name)
         else:
             here = os.getcwd()
