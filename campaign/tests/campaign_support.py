@@ -216,6 +216,8 @@ class Servers:
         quiet = {
             "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]",
             "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
+            "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+            "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
         }
         process = subprocess.Popen(
             [*(prefix or []), sys.executable, "-m", *words],

@@ -22,9 +22,9 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(tmp_path)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A scheduler with two workers shared by tests; tests must not end the workers."""
+    """A scheduler with two workers shared by the tests of a file; tests must not end the workers."""
     with Servers(tmp_path_factory.mktemp("servers")) as servers:
         address = servers.scheduler()
         for _ in range(2):

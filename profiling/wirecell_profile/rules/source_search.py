@@ -11,6 +11,7 @@ from pathlib import Path
 from ..model.nodes import type_of
 
 ENDINGS = {".cxx", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh", ".py"}
+OPENING = re.compile("RANGE|range|push|annotate")  # in the same line, before the text
 SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
 
 
@@ -60,12 +61,12 @@ class Sources:
         return self._locations[name]
 
     def _find(self, text: str) -> str:
-        pattern = re.compile(rf'(?P<call>\w*(RANGE|range|push|annotate)\w*\s*\(?[^\n]*)?"{re.escape(text)}"')
         best = ""
         for file, body in self._files:
-            for match in pattern.finditer(body):
+            for match in re.finditer(f'"{re.escape(text)}"', body):
+                before = body[body.rfind("\n", 0, match.start()) + 1 : match.start()]
                 where = f"{file}:{body.count(chr(10), 0, match.start()) + 1}"
-                if match["call"]:
+                if OPENING.search(before):
                     return where
                 best = best or where
         return best
