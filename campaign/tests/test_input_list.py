@@ -79,7 +79,7 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("a/one.npz\n\0\0abc\n", "the list is no text\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\n\0\0abc\n", "the list is not text\n  where:    .*list.txt, line 2"),
         ("a/one.npz\nloop/one.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("a/one.npz\nloop/*.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),

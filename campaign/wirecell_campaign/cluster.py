@@ -199,7 +199,7 @@ def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
         )
     except ValueError as error:
         raise UsageError(
-            "--cluster is no address",
+            "--cluster is not an address",
             seen=str(cluster),
             expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})",
         ) from None

@@ -109,7 +109,7 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
         if not options.update:
             reference = regression.read_reference(options.check)
     except ValueError as error:
-        fail(f"{options.check} is no reference: {error}. To make one: ./wcb bench --check --update")
+        fail(f"{options.check} is not a reference: {error}. To make one: ./wcb bench --check --update")
     found = Measurements(cores=cores, own_command=own_command())
     start = machine_load.now()
     measure_chain(options, build, cores, found)

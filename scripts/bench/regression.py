@@ -140,7 +140,7 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
         for row in result.grown
     ]
     failures += [
-        f"{node} is no node of the reference; if it is intended, use --update" for node in result.only_b
+        f"{node} is not a node of the reference; if it is intended, use --update" for node in result.only_b
     ]
     notes = [
         f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update stores it"

@@ -18,7 +18,7 @@ from ..model.profile import Profile
 from ..output import Result
 
 NAME = "export"
-HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
+HELP = "export all tables as CSV, JSON, Parquet, Arrow or HDF5"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from ..output import Result, as_json, as_table, write
 from ..tables import memory_use, node_use
 
 NAME = "memory"
-HELP = "memory of host and device over time, leaks, high-water marks per node; table, JSON or SVG"
+HELP = "show memory of host and device over time, leaks and high-water marks per node; table, JSON or SVG"
 
 TABLES: dict[str, tuple[str, Callable[[selection.Scope], Result]]] = {
     "peaks": ("highest values", memory_use.peaks),
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-f", "--format", choices=("table", "json", "svg"), default="table", help="default: table"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+        "-o", "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
     )
     selection.add_arguments(parser)
 

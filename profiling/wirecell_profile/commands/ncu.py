@@ -25,7 +25,9 @@ from ..tables.ncu_verdicts import Kernel, advice, bound, kernels
 from ..tables.roofline import estimated, measured
 
 NAME = "ncu"
-HELP = "verdicts and roofline from Nsight Compute's CSV; or an estimated roofline per node of a recording"
+HELP = (
+    "show verdicts and roofline from Nsight Compute's CSV, or an estimated roofline per node of a recording"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="CSV of ncu (--csv --page raw or details), or a recording")
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+        "-o", "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
     )
     known = parser.add_argument_group("estimated roofline")
     known.add_argument(

@@ -21,7 +21,7 @@ from ..rules.findings import Finding, make_finding
 from ..rules.source_search import Sources, find_checkout
 
 NAME = "rules"
-HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with advice and the next command"
+HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-r", "--rule", action="append", metavar="A,B", help="only these rules")
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+        "-o", "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
     )
     parser.add_argument("--list", action="store_true", help="list the rules")
     parser.add_argument(
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 if the rule (any: each rule) has more than N hits, default 0",
+        help="exit with status 1 if RULE, or with `any` one of the rules, has more than N hits (default 0)",
     )
     parser.add_argument(
         "--source",
@@ -59,17 +59,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gap",
         default=f"{default.gap}ns",
         metavar="TIME",
-        help="gpu_gaps: longer than (default %(default)s)",
+        help="gpu_gaps: minimum idle time (default %(default)s)",
     )
     parser.add_argument(
-        "--chunks", type=int, default=default.chunks, metavar="N", help="gpu_time_util: default %(default)s"
+        "--chunks",
+        type=int,
+        default=default.chunks,
+        metavar="N",
+        help="gpu_time_util: count of equal parts of the run (default %(default)s)",
     )
     parser.add_argument(
         "--utilisation",
         type=float,
         default=default.utilisation,
         metavar="PERCENT",
-        help="gpu_time_util: under (default %(default)s)",
+        help="gpu_time_util: report parts with a utilisation under this (default %(default)s)",
     )
     parser.add_argument(
         "--short-kernel",
@@ -82,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=default.storm,
         metavar="N",
-        help="launch_storm: this many of them in a range (default %(default)s)",
+        help="launch_storm: minimum count of such kernels in one instance of a range (default %(default)s)",
     )
     selection.add_arguments(parser)
 

@@ -18,7 +18,7 @@ from ..output import FORMATS, render, write
 from ..reports import all_reports, find
 
 NAME = "stats"
-HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
+HELP = "print reports with nsys's names: tables of kernels, API calls, ranges"
 
 DEFAULT = (
     "nvtx_sum",

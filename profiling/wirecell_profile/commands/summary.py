@@ -24,7 +24,7 @@ from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
 
 NAME = "summary"
-HELP = "time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
+HELP = "show time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,13 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+        "-o", "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
     )
     parser.add_argument(
-        "--timeline", action="store_true", help="instead: one line per range, in order of time"
+        "--timeline",
+        action="store_true",
+        help="print one line per range, in order of time, instead of the tables",
     )
     parser.add_argument(
-        "--operations", action="store_true", help="with --timeline: every device operation too"
+        "--operations", action="store_true", help="with --timeline, also print one line per device operation"
     )
     parser.add_argument(
         "--kernel-wait",

@@ -19,7 +19,7 @@ from ..model.profile import Profile
 from ..output_file import output_file
 
 NAME = "trace"
-HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
+HELP = "write Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
