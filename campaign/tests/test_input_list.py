@@ -127,7 +127,7 @@ def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
 
 def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff.tar\n"), encoding="utf-8"))
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not text"):
         read_entries("-", ".npz")
 
 
@@ -135,7 +135,7 @@ def test_lists_that_cannot_be_read(folder: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         read_entries(str(folder / "none.txt"), ".npz")
     (folder / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not text"):
         read_entries(str(folder / "bytes"), ".npz")
 
 
