@@ -170,7 +170,7 @@ class TestDescriptions:
 
 
 class TestChain:
-    """From raw counts to charge, without a network, since it was trained on the noise of one experiment."""
+    """From raw counts to charge, without the network, which was trained on the noise of one experiment."""
 
     @pytest.mark.parametrize("name, ident", CHAIN_CASES)
     def test_charge_comes_back(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
