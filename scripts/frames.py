@@ -13,16 +13,17 @@ import io
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 ENDING = ".npy"
-DECOMPRESSORS = {".gz": gzip.open, ".bz2": bz2.open}
+DECOMPRESSORS: dict[str, Callable[[Path], io.BufferedIOBase]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,8 @@ class FrameFile:
     def __init__(self, path: Path) -> None:
         """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is no readable archive."""
         self.path = path
-        self._zip = np.load(path) if path.suffix == ".npz" else None
-        self._stream = None if self._zip is not None else _decompressed(path)
-        self._tar = None if self._zip is not None else tarfile.open(fileobj=self._stream)
-        self._members = {} if self._tar is None else {member.name: member for member in self._tar}
-        self.names: list[str] = (
-            [name.removesuffix(ENDING) for name in self._members]
-            if self._zip is None
-            else list(self._zip.files)
-        )
+        self._archive: NpzFile | _Tar = np.load(path) if path.suffix == ".npz" else _Tar(path)
+        self.names = list(self._archive.files)
 
     def __enter__(self) -> FrameFile:
         return self
@@ -75,14 +69,11 @@ class FrameFile:
     def __exit__(
         self, kind: type | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        (self._stream if self._zip is None else self._zip).close()
+        self._archive.close()
 
     def array(self, name: str) -> np.ndarray:
         """Return one array, C contiguous. Raise KeyError if the file has no array of this name."""
-        if self._zip is not None:
-            return np.ascontiguousarray(self._zip[name])
-        stream = self._tar.extractfile(self._members[name + ENDING])
-        return np.ascontiguousarray(np.load(io.BytesIO(stream.read())))
+        return np.ascontiguousarray(self._archive[name])
 
     def tags(self) -> list[str]:
         """Return the frame tags, each once, in file order."""
@@ -118,6 +109,31 @@ class FrameFile:
         return [name for name in self.names if name.startswith("frame_")]
 
 
+class _Tar:
+    """The arrays of a tar, with the interface of NpzFile."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = _decompressed(path)
+        self._tar = tarfile.open(fileobj=self._stream)
+        self._members = {member.name: member for member in self._tar}
+        self.files = [name.removesuffix(ENDING) for name in self._members]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return _member(self._tar, self._members[name + ENDING])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def _member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> np.ndarray:
+    """Return the array of a member. Raise ValueError if the member is a folder or the like."""
+    content = tar.extractfile(member)
+    if content is None:
+        raise ValueError(f"{member.name} is no file")
+    return np.load(io.BytesIO(content.read()))
+
+
 def _decompressed(path: Path) -> IO[bytes]:
     """Open a tar. Decompress it to a temporary file first: otherwise each backward seek would decompress it again."""
     if path.suffix not in DECOMPRESSORS:
@@ -133,8 +149,7 @@ def stream_arrays(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Yield name and array of each member of a tar in file order; at most one is in memory."""
     with tarfile.open(path, "r|*") as archive:
         for member in archive:
-            content = archive.extractfile(member).read()
-            yield member.name.removesuffix(ENDING), np.load(io.BytesIO(content))
+            yield member.name.removesuffix(ENDING), _member(archive, member)
 
 
 def npy_bytes(array: np.ndarray) -> bytes:

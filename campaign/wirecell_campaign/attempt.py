@@ -56,7 +56,9 @@ def run_attempt(task: Task, worker: str = "") -> Result:
         outcome, fault = Outcome.FAILED, Fault.FINAL
         block = str(
             CampaignError(
-                "cannot give the output its name", str(error.filename2 or error.filename), error.strerror
+                "cannot give the output its name",
+                str(error.filename2 or error.filename),
+                error.strerror or "",
             )
         )
     except OSError as error:
@@ -164,7 +166,7 @@ def read_input(task: Task) -> dict:
         if error.errno in MISSING or error.errno == errno.EISDIR:
             fault = Fault.WORKER if task.input_seen else Fault.FINAL
         raise AttemptFailed(
-            fault, str(CampaignError("cannot read the input", task.input, error.strerror))
+            fault, str(CampaignError("cannot read the input", task.input, error.strerror or ""))
         ) from None
 
 

@@ -41,7 +41,7 @@ class Plan:
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
     security(options.cluster)
-    entries = input_list.read_entries(options.list, options.suffix, longest_name(bool(options.scratch)))
+    entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)
     path = program.find(options.program, options.bundle)

@@ -9,13 +9,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import dask
 from distributed import Client, LocalCluster, Security
+from distributed.deploy import Cluster
 
 from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
+
+if TYPE_CHECKING:
+    from dask_jobqueue import JobQueueCluster
+
+OwnCluster = TypeVar("OwnCluster", bound=Cluster)
 
 LOOPBACK = "127.0.0.1"
 
@@ -57,9 +64,28 @@ def security(options: ClusterOptions) -> Security | None:
     return Security(tls_ca_file=options.tls["ca"], require_encryption=True, **roles)
 
 
-def batch_cluster(options: ClusterOptions, layout: Layout) -> object:
+class JobOptions(TypedDict):
+    """Keyword arguments of dask-jobqueue that are common to all batch systems."""
+
+    cores: int
+    processes: int
+    memory: str
+    python: str
+    job_name: str
+    log_directory: str
+    local_directory: str
+    death_timeout: int  # s
+    interface: str | None
+    job_script_prologue: list[str]
+    worker_extra_args: list[str]
+    scheduler_options: dict[str, object]
+    security: Security | None
+    silence_logs: int
+
+
+def batch_cluster(options: ClusterOptions, layout: Layout) -> JobQueueCluster:
     """Return a cluster of dask-jobqueue without jobs. Raise UsageError for missing options and options that the batch system lacks."""
-    common = {
+    common: JobOptions = {
         "cores": options.cores,
         "processes": 1,
         "memory": options.memory or f"{2 * options.cores}GB",
@@ -129,7 +155,7 @@ class Supply:
     starts. The engine does not replace these workers.
     """
 
-    def __init__(self, cluster: object, wanted: int, on_one_machine: bool) -> None:
+    def __init__(self, cluster: Cluster, wanted: int, on_one_machine: bool) -> None:
         self._cluster, self._wanted, self._on_one_machine = cluster, wanted, on_one_machine
 
     def refill(self, retired: int) -> None:
@@ -150,10 +176,10 @@ def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client,
                 yield connection, Supply(cluster, options.workers, on_one_machine=True)
         elif options.where in BATCH:
             with (
-                closing_cluster(lambda: batch_cluster(options, layout)) as cluster,
-                client(cluster, options) as connection,
+                closing_cluster(lambda: batch_cluster(options, layout)) as jobs,
+                client(jobs, options) as connection,
             ):
-                yield connection, Supply(cluster, options.workers, on_one_machine=False)
+                yield connection, Supply(jobs, options.workers, on_one_machine=False)
         else:
             with client(options.where, options) as connection:
                 yield connection, None
@@ -176,7 +202,7 @@ def local_cluster(options: ClusterOptions) -> LocalCluster:
 
 
 @contextmanager
-def closing_cluster(make: Callable[[], object]) -> Iterator[object]:
+def closing_cluster(make: Callable[[], OwnCluster]) -> Iterator[OwnCluster]:
     """Yield a cluster and close it at the end. Raise CampaignError if it cannot be made."""
     try:
         cluster = make()
@@ -191,7 +217,7 @@ def closing_cluster(make: Callable[[], object]) -> Iterator[object]:
 
 
 @contextmanager
-def client(cluster: object, options: ClusterOptions) -> Iterator[Client]:
+def client(cluster: Cluster | str, options: ClusterOptions) -> Iterator[Client]:
     """Yield a client of a cluster or an address. Raise CampaignError if no scheduler answers."""
     try:
         connection = Client(

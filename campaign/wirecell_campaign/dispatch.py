@@ -148,12 +148,12 @@ class Dispatcher:
         while found is None and time.monotonic() < deadline:
             time.sleep(WAKE)
             found = record.read(path)
-        whole = (
+        if (
             found is not None
             and settle(self._layout, found)
             and not record.wrong_products(self._layout, found, quick=True)
-        )
-        if whole and found["settings"] == self._settings:
+            and found["settings"] == self._settings
+        ):
             self._retired_since_done = 0
             self.outcomes.done[name] = found
             self._layout.failure(name).unlink(missing_ok=True)
@@ -249,7 +249,7 @@ def described(name: str, history: History) -> dict:
             {
                 "host": one.host,
                 "worker": one.worker,
-                "fault": one.fault.value,
+                "fault": one.fault.value if one.fault else "",
                 "seconds": round(one.seconds, 3),
                 "block": one.block,
             }

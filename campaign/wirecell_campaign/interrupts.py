@@ -23,7 +23,7 @@ class Interrupts:
         self.signal = 0
         self._notify = notify
         self._told = 0
-        self._before: dict[int, object] = {}
+        self._before: dict[int, stop_signals.Handler] = {}
 
     def __enter__(self) -> Interrupts:
         self._before = stop_signals.install(self._handle, STOP_SIGNALS)

@@ -28,7 +28,7 @@ def held(path: Path) -> Iterator[None]:
                 raise CampaignError(
                     "cannot lock the output folder",
                     where=str(path),
-                    seen=error.strerror,
+                    seen=error.strerror or "",
                     hint="choose a folder on a file system with locks (flock)",
                 ) from None
             raise CampaignError(

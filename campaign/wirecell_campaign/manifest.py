@@ -76,17 +76,18 @@ def checksum_line(digest: str, path: str) -> str:
 def read(layout: Layout) -> dict:
     """Return the manifest of a folder. Raise UsageError if it is absent or incomplete."""
     found = read_json(layout.root / MANIFEST)
-    files = found.get("files") if isinstance(found, dict) and found.get("schema") == SCHEMA else None
-    if not isinstance(files, list) or not all(
-        isinstance(entry, dict) and set(entry) >= FILE_KEYS for entry in files
-    ):
-        raise UsageError(
-            "the folder has no complete manifest",
-            str(layout.root),
-            expected=MANIFEST,
-            hint="wirecell-campaign run writes it at its end; run the same command again",
-        )
-    return found
+    if isinstance(found, dict) and found.get("schema") == SCHEMA:
+        files = found.get("files")
+        if isinstance(files, list) and all(
+            isinstance(entry, dict) and set(entry) >= FILE_KEYS for entry in files
+        ):
+            return found
+    raise UsageError(
+        "the folder has no complete manifest",
+        str(layout.root),
+        expected=MANIFEST,
+        hint="wirecell-campaign run writes it at its end; run the same command again",
+    )
 
 
 def verify(layout: Layout) -> Verdict:

@@ -37,7 +37,7 @@ class ClusterOptions:
 class RunOptions:
     """Options of a run."""
 
-    list: str
+    file_list: str  # path, or - for standard input
     output: Path
     config: str
     arguments: list[str]

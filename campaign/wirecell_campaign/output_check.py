@@ -13,12 +13,18 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 
 EVENT = re.compile(r"^frame_.*_(\d+)\.npy$")
 BLOCK = 1 << 20
+
+
+class Readable(Protocol):
+    """A stream as drain() needs it: the one of an open tar has less than IO."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class Unreadable(Exception):
@@ -59,12 +65,12 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 with archive.open(item) as stream:
                     yield item.filename, stream
         return
-    with tarfile.open(path) as archive:
-        for item in archive:
-            stream = archive.extractfile(item)
-            if stream is not None:
-                yield item.name, stream
-        check_tar_end(archive, path)
+    with tarfile.open(path) as tar:
+        for member in tar:
+            content = tar.extractfile(member)
+            if content is not None:
+                yield member.name, content
+        check_tar_end(tar, path)
 
 
 def check_tar_end(archive: tarfile.TarFile, path: Path) -> None:
@@ -86,7 +92,7 @@ def check_array(name: str, stream: IO[bytes]) -> None:
         raise Unreadable(f"{name} has {seen} bytes of data, expected {expected}")
 
 
-def drain(stream: IO[bytes]) -> int:
+def drain(stream: Readable) -> int:
     """Read to the end; return the number of bytes."""
     total = 0
     while block := stream.read(BLOCK):

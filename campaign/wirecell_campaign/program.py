@@ -24,8 +24,9 @@ def find(given: str | None, bundle: str | None) -> Path:
     """
     if given and bundle:
         raise UsageError("--program and --bundle both select the program", expected="one of them")
-    if given or bundle:
-        path = Path(given or Path(bundle) / "bin" / PROGRAM).absolute()
+    chosen = Path(bundle, "bin", PROGRAM) if bundle else given
+    if chosen:
+        path = Path(chosen).absolute()
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise UsageError("cannot run the program", str(path), "not an executable file")
         return path

@@ -134,7 +134,7 @@ def require_links(layout: Layout) -> None:
             raise CampaignError(
                 "the file system of the output folder has no hard links",
                 str(layout.root),
-                error.strerror,
+                error.strerror or "",
                 "a file system with link(2), which makes publication atomic",
                 "choose an output folder on another file system",
             ) from None

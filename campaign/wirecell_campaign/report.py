@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from . import manifest, record, settings, summary
 from .errors import CampaignError, UsageError
@@ -59,7 +60,7 @@ def read_status(layout: Layout) -> Status:
     )
 
 
-def is_failure(found: object) -> bool:
+def is_failure(found: object) -> TypeGuard[dict]:
     """Tell whether the content of a file is a failure as the dispatcher writes it."""
     return isinstance(found, dict) and set(found) >= FAILURE_KEYS
 

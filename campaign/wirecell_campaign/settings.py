@@ -136,12 +136,13 @@ def read(layout: Layout) -> dict | None:
     distinguish outputs of other settings.
     """
     found = read_json(layout.settings)
-    whole = (
+    if (
         isinstance(found, dict)
         and isinstance(found.get("digest"), str)
         and isinstance(found.get("settings"), dict)
-    )
-    return found if whole else None
+    ):
+        return found
+    return None
 
 
 def differences(old: dict, new: dict) -> list[str]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from wirecell_profile.output import Result, as_table, columns
 
@@ -51,7 +53,7 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
     }
 
 
-def statistics(values: list[float]) -> dict[str, float]:
+def statistics(values: Sequence[float]) -> dict[str, float]:
     """Return calls, mean, p50, p95 (interpolated) and total, in the unit of the values."""
     array = np.asarray(values, dtype=np.float64)
     p50, p95 = np.percentile(array, (50, 95))

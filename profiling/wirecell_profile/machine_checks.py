@@ -40,7 +40,7 @@ class Machine:
     root: Path = Path("/")
     build: Path | None = None  # build folder of wire-cell
     path: str | None = None  # search path of programs
-    load: Callable[[str], object] = ctypes.CDLL
+    load: Callable[[str], ctypes.CDLL] = ctypes.CDLL
     libraries: tuple[Path, ...] = ()  # folders to search besides the loader's
 
     def text(self, path: str) -> str:
@@ -63,7 +63,7 @@ class Machine:
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    def library(self, names: tuple[str, ...]) -> tuple[str, object] | None:
+    def library(self, names: tuple[str, ...]) -> tuple[str, ctypes.CDLL] | None:
         """Load the first available library; return its name or path, and the library."""
         for name in names:
             for candidate in [name, *(str(folder / name) for folder in self.libraries if "/" not in name)]:

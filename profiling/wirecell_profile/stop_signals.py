@@ -12,6 +12,10 @@ from types import FrameType
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU)
 
 
+# A handler as signal.signal() takes and returns it.
+Handler = Callable[[int, FrameType | None], object] | int | None
+
+
 class Stopped(KeyboardInterrupt):
     """A stop signal arrived."""
 
@@ -20,7 +24,7 @@ class Stopped(KeyboardInterrupt):
         self.exit_status = 128 + signum
 
 
-def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[int]) -> dict[int, object]:
+def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[int]) -> dict[int, Handler]:
     """Set the handler of these signals and return the former ones.
 
     Signals ignored by the parent (nohup) stay ignored.

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from wirecell_profile.output_file import output_file
@@ -16,7 +17,8 @@ from scripts.frames import ENDING, add_array, npy_bytes, stream_arrays
 
 CHANNELS = 2560  # of an anode; the channels of the next anode follow
 TICKS = 6000  # of the default event
-MODES = {".tar": "w", ".tar.gz": "w:gz", ".tar.bz2": "w:bz2"}
+Mode = Literal["w", "w:gz", "w:bz2"]
+MODES: dict[str, Mode] = {".tar": "w", ".tar.gz": "w:gz", ".tar.bz2": "w:bz2"}
 Arrays = Iterator[tuple[str, np.ndarray]]
 
 
@@ -72,10 +74,14 @@ def changed(stem: str, array: np.ndarray, wanted: Input) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def write_tar(path: Path, arrays: Arrays, mode: str) -> None:
+def write_tar(path: Path, arrays: Arrays, mode: Mode) -> None:
     """Write a tar, compressed as `mode` says (gzip level 1, which takes seconds instead of minutes)."""
-    options = {"compresslevel": 1} if mode == "w:gz" else {}
-    with tarfile.open(path, mode, format=tarfile.USTAR_FORMAT, **options) as target:
+    kind = tarfile.USTAR_FORMAT
+    with (
+        tarfile.open(path, mode, format=kind, compresslevel=1)
+        if mode == "w:gz"
+        else tarfile.open(path, mode, format=kind)
+    ) as target:
         for name, array in arrays:
             add_array(target, name, array)
 

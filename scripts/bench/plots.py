@@ -60,9 +60,7 @@ def plot_ticks(series: SeriesFigures, line: Line | None, path: Path) -> None:
     ticks = [point.x / 1000 for point in points]
     figure, axes = new_figure(3)
     time, per_tick, memory = axes[0]
-    time.plot(
-        ticks, [point.chain.median for point in points], "o", color=BLUE, label="measured, without files"
-    )
+    time.plot(ticks, [point.chain_ms for point in points], "o", color=BLUE, label="measured, without files")
     if line is not None:
         ends = [0.0, max(ticks)]
         time.plot(
@@ -76,7 +74,7 @@ def plot_ticks(series: SeriesFigures, line: Line | None, path: Path) -> None:
         title="Time of a readout", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xlim=(0, None)
     )
     time.legend(loc="lower right")
-    per_tick.plot(ticks, [point.chain.median / tick for point, tick in zip(points, ticks)], "o-", color=BLUE)
+    per_tick.plot(ticks, [point.chain_ms / tick for point, tick in zip(points, ticks)], "o-", color=BLUE)
     per_tick.set(
         title="Time per 1000 ticks", xlabel="ticks [thousands]", ylabel="ms", ylim=(0, None), xscale="log"
     )
@@ -95,7 +93,7 @@ def plot_in_flight(series: SeriesFigures, path: Path) -> None:
     labels = [point.label.replace(", ", "\n") for point in points]
     figure, axes = new_figure(2)
     rate, memory = axes[0]
-    rate.bar(labels, [1e3 / point.with_files.median for point in points], color=BLUE, width=0.6)
+    rate.bar(labels, [1e3 / point.with_files_ms for point in points], color=BLUE, width=0.6)
     rate.set(title="Throughput, with files", ylabel="readouts per second", xlabel="engine, events in flight")
     memory.bar(labels, [point.peak_gb for point in points], color=ORANGE, width=0.6)
     memory.set(title="Peak of the process", ylabel="GB", xlabel="engine, events in flight")
@@ -116,7 +114,7 @@ def plot_files(series: SeriesFigures, path: Path) -> None:
         (0.2, "in turn", ORANGE, "in turn with it"),
     ):
         heights = [
-            by_label[f"{ending}, {word}"].with_files.median if f"{ending}, {word}" in by_label else 0
+            by_label[f"{ending}, {word}"].with_files_ms if f"{ending}, {word}" in by_label else 0
             for ending in endings
         ]
         bars = axis.bar(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import statistics
 import subprocess
@@ -51,6 +52,16 @@ class PointFigures:
     operations: float = 0.0
     page_faults: float | None = None
     failure: str = ""  # reason for missing figures
+
+    @property
+    def chain_ms(self) -> float:
+        """The median of `chain`, NaN without figures."""
+        return self.chain.median if self.chain else math.nan
+
+    @property
+    def with_files_ms(self) -> float:
+        """The median of `with_files`, NaN without figures."""
+        return self.with_files.median if self.with_files else math.nan
 
     def json(self) -> dict:
         """Return the content of the JSON file."""

@@ -137,7 +137,7 @@ def result_of(found: Measurements) -> dict:
             for name, times in found.operators.items()
         },
     }
-    if found.timings:
+    if found.timings and found.load:
         last = found.timings[-1]
         nodes = node_figures(found.timings)
         result |= {key: last[key] for key in ("time", "program", "versions", "machine", "run", "settings")}

@@ -83,12 +83,11 @@ class Work:
 
 def work_of_nodes(timing: dict) -> dict[str, Work]:
     """Return node -> work of all nodes, for a job of one anode with the default frame."""
-    moved = {
-        node["name"]: tuple(
-            statistics.median(call[key] for call in node["per_call"]) for key in ("in_bytes", "out_bytes")
-        )
-        for node in timing["nodes"]
-    }
+
+    def median(node: dict, key: str) -> float:
+        return statistics.median(call[key] for call in node["per_call"])
+
+    moved = {node["name"]: (median(node, "in_bytes"), median(node, "out_bytes")) for node in timing["nodes"]}
     width = 8 if "float64" in timing["run"]["precision"] else 4
     found = {}
     for name, (bytes_in, bytes_out) in moved.items():

@@ -54,11 +54,11 @@ def cells(point: PointFigures) -> list[str]:
     if point.chain is None:
         return [f"failed: {point.failure[:100]}"] + [""] * (len(COLUMNS) - 1)
     return [
-        decimal(point.chain.median),
+        decimal(point.chain_ms),
         decimal(point.chain.minimum),
         decimal(point.chain.p90),
         decimal(point.cpu_ms),
-        decimal(point.with_files.median),
+        decimal(point.with_files_ms),
         decimal(point.beside_ms),
         decimal(point.first_ms),
         decimal(point.start_up_s, 2),

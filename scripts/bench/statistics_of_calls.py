@@ -61,7 +61,9 @@ def split_first(by_event: dict[int, float]) -> tuple[float, list[float]]:
 
 def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigures:
     """Return the figures of the sum over the given nodes, over all runs. The nodes must not be nested in each other."""
-    firsts, walls, cpus = [], [], []
+    firsts: list[float] = []
+    walls: list[float] = []
+    cpus: list[float] = []
     for nodes in nodes_of_runs:
         for key, later in (("wall_ns", walls), ("cpu_ns", cpus)):
             first, rest = split_first(per_event(nodes, key))

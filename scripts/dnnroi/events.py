@@ -89,8 +89,9 @@ def depositions(seed: int, mixture: Mixture = Mixture()) -> np.ndarray:
             parts.append(_line(rng, _isotropic(rng), longest))
         for _ in range(rng.integers(mixture.steep + 1)):
             parts.append(_line(rng, _steep(rng, mixture.steep_degrees), rng.uniform(200.0, 2000.0)))
-        count = rng.integers(mixture.points + 1)
-        electrons = np.exp(rng.uniform(*np.log(mixture.point_electrons), count))
+        count = int(rng.integers(mixture.points + 1))
+        low, high = np.log(mixture.point_electrons)
+        electrons = np.exp(rng.uniform(low, high, count))
         parts.append(np.vstack([rng.uniform(LOW_MM, HIGH_MM, (count, 3)).T, electrons]))
     x, y, z, electrons = np.concatenate(parts, axis=1)
     nothing = np.zeros_like(x)

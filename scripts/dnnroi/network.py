@@ -102,7 +102,7 @@ class DNNROINet(nn.Module):
         reach, step = 0, PATCH[1]
         levels = ((self.down_fine, self.up_fine), (self.down_middle, self.up_middle), (self.down_coarse,))
         for level, blocks in enumerate(levels):
-            for block in (block for part in blocks for block in part):
+            for block in (block for part in blocks for block in part if isinstance(block, Separable)):
                 reach += block.spread.kernel_size[1] // 2 * step
             step *= POOLS[level][1] if level < len(POOLS) else 1
         return (
@@ -120,7 +120,9 @@ def operations_per_sample(network: DNNROINet) -> float:
     channels, ticks = network.multiple
     total = 0
 
-    def count(layer: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+    def count(
+        layer: nn.Conv2d | nn.ConvTranspose2d, inputs: tuple[torch.Tensor, ...], output: torch.Tensor
+    ) -> None:
         nonlocal total
         positions = inputs[0] if isinstance(layer, nn.ConvTranspose2d) else output
         total += 2 * layer.weight.numel() * positions.shape[2] * positions.shape[3]

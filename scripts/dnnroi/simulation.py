@@ -60,7 +60,7 @@ def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
         info = np.zeros((4, data.shape[1]), dtype=np.int32)
         info[0] = np.arange(data.shape[1])
         arrays[f"depo_info_{ident}"] = info
-    np.savez(path, **arrays)
+    np.savez(path, allow_pickle=False, **arrays)
 
 
 def network_inputs(

@@ -57,7 +57,8 @@ class Training:
     def __init__(self, rule: TrainingRule, device: torch.device) -> None:
         torch.manual_seed(rule.seed)
         self.rule, self.device = rule, device
-        self.network = DNNROINet(rule.shape).to(device).to(memory_format=torch.channels_last)
+        network: Any = DNNROINet(rule.shape).to(device)  # the stub of Module.to() lacks memory_format
+        self.network: DNNROINet = network.to(memory_format=torch.channels_last)
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=rule.rate, weight_decay=rule.decay)
         self.step = 0
         self.losses: list[float] = []

@@ -38,6 +38,7 @@ class Events:
 
     def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
         """Return the channels of one event's line at each of linescan.ANGLES."""
+        assert self.depositions is not None, "samples of lines have depositions"
         with FrameFile(self.depositions) as file:
             data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))
         return linescan.line_channels(anode, view, info[0], data[2:5])

@@ -28,7 +28,7 @@ def any_tick(condition: np.ndarray) -> np.ndarray:
     """(channel, tick) bool -> (channel, pixel) bool: true if any tick of the pixel is. Drop the ticks after the last whole pixel."""
     channels, ticks = condition.shape
     pixels = ticks // PIXEL_TICKS
-    return condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS).any(axis=-1)
+    return np.any(condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS), axis=-1)
 
 
 def true_pixels(truth: np.ndarray) -> np.ndarray:

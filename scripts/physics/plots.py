@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
@@ -16,6 +16,9 @@ from matplotlib.figure import Figure  # noqa: E402
 
 from . import bars  # noqa: E402
 from .wires import VIEWS  # noqa: E402
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
 
 COLOURS = {
     "simple": "#9aa5b1",
@@ -38,7 +41,7 @@ MARKERS = {
     "ideal": "+",
 }
 INK, GRID = "#333333", "#e4e7eb"
-STYLE = {
+STYLE: dict[RcKeyType, Any] = {
     "font.size": 9,
     "axes.edgecolor": "#9aa5b1",
     "axes.labelcolor": INK,
@@ -254,13 +257,13 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
                         markersize=6,
                     )
             rule = result["figures"].get("roc", {})
-            points = [
+            seeds = [
                 (rule[name][view]["purity"]["value"], rule[name][view]["efficiency"]["value"], name)
                 for name in seed_variants
                 if name in rule
             ]
-            if points:
-                across, up, names = zip(*points)
+            if seeds:
+                across, up, names = zip(*seeds)
                 each.plot(
                     across,
                     up,

@@ -173,6 +173,7 @@ def measure(
                 else np.zeros(0, dtype=np.int64)
             )
             for view, channels in enumerate(anode.channels):
+                pixels = probability[view]
                 live = ~np.isin(channels, without)
                 signal, truth = (frame.rows(channels[live]) for frame in (output, truth_frame))
                 if sample.kind == "lines":
@@ -196,7 +197,7 @@ def measure(
                         seed + ident,
                         signal,
                         truth,
-                        None if probability[view] is None else probability[view][live],
+                        None if pixels is None else pixels[live],
                     )
                 )
     return found
@@ -212,7 +213,9 @@ def run_batch(
         seconds = {"simulation": events.seconds}
         found: list[Measured] = []
         for variant in batch.sample.variants:
-            done = program.process(folder, variant, events.dead if variant.dead else events.adc)
+            adc = events.dead if variant.dead else events.adc
+            assert adc is not None, "simulate() writes the ADC with dead channels if a variant needs them"
+            done = program.process(folder, variant, adc)
             seconds[variant.name] = done.seconds
             found += measure(batch.sample, variant, batch.seed, events, done, anode)
             done.remove()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import linescan, metrics, roc
+from . import linescan, metrics
 from .metrics import Figure
+from .roc import THRESHOLDS, Roc
 from .settings import PERFECT, Plan, Sample
 from .study import Measured, Results
 from .wires import VIEWS
@@ -61,9 +62,9 @@ def line_figures(events: list[Measured]) -> list[dict[str, Any]]:
     ]
 
 
-def roc_figures(events: list[Measured]) -> dict[str, list[float | None]]:
+def roc_figures(rocs: list[Roc]) -> dict[str, list[float | None]]:
     """Return the curve of all events together."""
-    total = sum((event.roc for event in events[1:]), events[0].roc)
+    total = sum(rocs[1:], rocs[0])
     return {name: [number(value) for value in values] for name, values in total.json().items()}
 
 
@@ -94,11 +95,10 @@ def curves(plan: Plan, results: Results) -> dict[str, Any]:
     for sample in plan.samples:
         for variant in sample.variants:
             for view, name in enumerate(VIEWS):
-                events = [
-                    event for event in results.of(sample.name, variant.name, view) if event.roc is not None
-                ]
-                if events and sample.kind == "muons":
-                    found.setdefault(sample.name, {}).setdefault(variant.name, {})[name] = roc_figures(events)
+                measured = results.of(sample.name, variant.name, view)
+                rocs = [event.roc for event in measured if event.roc is not None]
+                if rocs and sample.kind == "muons":
+                    found.setdefault(sample.name, {}).setdefault(variant.name, {})[name] = roc_figures(rocs)
     return found
 
 
@@ -130,6 +130,6 @@ def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, 
         },
         "lines": merged_lines(plan, results),
         "roc": curves(plan, results),
-        "roc_thresholds": roc.THRESHOLDS.tolist(),
+        "roc_thresholds": THRESHOLDS.tolist(),
         "program_seconds": results.seconds,
     }

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 VIEWS = ("U", "V", "W")
 COLLECTION = 2  # index of W; the others are induction views
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+OPENERS: dict[str, Callable[[Path, Literal["rb"]], io.BufferedIOBase]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
 import numpy as np  # noqa: E402
 from matplotlib.colors import LinearSegmentedColormap  # noqa: E402
+from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 
 from scripts.frames import Frame, FrameFile  # noqa: E402
 
@@ -88,7 +89,12 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
         panels.append(("true charge", truth, CHARGE_COLOURS, 0.0, charge_limit, "electrons per tick"))
 
     figure, axes = plt.subplots(
-        1, len(panels), figsize=(5.4 * len(panels), 6.6), sharex=True, sharey=True, layout="constrained"
+        1,
+        len(panels),
+        figsize=(5.4 * len(panels), 6.6),
+        sharex=True,
+        sharey=True,
+        layout=ConstrainedLayoutEngine(wspace=0.05),
     )
     for axis, (title, frame, colours, low, high, unit) in zip(axes, panels):
         times = times_us(frame)
@@ -111,7 +117,6 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
         axis.set_xlabel("channel")
         figure.colorbar(image, ax=axis, label=unit, pad=0.02, extend="both" if low < 0 else "max")
     axes[0].set_ylabel("time [µs]")
-    figure.get_layout_engine().set(wspace=0.05)
     figure.suptitle(f"{plane} plane", fontsize=15, fontweight="bold")
     figure.savefig(path, dpi=130)
     plt.close(figure)
@@ -121,7 +126,7 @@ def choose_rows(frame: Frame) -> list[int]:
     """Return two channels: the one with most charge, and an ordinary one (a quarter down the list)."""
     charge = frame.samples.clip(min=0).sum(axis=1)
     order = np.argsort(charge)[::-1]
-    return [int(order[0]), int(order[max(1, np.count_nonzero(charge) // 4)])]
+    return [int(order[0]), int(order[max(1, int(np.count_nonzero(charge)) // 4)])]
 
 
 def ticks_around_peak(charge: np.ndarray, tick_us: float) -> slice:
@@ -142,8 +147,8 @@ def plot_waveforms(planes: list[tuple[str, Frame, Frame, Frame | None]], path: P
     """Draw two channels of each plane: ADC above, charge with its ROIs and the truth below."""
     figure = plt.figure(figsize=(5.4 * len(planes), 9.5), layout="constrained")
     figure.suptitle("Waveforms: raw ADC above, charge below; shaded: ROIs", fontsize=15, fontweight="bold")
-    columns = figure.subfigures(1, len(planes))
-    for column, (plane, adc, signal, truth) in zip(np.atleast_1d(columns), planes):
+    columns = figure.subfigures(1, len(planes), squeeze=False)[0]
+    for column, (plane, adc, signal, truth) in zip(columns, planes):
         axes = column.subplots(4, 1, height_ratios=[1, 1.5, 1, 1.5])
         reference = truth or signal
         for (upper, lower), row in zip((axes[:2], axes[2:]), choose_rows(reference)):
@@ -190,19 +195,20 @@ def main() -> None:
     adc = without_baseline(read_frame(options.adc))
     signal = read_frame(options.signal, options.tag)
     truth = read_frame(options.truth) if options.truth else None
-    planes, first = [], 0
+    planes: list[tuple[str, Frame, Frame, Frame | None]] = []
+    first = 0
     for item in options.planes.split(","):
         plane, count = item.split(":")[0], int(item.split(":")[1])
-        part = [part_of(frame, first, count) if frame else None for frame in (adc, signal, truth)]
-        planes.append((plane, *part))
+        true_part = part_of(truth, first, count) if truth else None
+        planes.append((plane, part_of(adc, first, count), part_of(signal, first, count), true_part))
         first += count
 
-    for plane, *frames in planes:
+    for plane, adc_part, part, true_part in planes:
         path = options.out / f"plane-{plane.lower()}.png"
-        plot_plane(plane, *frames, path)
-        text = f"{plane}: signal {frames[1].samples.sum() / 1e6:7.2f} million electrons"
-        if frames[2] is not None and frames[2].samples.sum() > 0:
-            text += f", {frames[1].samples.sum() / frames[2].samples.sum():.3f} of the true charge"
+        plot_plane(plane, adc_part, part, true_part, path)
+        text = f"{plane}: signal {part.samples.sum() / 1e6:7.2f} million electrons"
+        if true_part is not None and true_part.samples.sum() > 0:
+            text += f", {part.samples.sum() / true_part.samples.sum():.3f} of the true charge"
         print(f"  {text}  ->  {path}")
     path = options.out / "waveforms.png"
     plot_waveforms(planes, path)

@@ -35,7 +35,7 @@ class Merit:
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
     """Return whether any tick of a pixel is set: (channel, tick) bool -> (channel, pixel) bool."""
-    return condition.reshape(condition.shape[0], -1, PIXEL_TICKS).any(axis=-1)
+    return np.any(condition.reshape(condition.shape[0], -1, PIXEL_TICKS), axis=-1)
 
 
 def merit(signal: np.ndarray, truth: np.ndarray) -> Merit:

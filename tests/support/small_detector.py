@@ -62,7 +62,9 @@ def wires_of_plane(plane: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def wire_schema() -> dict:
     """Return the face as a wire schema document; channels are counted across U, V and W."""
-    planes, wires, points = [], [], []
+    planes: list[dict] = []
+    wires: list[dict] = []
+    points: list[dict] = []
     for plane in range(3):
         members = []
         for tail, head in wires_of_plane(plane):

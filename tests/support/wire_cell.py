@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -28,6 +28,8 @@ ADC = DATA / "tracks10-adc.tar.bz2"
 TRUTH = DATA / "tracks10-truth.npz"
 PIPELINE = "cfg/pipeline.jsonnet"
 ENDINGS = (".npz", ".tar", ".tar.gz", ".tar.bz2")
+
+TAR_MODES: dict[str, Literal["w", "w:gz", "w:bz2"]] = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2"}
 
 Arrays = dict[str, np.ndarray]
 
@@ -99,10 +101,13 @@ def read_arrays(path: Path) -> Arrays:
         with np.load(path) as archive:
             return {name: archive[name] for name in archive.files}
     with tarfile.open(path) as archive:
-        return {
-            member.name.removesuffix(".npy"): np.load(io.BytesIO(archive.extractfile(member).read()))
-            for member in archive.getmembers()
-        }
+        return {member.name.removesuffix(".npy"): _array(archive, member) for member in archive.getmembers()}
+
+
+def _array(archive: tarfile.TarFile, member: tarfile.TarInfo) -> np.ndarray:
+    content = archive.extractfile(member)
+    assert content is not None, f"{member.name} is no file"
+    return np.load(io.BytesIO(content.read()))
 
 
 def add_array(archive: tarfile.TarFile, name: str, array: np.ndarray) -> None:
@@ -120,10 +125,9 @@ def write_arrays(path: Path, arrays: Arrays) -> Path:
     order.
     """
     if path.suffix == ".npz":
-        np.savez(path, **arrays)
+        np.savez(path, allow_pickle=False, **arrays)
         return path
-    mode = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2"}[path.suffix]
-    with tarfile.open(path, mode) as archive:
+    with tarfile.open(path, TAR_MODES[path.suffix]) as archive:
         for name, array in arrays.items():
             add_array(archive, name, array)
     return path

@@ -256,7 +256,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
             )
         require_usable(Path(arguments.scratch), "the scratch folder", "--scratch")
     return RunOptions(
-        list=arguments.list,
+        file_list=arguments.list,
         output=output,
         config=arguments.config,
         arguments=arguments.arguments,

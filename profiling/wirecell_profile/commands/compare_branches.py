@@ -123,7 +123,7 @@ def compare_branches(arguments: argparse.Namespace) -> int:
     if arguments.restart:
         plan.forget()
     sides = plan.carry_out()
-    results = [compare(*sides, criteria, (builds[0].label, builds[1].label), arguments.force)]
+    results = [compare(sides[0], sides[1], criteria, (builds[0].label, builds[1].label), arguments.force)]
     return report(results, sides[0], [sides[1]], criteria, arguments)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
-from ..model.window import find_window
+from ..model.window import Window, find_window
 from ..output import Result, as_json, as_table, write
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
@@ -100,7 +100,7 @@ def _chosen(asked: list[str] | None) -> list[str]:
     return names
 
 
-def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
     parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
     for name, result in made.items():
         section = SECTIONS[name]
@@ -113,7 +113,7 @@ def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
     return "".join(parts)
 
 
-def _as_json(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_json(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
     about = {"start_ns": window.start, "end_ns": window.end, "what": window.what}
     tables = {name: json.loads(as_json(result)) for name, result in made.items()}
     return json.dumps({"window": about, "tables": tables, "missing": missing}, indent=1) + "\n"

@@ -362,8 +362,8 @@ def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -
         verdict = SHRANK
     else:
         verdict = VARIES
-    limits = [(min(map(np.min, side)), max(map(np.max, side))) for side in (a, b)]
-    return CountRow(count, node, *((float(least), float(most)) for least, most in limits), verdict)
+    limits_a, limits_b = ((float(min(map(np.min, side))), float(max(map(np.max, side)))) for side in (a, b))
+    return CountRow(count, node, limits_a, limits_b, verdict)
 
 
 def changed_operators(a: list[Run], b: list[Run], node: str) -> str:

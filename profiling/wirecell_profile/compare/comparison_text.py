@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from .comparison import NO_EVIDENCE, SAME, TOO_SHORT, Comparison, CountRow, Side, TimeRow
 
@@ -136,7 +137,7 @@ def conclusion(comparison: Comparison) -> str:
     )
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Align columns, the first to the left, the others to the right, with a rule below the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [

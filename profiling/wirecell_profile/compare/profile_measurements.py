@@ -8,6 +8,8 @@ instances, in the order of their starts on all threads, are its events.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,30 +57,45 @@ def read_profile(path: Path) -> Run:
         except MissingData:
             if profile.is_own or not len(projection.ranges):
                 raise
-            return _run(profile, projection, *_range_rows(projection), of_nodes=False)
-        return _run(profile, projection, *rows, of_nodes=True)
+            return _run(profile, projection, _range_rows(projection), of_nodes=False)
+        return _run(profile, projection, rows, of_nodes=True)
 
 
-def _node_rows(profile: Profile, projection: Projection):
-    """Return (names, events, start, end, own wall, row per device operation or -1, row per API call or -1) of
-    node calls."""
+@dataclass(frozen=True)
+class Rows:
+    """Node calls or ranges."""
+
+    names: list[str]
+    events: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    own: np.ndarray  # wall time without nested rows, ns
+    of_operation: np.ndarray  # row per device operation, or -1
+    of_api_call: np.ndarray  # row per API call, or -1
+
+
+def _node_rows(profile: Profile, projection: Projection) -> Rows:
+    """Return the node calls."""
     calls = read_node_calls(profile)
     nodes = NodeProjection(profile, calls, projection)
     own = nest((calls.start, calls.end, calls.thread)).exclusive
     names = calls.node.to_list()
-    return names, calls.event, calls.start, calls.end, own, nodes.call_of_operation, nodes.call_of_api_call
+    return Rows(
+        names, calls.event, calls.start, calls.end, own, nodes.call_of_operation, nodes.call_of_api_call
+    )
 
 
-def _range_rows(projection: Projection):
-    """Return the same for all ranges, with the index of the instance as event."""
+def _range_rows(projection: Projection) -> Rows:
+    """Return all ranges, with the index of the instance as event."""
     ranges = projection.ranges
     names = ranges.name.to_list()
     order = np.lexsort((ranges.row, ranges.start))
-    instance, seen = np.empty(len(ranges), np.int64), {}
+    instance = np.empty(len(ranges), np.int64)
+    seen: dict[str, int] = {}
     for row in order.tolist():
         instance[row] = seen.get(names[row], 0)
         seen[names[row]] = instance[row] + 1
-    return (
+    return Rows(
         names,
         instance,
         ranges.start,
@@ -89,35 +106,24 @@ def _range_rows(projection: Projection):
     )
 
 
-def _run(
-    profile: Profile,
-    projection: Projection,
-    names,
-    events,
-    start,
-    end,
-    own,
-    row_of_operation,
-    row_of_call,
-    of_nodes: bool,
-) -> Run:
-    known = np.flatnonzero(events != NULL)
+def _run(profile: Profile, projection: Projection, rows: Rows, of_nodes: bool) -> Run:
+    known = np.flatnonzero(rows.events != NULL)
     if not len(known):
         raise MissingData(
             f"{profile.path.name} has no range with the index of its event", hint="record with a newer build"
         )
-    table = EventTable(sorted(set(events[known].tolist())))
+    table = EventTable(sorted(set(rows.events[known].tolist())))
     has_devices = len(projection.operations) > 0
     for row in known.tolist():
-        name, event = names[row], int(events[row])
-        table.add_time("wall", name, event, int(own[row]))
+        name, event = rows.names[row], int(rows.events[row])
+        table.add_time("wall", name, event, int(rows.own[row]))
         if of_nodes:  # instances with equal index of different ranges do not form an event
-            table.cover(event, int(start[row]), int(end[row]))
+            table.cover(event, int(rows.start[row]), int(rows.end[row]))
         if has_devices:  # zero is a measured value: no device work for this node
             for count in ("device operations", "launches", "copies", "bytes copied", "synchronisations"):
                 table.add_count(count, name, event, 0)
     if has_devices:
-        _add_device_work(table, projection, names, events, row_of_operation, row_of_call)
+        _add_device_work(table, projection, rows)
     times, counts = table.finish()
     return Run(
         str(profile.path),
@@ -130,17 +136,15 @@ def _run(
     )
 
 
-def _add_device_work(
-    table: EventTable, projection: Projection, names, events, row_of_operation, row_of_call
-) -> None:
+def _add_device_work(table: EventTable, projection: Projection, rows: Rows) -> None:
     """Add device time (union of a row's operations) and exact counts."""
     operations, calls = projection.operations, projection.calls
-    order = np.argsort(row_of_operation, kind="stable")
-    rows, first = np.unique(row_of_operation[order], return_index=True)
-    for row, chosen in zip(rows.tolist(), np.split(order, first[1:])):
-        if row < 0 or events[row] == NULL:
+    order = np.argsort(rows.of_operation, kind="stable")
+    distinct, first = np.unique(rows.of_operation[order], return_index=True)
+    for row, chosen in zip(distinct.tolist(), np.split(order, first[1:])):
+        if row < 0 or rows.events[row] == NULL:
             continue
-        name, event, kind = names[row], int(events[row]), operations.kind[chosen]
+        name, event, kind = rows.names[row], int(rows.events[row]), operations.kind[chosen]
         table.add_time("device", name, event, union_length(operations.start[chosen], operations.end[chosen]))
         table.add_count("device operations", name, event, len(chosen))
         moved = (kind == MEMCPY) | (kind == MEMSET)
@@ -148,10 +152,14 @@ def _add_device_work(
         amount = operations.bytes[chosen]
         table.add_count("bytes copied", name, event, int(amount[moved & (amount != NULL)].sum()))
     for labels, count in ((LAUNCHING, "launches"), (BLOCKING, "synchronisations")):
-        wanted = calls.name.matching(lambda name, parts=labels: any(part in name for part in parts))
-        for row in row_of_call[wanted & (row_of_call >= 0)].tolist():
-            if events[row] != NULL:
-                table.add_count(count, names[row], int(events[row]), 1)
+        wanted = calls.name.matching(partial(_has_part, labels))
+        for row in rows.of_api_call[wanted & (rows.of_api_call >= 0)].tolist():
+            if rows.events[row] != NULL:
+                table.add_count(count, rows.names[row], int(rows.events[row]), 1)
+
+
+def _has_part(parts: tuple[str, ...], name: str) -> bool:
+    return any(part in name for part in parts)
 
 
 def _time_of(profile: Profile) -> str:

@@ -60,7 +60,7 @@ def read_runs(path: Path) -> list[Run]:
             "the file does not follow its schema",
             str(path),
             f"{type(error).__name__}: {error}",
-            schema,
+            str(schema),
             "run again",
         ) from None
     raise ProfileError(

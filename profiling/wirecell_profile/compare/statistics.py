@@ -10,6 +10,7 @@ reproducible.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -161,9 +162,9 @@ def cliffs_delta(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.sign(np.asarray(b)[:, None] - np.asarray(a)[None, :]).mean())
 
 
-def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
-    """Return p adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the given order."""
-    p = np.asarray(p, np.float64)
+def benjamini_hochberg(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return values of p adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the given order."""
+    p = np.asarray(values, np.float64)
     order = np.argsort(p, kind="stable")
     scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
     adjusted = np.empty_like(p)

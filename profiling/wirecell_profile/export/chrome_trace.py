@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..model.events import PUSH_POP
+from ..model.events import PUSH_POP, HostEvents
 from ..model.identity import MASK, pid_of, tid_of
 from ..model.selection import Scope
 from ..model.table import NULL
@@ -64,8 +64,13 @@ def _names(scope: Scope) -> Iterator[str]:
     """Yield the names of processes and tracks with events."""
     profile = scope.profile
     threads: set[tuple[int, int]] = set()
-    for what, offset in (("ranges", 0), ("calls", API), ("system_calls", SYSTEM)):
-        for thread in np.unique(profile.or_empty(what).thread).tolist():
+    sets: tuple[tuple[HostEvents, int], ...] = (
+        (profile.or_empty("ranges"), 0),
+        (profile.or_empty("calls"), API),
+        (profile.or_empty("system_calls"), SYSTEM),
+    )
+    for events, offset in sets:
+        for thread in np.unique(events.thread).tolist():
             threads.add((thread, offset))
     for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
         yield event(
@@ -102,9 +107,10 @@ def _ranges(scope: Scope) -> Iterator[str]:
         if ranges.style[row] == PUSH_POP:
             yield event("X", name, start, pid, tid, length, cat="nvtx", args=about)
             continue
-        own = {"cat": "nvtx start/end", "id": hex(int(ranges.row[row]))}
-        yield event("b", name, start, pid, tid, **own, args=about)
-        yield event("e", name, start + length, pid, int(tid_of(int(ranges.end_thread[row]))), **own)
+        cat, identifier = "nvtx start/end", hex(int(ranges.row[row]))
+        yield event("b", name, start, pid, tid, cat=cat, id=identifier, args=about)
+        end_tid = int(tid_of(int(ranges.end_thread[row])))
+        yield event("e", name, start + length, pid, end_tid, cat=cat, id=identifier)
 
 
 def _marks(scope: Scope) -> Iterator[str]:
@@ -117,8 +123,11 @@ def _marks(scope: Scope) -> Iterator[str]:
 
 
 def _calls(scope: Scope) -> Iterator[str]:
-    for what, rows, offset in (("calls", "call_rows", API), ("system_calls", "system_call_rows", SYSTEM)):
-        calls = scope.profile.or_empty(what)
+    profile = scope.profile
+    for calls, rows, offset in (
+        (profile.or_empty("calls"), "call_rows", API),
+        (profile.or_empty("system_calls"), "system_call_rows", SYSTEM),
+    ):
         if not len(calls):
             continue
         for row in getattr(scope, rows).tolist():
@@ -164,16 +173,17 @@ def _operations(scope: Scope) -> Iterator[str]:
         call = int(projection.call_of_operation[row])
         if call in shown:
             thread = int(projection.calls.thread[call])
-            flow = {"cat": "launch", "id": row}
             yield event(
                 "s",
                 "launch",
                 int(projection.calls.start[call]),
                 int(pid_of(thread)),
                 int(tid_of(thread)) + API,
-                **flow,
+                cat="launch",
+                id=row,
             )
-            yield event("f", "launch", int(operations.start[row]), pid, stream, **flow, bp="e")
+            start = int(operations.start[row])
+            yield event("f", "launch", start, pid, stream, cat="launch", id=row, bp="e")
 
 
 def _edges(scope: Scope) -> Iterator[str]:
@@ -200,9 +210,9 @@ def _edges(scope: Scope) -> Iterator[str]:
     for message, (edge, index, begin, end) in enumerate(rows):
         if (first is not None and begin < first) or (last is not None and begin >= last):
             continue
-        own = {"cat": "queue", "id": f"edge{message}"}
-        yield event("b", ends.get(edge, f"edge {edge}"), begin, pid, 0, **own, args={"event": index})
-        yield event("e", ends.get(edge, f"edge {edge}"), end, pid, 0, **own)
+        name, identifier = ends.get(edge, f"edge {edge}"), f"edge{message}"
+        yield event("b", name, begin, pid, 0, cat="queue", id=identifier, args={"event": index})
+        yield event("e", name, end, pid, 0, cat="queue", id=identifier)
 
 
 def _counters(scope: Scope) -> Iterator[str]:
@@ -226,12 +236,14 @@ def _counters(scope: Scope) -> Iterator[str]:
                 yield event("C", f"{source} {metric}", time, pid, 0, args={"value": value})
     if profile.has("GPU_METRICS"):
         table, names = profile.table("GPU_METRICS"), _metric_names(scope)
-        rows = zip(*(table.integers(name).tolist() for name in ("timestamp", "typeId", "metricId", "value")))
-        for time, kind, metric, value in rows:
+        samples = zip(
+            *(table.integers(name).tolist() for name in ("timestamp", "typeId", "metricId", "value"))
+        )
+        for time, kind, identifier, value in samples:
             if window[0] <= time < window[1]:
                 yield event(
                     "C",
-                    names.get((kind, metric), f"metric {metric}"),
+                    names.get((kind, identifier), f"metric {identifier}"),
                     time,
                     DEVICES,
                     0,

@@ -133,12 +133,13 @@ def open_source(path: Path) -> Source:
 
 def align_times(sources: list[Source]) -> list[str]:
     """Shift all times to the start of the earliest session, if all files have their start."""
+    known = [(source, source.start) for source in sources if source.start is not None]
     silent = [source.path.name for source in sources if source.start is None]
     if silent:
         return [f"times are not aligned: {', '.join(silent)} has no start of the session"]
-    first = min(source.start for source in sources)
-    for source in sources:
-        source.shift = source.start - first
+    first = min(start for _, start in known)
+    for source, start in known:
+        source.shift = start - first
     return []
 
 

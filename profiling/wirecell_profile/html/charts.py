@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -18,7 +19,14 @@ from .units import bytes_text, shortened, ticks, time_text
 
 WIDTH, ROW, LABEL, VALUE = 700, 21, 268, 92
 PALE, LINE = "#d9dee4", "#e3e7ec"
+Values = TypeVar("Values", float, np.ndarray)
 FIRST_COLOUR, STEADY_COLOUR = "#F28E2B", "#1F4E9C"
+
+
+class Scale(Protocol):
+    """Function from values to positions."""
+
+    def __call__(self, value: Values, /) -> Values: ...
 
 
 @dataclass(frozen=True)
@@ -62,10 +70,11 @@ def bar_chart(
         y, value = ROW * index + 3, value_text(bar.value)
         exact = value if bar.behind is None else f"{value} of {value_text(bar.behind)}"
         row = add(svg, "g", title=f"{bar.label}: {exact}")
-        size = {"x": LABEL, "y": y, "height": ROW - 6}
+        height = ROW - 6
         if bar.behind is not None:
-            add(row, "rect", **size, width=x(bar.behind) - LABEL, fill=PALE)
-        add(row, "rect", **size, width=max(x(bar.value) - LABEL, 0.6), fill=bar.colour)
+            add(row, "rect", x=LABEL, y=y, height=height, width=x(bar.behind) - LABEL, fill=PALE)
+        width = max(x(bar.value) - LABEL, 0.6)
+        add(row, "rect", x=LABEL, y=y, height=height, width=width, fill=bar.colour)
         text(row, LABEL - 8, y + 12, shortened(bar.label, 16, 18), text_anchor="end")
         text(row, x(max(bar.value, bar.behind or 0)) + 6, y + 12, value)
     return svg
@@ -126,7 +135,7 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
     svg = drawing(WIDTH, height, title)
     y = _value_axis(svg, top, (left, right), bottom, bytes_text)
 
-    def x(time: np.ndarray | float) -> np.ndarray | float:
+    def x(time: Values) -> Values:
         return left + (right - left) * (time - first) / max(last - first, 1.0)
 
     step = (ticks(last - first, 8) + [last - first])[1]
@@ -145,10 +154,10 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
 
 def _value_axis(
     svg: Element, top: float, x: tuple[float, float], bottom: float, value_text: Callable[[float], str]
-) -> Callable:
+) -> Scale:
     """Draw the axis from 0 to top; return the function from values to y."""
 
-    def y(value):
+    def y(value: Values) -> Values:
         return bottom - (bottom - 10) * value / top
 
     for tick in ticks(top):

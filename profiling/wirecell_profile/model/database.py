@@ -6,7 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, overload
 from urllib.parse import quote
 
 from ..errors import ProfileError
@@ -21,7 +21,13 @@ class Database:
         self.path = path
         self._connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
 
-    def read(self, query: str, take: Callable[[Iterable[tuple]], Taken] = list) -> Taken:
+    @overload
+    def read(self, query: str) -> list[tuple]: ...
+
+    @overload
+    def read(self, query: str, take: Callable[[Iterable[tuple]], Taken]) -> Taken: ...
+
+    def read(self, query: str, take: Callable[[Iterable[tuple]], object] = list) -> object:
         """Run a query and return its rows, converted by `take`."""
         try:
             return take(self._connection.execute(query))
@@ -30,8 +36,8 @@ class Database:
                 "the profile is damaged", str(self.path), str(error), hint="record it again"
             ) from None
 
-    def value(self, query: str) -> object:
-        """Return the first column of a query's first row."""
+    def integer(self, query: str) -> int:
+        """Return the integer in the first column of a query's first row."""
         return self.read(query)[0][0]
 
     def close(self) -> None:

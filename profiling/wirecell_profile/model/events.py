@@ -9,8 +9,9 @@ all of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
-from typing import Self
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,8 +33,12 @@ BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSy
 PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
+@dataclass
 class Columns:
     """Base of the sets of events."""
+
+    start: np.ndarray
+    end: np.ndarray
 
     def __len__(self) -> int:
         return len(self.start)
@@ -45,30 +50,39 @@ class Columns:
 
     def take(self, rows: np.ndarray) -> Self:
         """Return some of the rows."""
-        parts = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            parts[field.name] = value.take(rows) if isinstance(value, Labels) else value[rows]
-        return type(self)(**parts)
+
+        def taken(value: np.ndarray | Labels) -> np.ndarray | Labels:
+            return value.take(rows) if isinstance(value, Labels) else value[rows]
+
+        return self.build(lambda field: taken(getattr(self, field.name)))
 
     @classmethod
     def empty(cls) -> Self:
         """Return a set without rows."""
-        nothing = {
-            field.name: Labels(np.empty(0, np.int64), []) if field.type == "Labels" else np.empty(0, np.int64)
-            for field in fields(cls)
-        }
-        return cls(**nothing)
+        nothing = np.empty(0, np.int64)
+        return cls.build(lambda field: Labels(nothing, []) if field.type == "Labels" else nothing)
+
+    @classmethod
+    def build(cls, column: Callable[[Field], Any]) -> Self:
+        """Make a set from a function that returns the column of a field: labels or an array, as the field's type says."""
+        return cls(**{field.name: column(field) for field in fields(cls)})
 
 
 @dataclass
-class Ranges(Columns):
-    """NVTX ranges (or marks)."""
+class HostEvents(Columns):
+    """Base of the events of host threads."""
 
-    start: np.ndarray
-    end: np.ndarray  # for a range that was never closed: the last NVTX time of the file
+    thread: np.ndarray  # globalTid
+
+
+@dataclass
+class Ranges(HostEvents):
+    """NVTX ranges (or marks).
+
+    `thread` is that of the start. A range that was never closed ends at the last NVTX time of the file.
+    """
+
     is_open: np.ndarray  # 1: never closed
-    thread: np.ndarray  # globalTid of the start
     end_thread: np.ndarray  # globalTid of the end
     style: np.ndarray  # PUSH_POP or START_END
     row: np.ndarray  # row in NVTX_EVENTS, RangeId in nsys
@@ -89,12 +103,9 @@ class Ranges(Columns):
 
 
 @dataclass
-class Calls(Columns):
+class Calls(HostEvents):
     """API calls of the host."""
 
-    start: np.ndarray
-    end: np.ndarray
-    thread: np.ndarray
     correlation: np.ndarray  # NULL for calls that launch nothing on a device (system calls)
     result: np.ndarray
     event_class: np.ndarray  # 0 runtime API, 1 driver API
@@ -106,8 +117,6 @@ class Calls(Columns):
 class Operations(Columns):
     """Device operations."""
 
-    start: np.ndarray
-    end: np.ndarray
     kind: np.ndarray  # KERNEL, MEMCPY, MEMSET, or GRAPH for a graph launch recorded as a whole
     row: np.ndarray  # index into the table of this kind, ACTIVITIES[kind]
     device: np.ndarray
@@ -312,16 +321,18 @@ def read_operations(profile: TableSource) -> Operations:
     """Read all device operations of the file."""
     profile.require(*ACTIVITIES.values())
     parts = [_read_activity(profile, kind) for kind, name in ACTIVITIES.items() if profile.has(name)]
-    joined = {}
-    for field in fields(Operations):
+
+    def joined(field: Field) -> np.ndarray | Labels:
         values = [getattr(part, field.name) for part in parts]
-        joined[field.name] = join_labels(values) if isinstance(values[0], Labels) else np.concatenate(values)
-    return Operations(**joined)
+        return join_labels(values) if isinstance(values[0], Labels) else np.concatenate(values)
+
+    return Operations.build(joined)
 
 
 def join_labels(sets: list[Labels]) -> Labels:
     """Concatenate labels."""
-    names, codes = [], []
+    names: list[str] = []
+    codes: list[np.ndarray] = []
     for labels in sets:
         codes.append(np.where(labels.codes >= 0, labels.codes + len(names), -1))
         names += labels.names
@@ -365,7 +376,7 @@ def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:
 
 
 # Results of Profile.or_empty() for events that the file lacks.
-EMPTY = {
+EMPTY: dict[str, Callable[[], Columns]] = {
     "ranges": Ranges.empty,
     "marks": Ranges.empty,
     "calls": Calls.empty,

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import MissingData
-from .events import Columns, Operations, Ranges, join_keys
+from .events import HostEvents, Operations, Ranges, join_keys
 from .identity import lookup, process_of
 from .nesting import nest
 from .projection import Projection
@@ -28,12 +28,9 @@ NOT_MEASURED = -1  # value in the recorder's measured columns
 
 
 @dataclass
-class NodeCalls(Columns):
+class NodeCalls(HostEvents):
     """One row per call of a node. Measured columns are NULL if not measured."""
 
-    start: np.ndarray
-    end: np.ndarray
-    thread: np.ndarray  # globalTid
     id: np.ndarray  # id of the call; without the recorder the row of its range
     event: np.ndarray  # index of the event, NULL without one
     sequence: np.ndarray
@@ -139,12 +136,8 @@ def type_of(node: str) -> str:
 
 
 @dataclass
-class Spans(Columns):
+class Spans(HostEvents):
     """Intervals on threads."""
-
-    start: np.ndarray
-    end: np.ndarray
-    thread: np.ndarray
 
 
 class NodeProjection:
@@ -246,7 +239,7 @@ class NodeProjection:
         inside = self._innermost(self.projection.ranges)
         return np.where(self.projection.ranges.on_one_thread, inside, -1)
 
-    def _innermost(self, events: Columns) -> np.ndarray:
+    def _innermost(self, events: HostEvents) -> np.ndarray:
         spans = self.spans
         return nest(
             (spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)

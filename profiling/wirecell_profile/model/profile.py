@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 
@@ -301,7 +302,19 @@ class Profile:
         """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
         return nodes.read_node_calls(self)
 
-    def or_empty(self, what: str):
+    @overload
+    def or_empty(self, what: Literal["ranges", "marks"]) -> events.Ranges: ...
+
+    @overload
+    def or_empty(self, what: Literal["calls", "system_calls"]) -> events.Calls: ...
+
+    @overload
+    def or_empty(self, what: Literal["operations"]) -> events.Operations: ...
+
+    @overload
+    def or_empty(self, what: str) -> events.Columns: ...
+
+    def or_empty(self, what: str) -> events.Columns:
         """Return the events of this name (ranges, marks, calls, operations, system_calls), empty if the file
         has none.
 

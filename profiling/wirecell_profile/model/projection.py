@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Literal, Protocol, overload
 
 import numpy as np
 
-from .events import GRAPH, KERNEL, Calls, Columns, Operations, Ranges, join_keys
+from .events import GRAPH, KERNEL, Calls, Operations, Ranges, join_keys
 from .identity import lookup, process_of
 from .nesting import Nesting, nest
 from .table import NULL
@@ -61,7 +61,14 @@ class Projected:
 class EventSource(Protocol):
     """The part of a Profile that a projection reads."""
 
-    def or_empty(self, what: str) -> Columns:
+    @overload
+    def or_empty(self, what: Literal["ranges"]) -> Ranges: ...
+
+    @overload
+    def or_empty(self, what: Literal["calls"]) -> Calls: ...
+
+    @overload
+    def or_empty(self, what: Literal["operations"]) -> Operations:
         """Return the events of this name, empty if the file has none."""
 
 
@@ -76,7 +83,7 @@ class Projection:
     @classmethod
     def of(cls, profile: EventSource) -> Projection:
         """Make the projection of a whole profile."""
-        return cls(*(profile.or_empty(what) for what in ("ranges", "calls", "operations")))
+        return cls(profile.or_empty("ranges"), profile.or_empty("calls"), profile.or_empty("operations"))
 
     @cached_property
     def call_of_operation(self) -> np.ndarray:

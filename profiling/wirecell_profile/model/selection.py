@@ -18,7 +18,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from ..errors import UsageError
-from .events import Columns, Ranges
+from .events import Columns, HostEvents, Ranges
 from .identity import lookup
 from .nesting import nest
 from .nodes import NodeProjection
@@ -100,9 +100,11 @@ def parse_window(text: str) -> tuple[int | None, int | None]:
     """Parse '1.2s-1500ms', '100-' or '-2s' to ns."""
     parts = text.split("-")
     times = [parse_time(part) if part else None for part in parts]
-    if len(parts) != 2 or times == [None, None] or (None not in times and times[0] >= times[1]):
+    first, last = times if len(times) == 2 else (None, None)
+    is_empty = first is not None and last is not None and first >= last
+    if is_empty or (first is None and last is None):
         raise UsageError("invalid time window", "--time", text, "A-B with A before B, such as 1.2s-1500ms")
-    return times[0], times[1]
+    return first, last
 
 
 def parse_time(text: str) -> int:
@@ -194,11 +196,11 @@ class Scope:
         """Return the mask of operations whose launching call is inside."""
         return np.append(inside, False)[launch]  # -1 (no launching call) selects the appended value
 
-    def host_rows(self, events: Columns) -> np.ndarray:
+    def host_rows(self, events: HostEvents) -> np.ndarray:
         """Return the rows of host events (start, end, thread) that pass all filters."""
         return np.flatnonzero(self._host_mask(events))
 
-    def _host_mask(self, events: Columns) -> np.ndarray:
+    def _host_mask(self, events: HostEvents) -> np.ndarray:
         """Return the mask of host events that pass all filters."""
         mask = self._in_time(events)
         if self.selection.ranges:
@@ -217,14 +219,14 @@ class Scope:
         return mask
 
     @staticmethod
-    def _within(events: Columns, around: Columns) -> np.ndarray:
+    def _within(events: HostEvents, around: HostEvents) -> np.ndarray:
         """Return the mask of events that lie within one of the others on the same thread."""
         intervals = (events.start, events.end, events.thread)
         inside = nest((around.start, around.end, around.thread), intervals).innermost >= 0
         return inside & events.on_one_thread if isinstance(events, Ranges) else inside
 
     @cached_property
-    def _chosen_ranges(self) -> Columns:
+    def _chosen_ranges(self) -> Ranges:
         ranges = self.profile.ranges
         mask = np.zeros(len(ranges), dtype=bool)
         for pattern in self.selection.ranges:
@@ -256,7 +258,7 @@ class Scope:
         return np.flatnonzero(mask)
 
     @cached_property
-    def _chosen_intervals(self) -> Columns:
+    def _chosen_intervals(self) -> HostEvents:
         return self.node_projection.spans.take(self._chosen_node_calls)
 
     @cached_property

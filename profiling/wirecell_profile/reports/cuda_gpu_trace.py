@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.events import ACTIVITIES, KERNEL, MEMCPY, MEMSET
+from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns
@@ -87,7 +88,7 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
     )
 
 
-def memory_kind(profile, code: int) -> str | None:
+def memory_kind(profile: Profile, code: int) -> str | None:
     """Return the label of a memory kind, None without one."""
     return None if code == NULL else profile.memory_kinds.get(code, f"kind {code}")
 

@@ -35,8 +35,9 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
     by_range: dict[str, list[Hit]] = {}
     for hit in found.hits:
         by_range.setdefault(name(hit), []).append(hit)
+    ordered = sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1]))
     by_time = []
-    for text, hits in sorted(by_range.items(), key=lambda pair: -sum(hit.duration for hit in pair[1])):
+    for text, hits in ordered:
         file = sources.location(ranges.text.text(hits[0].range_row)) if sources and text else ""
         by_time.append(
             {"range": text, "places": len(hits), "time_ns": sum(hit.duration for hit in hits), "file": file}
@@ -51,5 +52,5 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
         }
         for hit in found.hits[:rows]
     ]
-    worst = by_range[by_time[0]["range"]][0]
+    worst = ordered[0][1][0]
     return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst))

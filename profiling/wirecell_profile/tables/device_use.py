@@ -14,6 +14,7 @@ import numpy as np
 from ..model.events import MEMCPY, MEMSET, Operations
 from ..model.grouping import percent
 from ..model.intervals import Gaps, clip, gaps, time_at_once
+from ..model.profile import Profile
 from ..model.projection import union_length
 from ..model.selection import Scope
 from ..model.table import NULL
@@ -253,5 +254,5 @@ def bus(scope: Scope) -> Result:
     )
 
 
-def _memory(profile, kind: int) -> str | None:
+def _memory(profile: Profile, kind: int) -> str | None:
     return None if kind == NULL else profile.memory_kinds.get(kind, f"kind {kind}")

@@ -98,8 +98,8 @@ def device_memory(scope: Scope) -> DeviceMemory:
             held[key] = Allocation(start, device, kind, address, size, text)
         steps.setdefault(name, []).append((start, change))
     for name, changes in steps.items():
-        time, change = (np.array(part, dtype=np.int64) for part in zip(*changes))
-        result.series.append(Series(name, time, np.cumsum(change)))
+        times, sizes = (np.array(part, dtype=np.int64) for part in zip(*changes))
+        result.series.append(Series(name, times, np.cumsum(sizes)))
     result.left = sorted(held.values(), key=lambda part: (-part.size, part.start))
     for part in result.left:
         part.node = node_at(scope, part.start)

@@ -112,7 +112,7 @@ class Kernel:
             values = {reason: self.value((name,)) or 0.0 for reason, name in names.items()}
             whole = sum(values.values())
             if whole > 0:
-                reason = max(values, key=values.get)
+                reason = max(values, key=values.__getitem__)
                 return reason, 100 * values[reason] / whole
         return None
 
@@ -178,7 +178,7 @@ def _occupancy_advice(kernel: Kernel) -> list[str]:
     if theoretical is not None and theoretical < LOW_OCCUPANCY:
         limits = {name: kernel.value((metric,)) for name, metric in LIMITS.items()}
         known = {name: value for name, value in limits.items() if value is not None}
-        why = f", limited by {min(known, key=known.get)}" if known else ""
+        why = f", limited by {min(known, key=known.__getitem__)}" if known else ""
         return [
             f"theoretical occupancy {theoretical:.0f} %{why}: fewer registers (__launch_bounds__), less shared memory"
         ]

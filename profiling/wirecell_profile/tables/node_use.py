@@ -36,6 +36,8 @@ class NodeUse:
     scope: Scope
     calls: NodeCalls
     exclusive: np.ndarray  # wall time without nested calls, ns
+    # Node call of the profile -> row. The last entry is for the index -1.
+    row_of_call: np.ndarray
 
     @classmethod
     def of(cls, scope: Scope) -> NodeUse:
@@ -43,11 +45,9 @@ class NodeUse:
         calls = scope.profile.node_calls
         exclusive = nest((calls.start, calls.end, calls.thread)).exclusive
         rows = scope.node_call_rows
-        use = cls(scope, calls.take(rows), exclusive[rows])
-        # Node call of the profile -> row. The last entry is for the index -1.
-        use._row_of_call = np.full(len(calls) + 1, -1, dtype=np.int64)
-        use._row_of_call[rows] = np.arange(len(rows))
-        return use
+        row_of_call = np.full(len(calls) + 1, -1, dtype=np.int64)
+        row_of_call[rows] = np.arange(len(rows))
+        return cls(scope, calls.take(rows), exclusive[rows], row_of_call)
 
     @cached_property
     def has_device(self) -> bool:
@@ -58,7 +58,7 @@ class NodeUse:
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """(row, operation) of the selected operations."""
         rows = self.scope.operation_rows
-        owner = self._row_of_call[self.scope.node_projection.call_of_operation[rows]]
+        owner = self.row_of_call[self.scope.node_projection.call_of_operation[rows]]
         return owner[owner >= 0], rows[owner >= 0]
 
     @cached_property
@@ -70,7 +70,7 @@ class NodeUse:
     @cached_property
     def api(self) -> ApiWork:
         """Time of each call itself in the CUDA API."""
-        owner = self._row_of_call[self.scope.node_projection.call_of_api_call]
+        owner = self.row_of_call[self.scope.node_projection.call_of_api_call]
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 
@@ -243,8 +243,8 @@ def memory(scope: Scope) -> Result:
         known = values[values != NULL]
         return int(known.max()) if len(known) else None
 
-    rows = [(node, *(maximum(part[mine]) for part in parts)) for node, mine in by_node(use)]
-    rows.sort(key=lambda row: -max(row[2] or 0, row[3] or 0))
+    marks = [(node, [maximum(part[mine]) for part in parts]) for node, mine in by_node(use)]
+    marks.sort(key=lambda row: -max(row[1][1] or 0, row[1][2] or 0))
     return Result(
         columns(
             "Node",
@@ -254,7 +254,7 @@ def memory(scope: Scope) -> Result:
             "Largest in (B)",
             "Largest out (B)",
         ),
-        rows,
+        [(node, *values) for node, values in marks],
     )
 
 
@@ -267,11 +267,11 @@ def events(scope: Scope) -> Result:
     use = NodeUse.of(scope)
     calls = use.calls
     numbers = np.unique(calls.event[calls.event != NULL]).tolist()
-    rows = []
+    rows: list[tuple] = []
     for event in numbers:
         mine = np.flatnonzero(calls.event == event)
         start, end = int(calls.start[mine].min()), int(calls.end[mine].max())
-        device = (None,) * 5
+        device: tuple[int | None, ...] = (None,) * 5
         last = end
         if use.has_device:
             work = use.device

@@ -73,7 +73,7 @@ def measured(kernel: Kernel) -> Point | None:
     rates = {precision: rate for precision in PRECISIONS if (rate := _flops(kernel, precision)) is not None}
     if not rates or traffic is None or not time:
         return None
-    most = max(rates, key=rates.get)
+    most = max(rates, key=rates.__getitem__)
     fma = kernel.value((f"sm__sass_thread_inst_executed_op_{most}fma_pred_on.sum.peak_sustained",))
     clock = kernel.value(("sm__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second"))
     width, dram = (
