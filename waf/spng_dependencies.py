@@ -131,7 +131,7 @@ def locate(cfg, part):
 
 
 def folder_is_given(cfg, part):
-    """Whether the user asks for the part in a certain folder, so that its absence is an error."""
+    """Return whether the user names a folder for the part, so that its absence is an error."""
     stem = "with_" + part.name.replace("-", "_")
     names = (stem, f"{stem}_include", f"{stem}_lib")
     return any(getattr(cfg.options, name, None) not in (None, "yes", "no") for name in names)
@@ -153,7 +153,7 @@ def usual_folders(cfg, part):
 
 
 def find_libraries(cfg, libraries, library_folders):
-    """The folder that has them all; '' if the compiler finds them by itself; None if they are absent."""
+    """Return the folder that has them all; '' if the compiler finds them without it; None if they are absent."""
     multiarch = f"{os.uname().machine}-linux-gnu"
     for folder in library_folders:
         for location in (folder, os.path.join(folder, multiarch)):

@@ -49,7 +49,7 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
 
 
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
-    """Run yardstick and chain by turns, so that both see the same load; then measure the parts of the start-up."""
+    """Run yardstick and chain in turn, so that both see the same load; then measure the parts of the start-up."""
     program = build / "bin" / "wire-cell"
     yardstick = build / "bench" / programs.YARDSTICK
     threads = {"OMP_NUM_THREADS": str(cores)}

@@ -163,7 +163,7 @@ bool skip_failed(const po::variables_map& values) {
     return choice == "skip";
 }
 
-/// The action asked for; at most one of them.
+/// Return the requested action; at most one is allowed.
 Action choose_action(const po::variables_map& values) {
     const std::vector<std::pair<const char*, Action>> actions{{"help", Action::help},
                                                               {"version", Action::version},
@@ -176,7 +176,7 @@ Action choose_action(const po::variables_map& values) {
                                                               {"reservations", Action::reservations}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
-        // --dot configures and validates too, so --check beside it asks for nothing more.
+        // --dot configures and validates too, so --check has no additional effect beside it.
         if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
             if (chosen != Action::run && chosen != Action::help) {
                 usage_error("more than one action", std::string("--") + name, "one of them");

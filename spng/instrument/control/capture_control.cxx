@@ -93,7 +93,7 @@ CaptureControl::CaptureControl(const std::optional<ControlAddress>& address, con
     });
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART; // reads and writes of the job go on
+    action.sa_flags = SA_RESTART; // reads and writes of the job continue
     sigaction(SIGUSR2, &action, &m_state->before);
 }
 
