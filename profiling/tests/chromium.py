@@ -42,7 +42,7 @@ def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProces
 
 
 def dump(page: Path, folder: Path) -> tuple[str, list[str]]:
-    """(the document after its scripts ran, console messages)."""
+    """Return (the document after its scripts ran, console messages)."""
     done = _open(page, folder, "--dump-dom")
     return done.stdout, re.findall(r".*:CONSOLE.*", done.stderr)
 

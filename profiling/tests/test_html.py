@@ -156,7 +156,7 @@ def radar(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 
 def assert_loads_nothing(text: str) -> None:
-    """The page has no address except XML names, fetches nothing, and refers only to itself."""
+    """Check that the page has no address except XML names, fetches nothing, and refers only to itself."""
     visible = re.sub(r'<script type="text/plain".*?</script>', "", text, flags=re.DOTALL)
     assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttpRequest|WebSocket|import\(", visible)
     sources = re.findall(r'(?:src|href)\s*=\s*"([^"]*)"', visible)
@@ -241,7 +241,7 @@ def test_numbers_of_an_export_are_those_of_the_summary(radar: Page, tmp_path: Pa
 
 
 def assert_equals_summary(page: Page, profile: Path, folder: Path) -> None:
-    """All cells of all tables are equal."""
+    """Check that all cells of all tables are equal."""
     output = folder / "summary.json"
     assert main(["summary", str(profile), "--format", "json", "-o", str(output)]) == 0
     expected = json.loads(output.read_text(encoding="utf-8"))["tables"]

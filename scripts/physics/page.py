@@ -60,7 +60,7 @@ MARKER = "\n---\n"
 
 
 def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
-    """The tables, without the hand-written part behind the marker."""
+    """Return the tables, without the hand-written part after the marker."""
     parts = [
         "# Physics: charge in regions of interest\n",
         f"Written by `{result['command']}`, except for the part below the line.\n{about_lines(result)[0]}\n"

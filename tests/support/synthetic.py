@@ -102,7 +102,7 @@ def protodune_hd(folder: Path, anode: int, name: str = "pdhd") -> Detector:
 
 
 def protodune_sp(data: Path, anode: int) -> Detector:
-    """data: folder of the public detector files."""
+    """Return an anode of ProtoDUNE-SP. data: folder of the public detector files."""
     return Detector(
         "pdsp",
         anode,
@@ -117,7 +117,7 @@ def protodune_sp(data: Path, anode: int) -> Detector:
 
 
 def microboone(data: Path) -> Detector:
-    """data: folder of the public detector files."""
+    """Return the anode of MicroBooNE. data: folder of the public detector files."""
     views = (
         View("U", 0, np.arange(2400), False),
         View("V", 1, np.arange(2400, 4800), False),
