@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own CUDA kernels: which compiler makes them, and the library that carries them (docs/decisions/cuda-kernels.md).
+"""SPNG's CUDA kernels: their compiler, and the library that contains them (docs/decisions/cuda-kernels.md).
 
 They are compiled when the library is built, for every kind of device at once: by nvcc where there is one of LibTorch's
 CUDA release, else by NVRTC, which comes with LibTorch for CUDA and needs no toolkit. Without either, or with a LibTorch
@@ -122,7 +122,7 @@ def find_nvrtc(cfg, release):
 
 
 def find_library(cfg, name):
-    """The file of a library that comes with LibTorch, or ""."""
+    """Return the file of a library that comes with LibTorch, or ""."""
     return next(
         (
             path
