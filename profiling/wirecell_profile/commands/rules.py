@@ -20,7 +20,7 @@ from ..rules.findings import Findings, find_all
 from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "rules"
-HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with advice and the next command"
+HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 if the rule (any: each rule) has more than N hits, default 0",
+        help="exit with status 1 if RULE, or with `any` one of the rules, has more than N hits (default 0)",
     )
     parser.add_argument(
         "--source",
@@ -54,17 +54,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gap",
         default=f"{default.gap}ns",
         metavar="TIME",
-        help="gpu_gaps: longer than (default %(default)s)",
+        help="gpu_gaps: minimum idle time (default %(default)s)",
     )
     parser.add_argument(
-        "--chunks", type=int, default=default.chunks, metavar="N", help="gpu_time_util: default %(default)s"
+        "--chunks",
+        type=int,
+        default=default.chunks,
+        metavar="N",
+        help="gpu_time_util: count of equal parts of the run (default %(default)s)",
     )
     parser.add_argument(
         "--utilisation",
         type=float,
         default=default.utilisation,
         metavar="PERCENT",
-        help="gpu_time_util: under (default %(default)s)",
+        help="gpu_time_util: report parts with a utilisation under this (default %(default)s)",
     )
     parser.add_argument(
         "--short-kernel",
@@ -77,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=default.storm,
         metavar="N",
-        help="launch_storm: this many of them in a range (default %(default)s)",
+        help="launch_storm: minimum count of such kernels in one instance of a range (default %(default)s)",
     )
     selection.add_arguments(parser)
 
