@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 
+from wirecell_profile.cli import parser_of
 from wirecell_profile.stop_signals import Stopped, stop_signals_raise
 
 from . import __version__
@@ -23,25 +24,7 @@ N: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU."""
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
-        prog="wirecell-campaign",
-        description=ABOUT,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"wirecell-campaign {__version__}")
-    chosen = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run, status, verify, summary):
-        sub = chosen.add_parser(
-            module.NAME,
-            help=module.HELP,
-            description=module.__doc__,
-            allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
-    return parser
+    return parser_of("wirecell-campaign", __version__, ABOUT, [run, status, verify, summary])
 
 
 def main(words: list[str] | None = None) -> int:

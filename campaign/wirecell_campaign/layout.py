@@ -18,7 +18,6 @@ import errno
 import json
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 INTERNAL = ".campaign"
@@ -47,48 +46,20 @@ def longest_name(on_own_disk: bool) -> int:
     return MAX_NAME - max(PARTIAL_MORE, SCRATCH_MORE + (len(OWN_DISK) if on_own_disk else 0))
 
 
-@dataclass(frozen=True)
 class Layout:
-    """Paths in a campaign's folder."""
+    """Paths in a campaign's folder. names: names of all outputs of the last run's list."""
 
-    root: Path
-
-    @property
-    def internal(self) -> Path:
-        return self.root / INTERNAL
-
-    @property
-    def records(self) -> Path:
-        return self.internal / "records"
-
-    @property
-    def failures(self) -> Path:
-        return self.internal / "failures"
-
-    @property
-    def scratch(self) -> Path:
-        return self.internal / "scratch"
-
-    @property
-    def aside(self) -> Path:
-        return self.internal / "aside"
-
-    @property
-    def logs(self) -> Path:
-        return self.internal / "logs"
-
-    @property
-    def lock(self) -> Path:
-        return self.internal / "lock"
-
-    @property
-    def settings(self) -> Path:
-        return self.internal / "settings.json"
-
-    @property
-    def names(self) -> Path:
-        """Names of all outputs of the last run's list."""
-        return self.internal / "names.json"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.internal = root / INTERNAL
+        self.records = self.internal / "records"
+        self.failures = self.internal / "failures"
+        self.scratch = self.internal / "scratch"
+        self.aside = self.internal / "aside"
+        self.logs = self.internal / "logs"
+        self.lock = self.internal / "lock"
+        self.settings = self.internal / "settings.json"
+        self.names = self.internal / "names.json"
 
     def record(self, name: str) -> Path:
         return self.records / f"{name}.json"

@@ -30,13 +30,18 @@ def load_commands() -> list[ModuleType]:
 
 def make_parser(modules: list[ModuleType]) -> argparse.ArgumentParser:
     """Make the parser of all commands."""
+    return parser_of("wirecell-profile", __version__, ABOUT, modules)
+
+
+def parser_of(program: str, version: str, about: str, modules: list[ModuleType]) -> argparse.ArgumentParser:
+    """Make the parser of a program with these modules as commands."""
     parser = argparse.ArgumentParser(
-        prog="wirecell-profile",
-        description=ABOUT,
+        prog=program,
+        description=about,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"wirecell-profile {__version__}")
+    parser.add_argument("--version", action="version", version=f"{program} {version}")
     chosen = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in modules:
         sub = chosen.add_parser(

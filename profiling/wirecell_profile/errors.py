@@ -23,3 +23,8 @@ class MissingData(ProfileError):
 
 class UsageError(ProfileError):
     """Usage error: an invalid argument. Exit status 2."""
+
+
+def system_error(what: str, path: object, error: OSError, hint: str = "") -> ProfileError:
+    """Make the error for a file that the system does not let us read or write."""
+    return ProfileError(what, str(path), error.strerror or str(error), hint=hint)

@@ -33,6 +33,21 @@ class Finding:
     hint: str = ""
 
 
+def works(name: str, seen: str) -> Finding:
+    """Make a finding of something that works."""
+    return Finding(name, WORKS, seen)
+
+
+def missing(name: str, seen: str, hint: str) -> Finding:
+    """Make a finding of something that is missing."""
+    return Finding(name, MISSING, seen, hint)
+
+
+def doubtful(name: str, seen: str, hint: str) -> Finding:
+    """Make a finding of something that may disturb."""
+    return Finding(name, DOUBTFUL, seen, hint)
+
+
 @dataclass
 class Machine:
     """Inputs of the checks; tests replace them."""
@@ -92,17 +107,13 @@ def check_driver(machine: Machine) -> Finding:
     version = machine.text("proc/driver/nvidia/version")
     library = machine.library(("libcuda.so.1",))
     if version and library:
-        return Finding("NVIDIA driver", WORKS, version.splitlines()[0])
+        return works("NVIDIA driver", version.splitlines()[0])
     if library:
-        return Finding(
-            "NVIDIA driver",
-            DOUBTFUL,
-            "libcuda.so.1 without the kernel module",
-            "load the module: modprobe nvidia",
+        return doubtful(
+            "NVIDIA driver", "libcuda.so.1 without the kernel module", "load the module: modprobe nvidia"
         )
-    return Finding(
+    return missing(
         "NVIDIA driver",
-        MISSING,
         "no libcuda.so.1",
         "install the driver; on a machine without a GPU ranges and CPU times are recorded",
     )
@@ -112,22 +123,20 @@ def check_cupti(machine: Machine) -> Finding:
     """Check the library that reports kernels and copies."""
     found = machine.library(CUPTI_NAMES)
     if not found:
-        return Finding(
+        return missing(
             "CUPTI",
-            MISSING,
             "no libcupti",
             "./wcb setup brings nvidia-cuda-cupti; or put CUDA's extras/CUPTI/lib64 on LD_LIBRARY_PATH",
         )
     version = ctypes.c_uint32()
     status = found[1].cuptiGetVersion(ctypes.byref(version))
     if status:
-        return Finding(
+        return doubtful(
             "CUPTI",
-            DOUBTFUL,
             f"{found[0]}: cuptiGetVersion failed with {status}",
             "take the CUPTI of the driver's CUDA version",
         )
-    return Finding("CUPTI", WORKS, f"{found[0]}, API {version.value}")
+    return works("CUPTI", f"{found[0]}, API {version.value}")
 
 
 def check_counters(machine: Machine) -> Finding:
@@ -138,16 +147,13 @@ def check_counters(machine: Machine) -> Finding:
     )
     restricted = parameters.get("RmProfilingAdminOnly")
     if restricted is None:
-        return Finding(name, MISSING, "the driver does not report it", "needs the NVIDIA driver")
+        return missing(name, "the driver does not report it", "needs the NVIDIA driver")
     if restricted == "0" or os.geteuid() == 0:
-        return Finding(
-            name,
-            WORKS,
-            "open to all users" if restricted == "0" else "for administrators only, and you are one",
+        return works(
+            name, "open to all users" if restricted == "0" else "for administrators only, and you are one"
         )
-    return Finding(
+    return missing(
         name,
-        MISSING,
         "for administrators only (RmProfilingAdminOnly: 1)",
         "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then reload the driver; or run ncu with sudo",
     )
@@ -157,19 +163,17 @@ def check_nvml(machine: Machine) -> Finding:
     """Check the library for power, clocks and utilisation."""
     found = machine.library(NVML_NAMES)
     if not found:
-        return Finding(
+        return missing(
             "NVML",
-            MISSING,
             "no libnvidia-ml.so.1",
             "install the NVIDIA driver; without it power and clocks are not sampled",
         )
     status = found[1].nvmlInit_v2()
     return (
-        Finding("NVML", WORKS, found[0])
+        works("NVML", found[0])
         if status == 0
-        else Finding(
+        else doubtful(
             "NVML",
-            DOUBTFUL,
             f"nvmlInit failed with {status}",
             "library and kernel module differ in version: reboot after a driver update",
         )
@@ -179,14 +183,11 @@ def check_nvml(machine: Machine) -> Finding:
 def check_tool(machine: Machine, name: str, use: str) -> Finding:
     """Check an external program and its version."""
     if not shutil.which(name, path=machine.path):
-        return Finding(
-            name,
-            MISSING,
-            "not on the PATH",
-            f"{use}; comes with the CUDA toolkit or its own installer from NVIDIA",
+        return missing(
+            name, "not on the PATH", f"{use}; comes with the CUDA toolkit or its own installer from NVIDIA"
         )
     version = machine.output(name, "--version").splitlines()
-    return Finding(name, WORKS, version[-1] if version else shutil.which(name, path=machine.path) or "")
+    return works(name, version[-1] if version else shutil.which(name, path=machine.path) or "")
 
 
 def check_gpu_state(machine: Machine) -> list[Finding]:
@@ -194,7 +195,7 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
     lines = machine.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits").splitlines()
     if not lines:
         return [
-            Finding(name, MISSING, "no nvidia-smi, or no GPU", "needs the NVIDIA driver")
+            missing(name, "no nvidia-smi, or no GPU", "needs the NVIDIA driver")
             for name in ("GPU clocks", "persistence mode")
         ]
     found = []
@@ -203,32 +204,27 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
         at = f"GPU {index}: "
         if throttled not in ("0x0000000000000000", "0x0000000000000001", "Not Active"):  # 1: idle
             found.append(
-                Finding(
+                doubtful(
                     "GPU clocks",
-                    DOUBTFUL,
                     f"{at}held down, reasons {throttled}",
                     "wait until it is cool, or lock lower clocks",
                 )
             )
         elif application not in ("[N/A]", "[Not Supported]") and application != largest:
-            found.append(
-                Finding("GPU clocks", WORKS, f"{at}application clock {application} MHz of {largest}")
-            )
+            found.append(works("GPU clocks", f"{at}application clock {application} MHz of {largest}"))
         else:
             found.append(
-                Finding(
+                doubtful(
                     "GPU clocks",
-                    DOUBTFUL,
                     f"{at}free, {now} of {largest} MHz now",
                     "nvidia-smi --lock-gpu-clocks=MHZ (needs root)",
                 )
             )
         found.append(
-            Finding("persistence mode", WORKS, at + "on")
+            works("persistence mode", at + "on")
             if persistent == "Enabled"
-            else Finding(
+            else doubtful(
                 "persistence mode",
-                DOUBTFUL,
                 at + "off",
                 "nvidia-smi --persistence-mode=1, else the first call pays for the driver's start",
             )
@@ -240,37 +236,31 @@ def check_build(machine: Machine) -> list[Finding]:
     """Check whether wire-cell is built with ranges and the recorder."""
     if machine.build is None or not (machine.build / "bin" / "wire-cell").exists():
         return [
-            Finding(
+            missing(
                 "wire-cell with NVTX",
-                MISSING,
                 "no build found",
                 "./wcb configure --with-nvtx && ./wcb; or give --build DIR",
             ),
-            Finding("recorder", MISSING, "no build found", "./wcb"),
+            missing("recorder", "no build found", "./wcb"),
         ]
     header = machine.build / "include" / "spng" / "build_info.h"
     text = header.read_text(encoding="utf-8") if header.exists() else ""
     findings = [
-        Finding("wire-cell with NVTX", WORKS, str(machine.build))
+        works("wire-cell with NVTX", str(machine.build))
         if "#define SPNG_HAVE_NVTX 1" in text
-        else Finding(
-            "wire-cell with NVTX",
-            MISSING,
-            f"{machine.build}: built without",
-            "./wcb configure --with-nvtx && ./wcb",
+        else missing(
+            "wire-cell with NVTX", f"{machine.build}: built without", "./wcb configure --with-nvtx && ./wcb"
         )
     ]
     recorder = machine.build / "lib" / RECORDER
     if not recorder.exists():
-        return [*findings, Finding("recorder", MISSING, f"no {recorder}", "./wcb")]
+        return [*findings, missing("recorder", f"no {recorder}", "./wcb")]
     loaded = machine.library((str(recorder),))
     return [
         *findings,
-        Finding("recorder", WORKS, str(recorder))
+        works("recorder", str(recorder))
         if loaded
-        else Finding(
-            "recorder", DOUBTFUL, f"{recorder} cannot be loaded", "libsqlite3-0 is needed: ./wcb setup"
-        ),
+        else doubtful("recorder", f"{recorder} cannot be loaded", "libsqlite3-0 is needed: ./wcb setup"),
     ]
 
 
@@ -278,17 +268,15 @@ def check_injection(machine: Machine) -> Finding:
     """Check NVTX_INJECTION64_PATH: if another tool is set, the recorder gets no ranges."""
     given = os.environ.get("NVTX_INJECTION64_PATH")
     if not given:
-        return Finding("NVTX injection", WORKS, "free for the recorder")
+        return works("NVTX injection", "free for the recorder")
     if not Path(given).exists():
-        return Finding(
+        return doubtful(
             "NVTX injection",
-            DOUBTFUL,
             f"NVTX_INJECTION64_PATH={given} does not exist, which silently switches all ranges off",
             "unset NVTX_INJECTION64_PATH",
         )
-    return Finding(
+    return doubtful(
         "NVTX injection",
-        DOUBTFUL,
         f"set to {given}: the recorder gets no ranges",
         "unset NVTX_INJECTION64_PATH, unless you want that tool",
     )
@@ -298,17 +286,13 @@ def check_cpu_counters(machine: Machine) -> Finding:
     """Check whether this user may count and sample with perf."""
     level = machine.text("proc/sys/kernel/perf_event_paranoid")
     if not level:
-        return Finding(
-            "CPU performance counters",
-            MISSING,
-            "the kernel has none",
-            "containers and virtual machines can hide them",
+        return missing(
+            "CPU performance counters", "the kernel has none", "containers and virtual machines can hide them"
         )
     if int(level) <= 1 or os.geteuid() == 0:
-        return Finding("CPU performance counters", WORKS, f"perf_event_paranoid {level}")
-    return Finding(
+        return works("CPU performance counters", f"perf_event_paranoid {level}")
+    return missing(
         "CPU performance counters",
-        MISSING,
         f"perf_event_paranoid {level}",
         "sysctl kernel.perf_event_paranoid=1 (needs root)",
     )
@@ -318,20 +302,16 @@ def check_cpu_clock(machine: Machine) -> Finding:
     """Check whether the CPU clock is constant."""
     governor = machine.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if not governor:
-        return Finding(
+        return doubtful(
             "CPU clock",
-            DOUBTFUL,
             "no frequency control found, as in a virtual machine",
             "alternate the runs (compare-branches) and take more of them",
         )
     return (
-        Finding("CPU clock", WORKS, governor)
+        works("CPU clock", governor)
         if governor == "performance"
-        else Finding(
-            "CPU clock",
-            DOUBTFUL,
-            f"governor {governor}",
-            "cpupower frequency-set --governor performance (needs root)",
+        else doubtful(
+            "CPU clock", f"governor {governor}", "cpupower frequency-set --governor performance (needs root)"
         )
     )
 
@@ -341,10 +321,9 @@ def check_load(machine: Machine) -> Finding:
     text = machine.text("proc/loadavg")
     load, cores = float(text.split()[0]) if text else 0.0, os.cpu_count() or 1
     if load <= IDLE_LOAD * cores:
-        return Finding("other programs", WORKS, f"load {load:.2f} on {cores} cores")
-    return Finding(
+        return works("other programs", f"load {load:.2f} on {cores} cores")
+    return doubtful(
         "other programs",
-        DOUBTFUL,
         f"load {load:.2f} on {cores} cores",
         "wait, or take more runs; compare-branches shows the load of each run",
     )

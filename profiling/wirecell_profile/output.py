@@ -12,10 +12,12 @@ import io
 import json
 import math
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import ProfileError
+from .errors import system_error
 from .output_file import output_file
 
 FORMATS = ("table", "csv", "json")
@@ -48,13 +50,16 @@ class Result:
     columns: list[Column]
     rows: list[tuple]
 
+    def records(self) -> list[dict[str, object]]:
+        """Return the rows by column name."""
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row)) for row in self.rows]
+
 
 def columns(*names: str) -> list[Column]:
-    """Make columns from their names; ':3' at the end of a name means three digits."""
-    parts = (
-        name.rsplit(":", 1) if name[-2:-1] == ":" and name[-1].isdigit() else (name, "1") for name in names
-    )
-    return [Column(name, int(digits)) for name, digits in parts]
+    """Make columns from texts such as "Name, Time (ns), Share (%):3"; ':3' means three digits, the default is one."""
+    parts = [name.partition(":") for text in names for name in text.split(", ")]
+    return [Column(name, int(digits or 1)) for name, _, digits in parts]
 
 
 def as_csv(result: Result) -> str:
@@ -69,8 +74,12 @@ def as_csv(result: Result) -> str:
 
 def as_json(result: Result) -> str:
     """Return a list of objects. Integers stay exact; None becomes null."""
-    names = [column.name for column in result.columns]
-    return json.dumps([dict(zip(names, row)) for row in result.rows], indent=1, allow_nan=False) + "\n"
+    return json_text(result.records())
+
+
+def json_text(value: object) -> str:
+    """Return a value as the text of a JSON file."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def as_table(result: Result) -> str:
@@ -83,16 +92,20 @@ def as_table(result: Result) -> str:
         any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
     ]
     head = [column.name for column in result.columns]
-    cells = [head, *body]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    lines = [
+    rule = ["-" * max(map(len, column)) for column in zip(head, *body)]
+    return "\n".join(aligned([head, rule, *body], numeric)) + "\n"
+
+
+def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str]:
+    """Return the rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric)
-        )
-        for row in [head, ["-" * width for width in widths], *body]
+            for cell, width, right in zip(row, widths, to_right)
+        ).rstrip()
+        for row in rows
     ]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _grouped(column: Column, value: object) -> str:
@@ -117,8 +130,15 @@ def write(text: str, path: Path | None) -> None:
     if path is None:
         sys.stdout.write(text)
         return
+    with written(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Do as output_file, but raise ProfileError on failure."""
     try:
         with output_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
+            yield partial
     except OSError as error:
-        raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None
+        raise system_error("cannot write the output", path, error) from None

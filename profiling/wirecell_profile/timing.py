@@ -77,29 +77,18 @@ class _Timeline:
 _threads = threading.local()
 
 COPIES = {"aten::copy_", "aten::_to_copy", "aten::clone", "aten::_foreach_copy_"}
-FILLS = {
-    "aten::zero_",
-    "aten::fill_",
-    "aten::zeros",
-    "aten::zeros_like",
-    "aten::ones",
-    "aten::ones_like",
-    "aten::full",
-    "aten::full_like",
-    "aten::new_zeros",
-    "aten::new_ones",
-    "aten::new_full",
-}
-NO_ACTIVITY = {
-    "aten::detach",
-    "aten::alias",
-    "aten::lift",
-    "aten::lift_fresh",
-    "aten::_unsafe_view",
-    "aten::set_",
-    "aten::resize_",
-    "aten::record_stream",
-}
+FILLS = set(
+    (
+        "aten::zero_ aten::fill_ aten::zeros aten::zeros_like aten::ones aten::ones_like aten::full "
+        "aten::full_like aten::new_zeros aten::new_ones aten::new_full"
+    ).split()
+)
+NO_ACTIVITY = set(
+    (
+        "aten::detach aten::alias aten::lift aten::lift_fresh aten::_unsafe_view aten::set_ "
+        "aten::resize_ aten::record_stream"
+    ).split()
+)
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[Any]:

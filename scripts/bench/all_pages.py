@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from wirecell_profile.output import json_text
+
+from scripts.output import write
 from scripts.wcb.checkout import say
 
-from . import cold, machine_load
-from .page import write_page
+from . import machine_load
+from .page import page
 from .plots import picture, plot_all
 from .points import SeriesFigures, Setting, measure
-from .scaling_page import line_through, table_of, write_scaling_page
+from .scaling_page import line_through, scaling_page, table_of
 from .sweeps import all_series
 
 SCHEMA = "spng-bench-scaling-1"
@@ -29,12 +31,6 @@ def measured_series(
     return found, machine_load.since(start).text()
 
 
-def cold_of(command: list[str], folder: Path, rounds: int) -> dict:
-    """Measure the one-time costs of a process."""
-    runs = [cold.cold_run(command, folder / "caches") for _ in range(rounds)]
-    return cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
-
-
 def write_pages(
     result: dict, series: list[SeriesFigures], scaling: dict, pages: Path, folder: Path
 ) -> list[Path]:
@@ -43,21 +39,10 @@ def write_pages(
     line = next(line_through(one) for one in series if one.name == "ticks")
     plot_all(result, series, line, pages)
     paths = [pages / f"{device}.md", pages / f"scaling-{device}.md"]
-    write_page(result, paths[0], picture(device, "steps"))
-    write_scaling_page(result, scaling, series, paths[1], folder)
-    (folder / "scaling.json").write_text(
-        json.dumps(
-            {
-                "schema": SCHEMA,
-                **scaling,
-                "line": None if line is None else vars(line),
-                "series": [one.json() for one in series],
-            },
-            indent=1,
-        )
-        + "\n",
-        encoding="utf-8",
-    )
+    write(paths[0], page(result, picture(device, "steps")))
+    write(paths[1], scaling_page(result, scaling, series, folder))
+    found = {"line": None if line is None else vars(line), "series": [one.json() for one in series]}
+    write(folder / "scaling.json", json_text({"schema": SCHEMA, **scaling, **found}))
     return paths
 
 

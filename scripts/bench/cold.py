@@ -9,7 +9,6 @@ time. Files stay in the system's page cache.
 
 from __future__ import annotations
 
-import json
 import shutil
 import statistics
 from pathlib import Path
@@ -17,12 +16,9 @@ from pathlib import Path
 from . import programs
 from .statistics_of_calls import chain_figures
 
-CACHES = (
-    "CUDA_CACHE_PATH",
-    "TORCHINDUCTOR_CACHE_DIR",
-    "TRITON_CACHE_DIR",
-)  # of the driver and of compilers
+CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver and of compilers
 ROWS = 8
+SCHEMA = "spng-bench-cold-1"
 
 
 def empty_caches(folder: Path) -> dict[str, str]:
@@ -40,6 +36,12 @@ def cold_run(command: list[str], folder: Path) -> tuple[dict, int]:
     """Run once with empty caches; return the timing report and the number of bytes written to the caches."""
     timing = programs.run_chain(command, empty_caches(folder))
     return timing, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def measured(command: list[str], folder: Path, rounds: int) -> dict:
+    """Run `rounds` times; return cold_figures."""
+    runs = [cold_run(command, folder) for _ in range(rounds)]
+    return cold_figures([timing for timing, _ in runs], [size for _, size in runs])
 
 
 def cold_figures(timings: list[dict], cached_bytes: list[int]) -> dict:
@@ -80,8 +82,3 @@ def cold_text(figures: dict) -> str:
     ]
     rows = list(figures["first_call_extra_ms"].items())[:ROWS]
     return "\n".join([*lines, *(f"    {extra:8.1f} ms  {name}" for name, extra in rows)])
-
-
-def write_cold(figures: dict, path: Path) -> None:
-    """Write the figures as JSON, schema spng-bench-cold-1."""
-    path.write_text(json.dumps({"schema": "spng-bench-cold-1", **figures}, indent=1) + "\n", encoding="utf-8")

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from pathlib import Path
 
+from wirecell_profile.output import json_text
+
+from scripts.output import write
 from scripts.wcb.checkout import OUT, ROOT, fail, say
 
 from . import all_pages, cold, machine_load, programs, regression, roofline
 from .frames import copies_of_frame
-from .page import write_page
+from .page import page
 from .points import Setting
 from .result import Measurements, result_of
 from .tables import print_result
@@ -40,16 +42,14 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
     """Measure runs with empty compile caches."""
     command = chain_command(options, build, cores)
     say(f"\nCold, {options.runs} x {options.events} events on {cores} cores\n  " + shlex.join(command))
-    runs = [cold.cold_run(command, FOLDER / "caches") for _ in range(options.runs)]
-    figures = cold.cold_figures([timing for timing, _ in runs], [size for _, size in runs])
+    figures = cold.measured(command, FOLDER / "caches", options.runs)
     say(cold.cold_text(figures))
-    path = FOLDER / "cold.json"
-    cold.write_cold(figures, path)
-    say(f"\nWritten: {path}")
+    say()
+    write(FOLDER / "cold.json", json_text({"schema": cold.SCHEMA, **figures}))
 
 
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
-    """Run yardstick and chain by turns, so that both see the same load; then measure the parts of the start-up."""
+    """Run yardstick and chain in turn, so that both see the same load; then measure the parts of the start-up."""
     program = build / "bin" / "wire-cell"
     yardstick = build / "bench" / programs.YARDSTICK
     threads = {"OMP_NUM_THREADS": str(cores)}
@@ -93,11 +93,10 @@ def measure_all(options: argparse.Namespace, build: Path, cores: int, result: di
     scaling = {
         "rounds": rounds,
         "load_text": load,
-        "cold": all_pages.cold_of(chain_command(options, build, cores), FOLDER, rounds),
+        "cold": cold.measured(chain_command(options, build, cores), FOLDER / "caches", rounds),
     }
     all_pages.print_series(series)
-    for path in all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER):
-        say(f"Written: {path}")
+    all_pages.write_pages(result, series, scaling, options.pages.resolve(), FOLDER)
 
 
 def check(options: argparse.Namespace, build: Path, cores: int) -> int:
@@ -109,7 +108,7 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
         if not options.update:
             reference = regression.read_reference(options.check)
     except ValueError as error:
-        fail(f"{options.check} is no reference: {error}. To make one: ./wcb bench --check --update")
+        fail(f"{options.check} is not a reference: {error}. To make one: ./wcb bench --check --update")
     found = Measurements(cores=cores, own_command=own_command())
     start = machine_load.now()
     measure_chain(options, build, cores, found)
@@ -156,15 +155,12 @@ def main(options: argparse.Namespace) -> int:
 
     result = result_of(found)
     print_result(result)
-    path = FOLDER / "bench.json"
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    say(f"\nWritten: {path}")
+    say()
+    write(FOLDER / "bench.json", json_text(result))
     if options.all:
         measure_all(options, build, cores, result)
     if options.page is not None:
         if options.only:
             fail("--page needs the chain: remove --only")
-        page = options.page if options.page.is_absolute() else ROOT / options.page
-        write_page(result, page)
-        say(f"Written: {page}")
+        write(options.page if options.page.is_absolute() else ROOT / options.page, page(result))
     return 0

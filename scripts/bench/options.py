@@ -16,12 +16,7 @@ CHECKED_EVENTS, CHECKED_RUNS = 4, 8  # with fewer runs, tests of all steps toget
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="wcb bench",
-        description=description,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("bench", description)
     parser.add_argument("--events", type=int, default=6, help="events of a run of the chain (default 6)")
     parser.add_argument(
         "--runs", type=int, default=3, help="runs of the chain, each after a run of the yardstick (default 3)"
@@ -30,7 +25,7 @@ def command_line(description: str | None) -> argparse.Namespace:
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="instead: measure the one-time costs of a new process with empty compile caches (also the driver's). "
+        help="measure only the one-time costs of a new process with empty compile caches (also the driver's). "
         "Nothing is compiled at run time, so these are the first use of libraries and memory",
     )
     parser.add_argument(
@@ -52,7 +47,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         metavar="FILE",
         nargs="?",
         const=REFERENCE,
-        help="instead: compare counts exactly, and times in units of the yardstick, with a reference (default "
+        help="only compare counts exactly, and times in units of the yardstick, with a reference (default "
         "docs/benchmarks/reference.json); status 1 if a count grew or a step is slower beyond noise and margin",
     )
     parser.add_argument("--update", action="store_true", help="with --check: make this build the reference")

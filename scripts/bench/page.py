@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .tables import chain_tables, notes, operator_table
 
 
@@ -38,8 +36,8 @@ def heading(result: dict) -> str:
 """
 
 
-def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
-    """Write the page; create its folder if needed. picture_of_steps: path of the picture by plots.plot_steps, if any."""
+def page(result: dict, picture_of_steps: str = "") -> str:
+    """Return the page. picture_of_steps: path of the picture by plots.plot_steps, if any."""
     parts = [heading(result)]
     for table in chain_tables(result):
         parts.append(f"## {table.title}\n\n{table.markdown()}\n")
@@ -52,5 +50,4 @@ def write_page(result: dict, path: Path, picture_of_steps: str = "") -> None:
         parts.append(
             f"## {table.title}\n\nEach operator alone, at the sizes of one anode.\n\n{table.markdown()}\n"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(parts), encoding="utf-8")
+    return "\n".join(parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the points of all series by turns, and compute their figures."""
+"""Run the points of all series in turn, and compute their figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts.wcb.checkout import ROOT, say
 
 from . import programs
 from .frames import make_input
-from .statistics_of_calls import FILE_NODES, Spread, is_nested, spread
+from .statistics_of_calls import FILE_NODES, Spread, chain_nodes, per_event, split_first, spread
 from .sweeps import Point, Series
 
 CLONES_SOURCE = ROOT / "profiling" / "bench" / "force_clones.c"
@@ -162,16 +162,11 @@ def readouts(timing: dict, count: int) -> tuple[list[float], list[float], float]
 
     A readout that is longer than a readout window is several consecutive events of the job.
     """
-    events = timing["run"]["events"]
-    walls, cpus = [0.0] * count, [0.0] * count
-    for node in timing["nodes"]:
-        if node["type"] in FILE_NODES or is_nested(node):
-            continue
-        for call in node["per_call"]:
-            readout = call["event"] * count // events
-            walls[readout] += call["wall_ns"] * 1e-6
-            cpus[readout] += call["cpu_ns"] * 1e-6
-    return walls[1:] or walls, cpus[1:] or cpus, walls[0]
+    shares = (count, timing["run"]["events"])
+    nodes = chain_nodes(timing)
+    first, walls = split_first(per_event(nodes, "wall_ns", *shares))
+    _, cpus = split_first(per_event(nodes, "cpu_ns", *shares))
+    return walls, cpus, first
 
 
 def fill(figures: PointFigures, timings: list[dict], count: int) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scripts.wcb.checkout import ROOT, build, fail
 
@@ -89,8 +90,13 @@ def chain_command(
     program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()
 ) -> list[str]:
     """Return the command of the main job with job arguments and further words. Its last word is the path of the timing report."""
-    given = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
-    return [str(program), "-c", "cfg/pipeline.jsonnet", *given, *words, "--timing", str(timing)]
+    job = [str(program), "-c", "cfg/pipeline.jsonnet", *job_arguments(arguments)]
+    return [*job, *words, "--timing", str(timing)]
+
+
+def job_arguments(values: dict[str, Any]) -> list[str]:
+    """Return the words that give a job its arguments."""
+    return [word for name, value in values.items() for word in ("-A", f"{name}={value}")]
 
 
 def run_quietly(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
@@ -118,9 +124,7 @@ def run_chain(command: list[str], environment: dict[str, str]) -> dict:
 def wall_seconds(command: list[str]) -> float:
     """Return the wall time of a command [s]. End with a message if it fails."""
     start = time.monotonic()
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    if done.returncode:
-        fail(f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}", 1)
+    status, errors = run_quietly(command, {})
+    if status:
+        fail(f"{' '.join(command)} ended with status {status}\n{errors}", 1)
     return time.monotonic() - start

@@ -5,25 +5,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scripts.output import Table
+
 from .line_fit import Line, fitted_line
 from .page import device_of, provenance
 from .plots import PLOTTED, picture
 from .points import PointFigures, SeriesFigures, shown_command
-from .tables import Table, decimal
+from .tables import decimal
 
-COLUMNS = [
-    "without files [ms]",
-    "min",
-    "p90",
-    "CPU [ms]",
-    "with files [ms]",
-    "CPU of files [ms]",
-    "first [ms]",
-    "start-up [s]",
-    "peak [GB]",
-    "operations",
-    "page faults",
-]
+COLUMNS = (
+    "without files [ms], min, p90, CPU [ms], with files [ms], CPU of files [ms], first [ms], "
+    "start-up [s], peak [GB], operations, page faults"
+).split(", ")
 HOW_TO_READ = "\n".join(
     (
         "Figures are per readout.",
@@ -139,14 +132,11 @@ def cold_section(cold: dict) -> str:
     )
 
 
-def write_scaling_page(
-    result: dict, scaling: dict, series: list[SeriesFigures], page: Path, folder: Path
-) -> None:
-    """Write the page."""
+def scaling_page(result: dict, scaling: dict, series: list[SeriesFigures], folder: Path) -> str:
+    """Return the page."""
     parts = [
         heading(result, scaling),
         *(section(one, result["run"]["device"].split(":")[0], folder) for one in series),
         cold_section(scaling["cold"]),
     ]
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(parts), encoding="utf-8")
+    return "\n".join(parts)

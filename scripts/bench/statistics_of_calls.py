@@ -44,12 +44,15 @@ class NodeFigures:
         return asdict(self)
 
 
-def per_event(nodes: list[dict], key: str) -> dict[int, float]:
-    """Return event -> time [ms], summed over the calls of the nodes. key: a time of a call [ns]."""
+def per_event(nodes: list[dict], key: str, readouts: int = 1, events: int = 1) -> dict[int, float]:
+    """Return event -> time [ms], summed over the calls of the nodes. key: a time of a call [ns].
+
+    Long readouts are several consecutive events: then return readout -> time of `readouts` in `events`.
+    """
     sums: dict[int, float] = defaultdict(float)
     for node in nodes:
         for call in node["per_call"]:
-            sums[call["event"]] += call[key] * 1e-6
+            sums[call["event"] * readouts // events] += call[key] * 1e-6
     return sums
 
 
@@ -101,11 +104,9 @@ def node_figures(timings: list[dict]) -> list[NodeFigures]:
 
 def chain_figures(timings: list[dict]) -> NodeFigures:
     """Return the figures of all nodes except file nodes. With one event in flight, calls do not overlap: the sum is wall time."""
-    return figures(
-        "the chain",
-        "",
-        [
-            [node for node in timing["nodes"] if node["type"] not in FILE_NODES and not is_nested(node)]
-            for timing in timings
-        ],
-    )
+    return figures("the chain", "", [chain_nodes(timing) for timing in timings])
+
+
+def chain_nodes(timing: dict) -> list[dict]:
+    """Return all nodes except file nodes and nodes inside calls of others."""
+    return [node for node in timing["nodes"] if node["type"] not in FILE_NODES and not is_nested(node)]

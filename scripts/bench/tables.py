@@ -3,38 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scripts.output import Table
 from scripts.wcb.checkout import say
 
 from .result import PASSING_ON_MS, WORDS
 from .statistics_of_calls import FILE_NODES
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table. The first column has words, the others numbers."""
-
-    title: str
-    heads: list[str]
-    rows: list[list[str]]
-
-    def text(self) -> str:
-        """Return the table in aligned columns."""
-        lines = [self.heads, *self.rows]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(self.heads))]
-        return "\n".join(self.in_columns(line, widths) for line in lines)
-
-    @staticmethod
-    def in_columns(line: list[str], widths: list[int]) -> str:
-        """Align words left and numbers right."""
-        numbers = [word.rjust(width) for word, width in zip(line[1:], widths[1:])]
-        return "  ".join([line[0].ljust(widths[0]), *numbers]).rstrip()
-
-    def markdown(self) -> str:
-        """Return the table as Markdown."""
-        lines = [self.heads, ["---"] + ["---:"] * (len(self.heads) - 1), *self.rows]
-        return "\n".join(f"| {' | '.join(word.strip() for word in line)} |" for line in lines)
 
 
 def decimal(value: float | None, digits: int = 1) -> str:
@@ -77,21 +50,8 @@ def type_table(result: dict) -> Table:
     }
     rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
     rows.append(cells("all without files", total))
-    return Table(
-        "Steps",
-        [
-            "step",
-            "nodes",
-            "wall [ms]",
-            "CPU [ms]",
-            "operations",
-            "in and out [MB]",
-            "transforms [GFLOP]",
-            "roofline [ms]",
-            "wall / roofline",
-        ],
-        rows,
-    )
+    heads = "step, nodes, wall [ms], CPU [ms], operations, in and out [MB], transforms [GFLOP], roofline [ms]"
+    return Table("Steps", [*heads.split(", "), "wall / roofline"], rows)
 
 
 def node_table(result: dict) -> Table:
@@ -110,20 +70,8 @@ def node_table(result: dict) -> Table:
         for node in [result["chain"], *result["nodes"]]
         if node["wall"]["median"] >= 0.05
     ]
-    return Table(
-        "Nodes",
-        [
-            "node (times per event in ms)",
-            "first event",
-            "median",
-            "min",
-            "p90",
-            "CPU",
-            "operations",
-            "memory [MB]",
-        ],
-        rows,
-    )
+    heads = "node (times per event in ms), first event, median, min, p90, CPU, operations, memory [MB]"
+    return Table("Nodes", heads.split(", "), rows)
 
 
 def operator_table(result: dict) -> Table:

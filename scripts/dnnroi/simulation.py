@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.bench.programs import job_arguments, run_quietly
 from scripts.frames import FrameFile
 from tests.reference.detector import pdhd_channel_order
 
@@ -42,14 +42,10 @@ class ProgramFailed(RuntimeError):
 
 def run_job(program: Path, job: str, **arguments: object) -> None:
     """Run `wire-cell -c job -A name=value ...` on one CPU thread, so that several jobs may run in parallel."""
-    root = Path(__file__).resolve().parents[2]
-    given = {"device": "cpu", "threads": 1, **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    done = subprocess.run(
-        [str(program), "-c", str(root / job), *words], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise ProgramFailed(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+    words = job_arguments({"device": "cpu", "threads": 1, **arguments})
+    status, errors = run_quietly([str(program), "-c", job, *words], {})
+    if status:
+        raise ProgramFailed(errors.strip() or f"{program} ended with status {status}")
 
 
 def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:

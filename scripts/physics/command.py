@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shlex
 import sys
 import tempfile
@@ -13,16 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.output_file import output_file
+from wirecell_profile.output import json_text
 
 from scripts.bench import machine_load
 from scripts.bench.frames import copies_of_frame
 from scripts.bench.programs import ready_build, use_cores
+from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
-from .program import JobFailed, Program
+from .program import JobFailed, Program, Variant
 from .sections import sections_of
 from .settings import Plan
 from .sizes import FULL, QUICK
@@ -62,47 +61,51 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     return plan
 
 
-def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> dict[str, Any]:
-    """Return variant -> view -> figures of the event in data/, by all variants except those of other inputs."""
-    variants = [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
-    found = {}
-    for variant in variants:
-        done = program.process(folder, variant, DEFAULT_ADC)
-        found[variant.name] = compare.figures(done.output, DEFAULT_TRUTH, anode)["views"]
-        done.remove()
-    return found
+def default_variants(plan: Plan) -> list[Variant]:
+    """Return the variants that need no other input than ADC counts."""
+    return [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
 
 
-def comparison(
-    program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path
-) -> dict[str, Any]:
-    """Return figures of the other program and, if there are ADC counts, of ours."""
-    ours = {}
-    if files.adc is not None:
-        variants = [
-            settings.rule_variants()[-1],
-            *(settings.model_variants(plan.model)[-1:] if plan.model else []),
-        ]
-        for variant in variants:
-            done = program.process(folder, variant, files.adc)
-            ours[variant.name] = compare.figures(done.output, files.truth, anode)
+class Measured:
+    """Figures of events in files by variant, processed once each. The default event is read from a file without compression."""
+
+    def __init__(self, program: Program, anode: Anode, plan: Plan, folder: Path) -> None:
+        self._program, self._anode, self._folder = program, anode, folder
+        self._variants = {variant.name: variant for variant in default_variants(plan)}
+        self._best = [settings.rule_variants()[-1].name, *([plan.main] if plan.model else [])]
+        self._default = copies_of_frame(DEFAULT_ADC, 1, folder)
+        self._figures: dict[tuple[str, Path, Path], dict[str, Any]] = {}
+
+    def figures(self, name: str, adc: Path, truth: Path) -> dict[str, Any]:
+        """Return the figures of a variant."""
+        key = (name, adc, truth)
+        if key not in self._figures:
+            done = self._program.process(
+                self._folder, self._variants[name], self._default if adc == DEFAULT_ADC else adc
+            )
+            self._figures[key] = compare.figures(done.output, truth, self._anode)
             done.remove()
-    return {
-        "label": files.output.name,
-        "files": files.json(),
-        "other": compare.figures(files.output, files.truth, anode),
-        "ours": ours,
-    }
+        return self._figures[key]
+
+    def default_event(self) -> dict[str, Any]:
+        """Return variant -> view -> figures of the event in data/."""
+        return {name: self.figures(name, DEFAULT_ADC, DEFAULT_TRUTH)["views"] for name in self._variants}
+
+    def comparison(self, files: compare.Comparison) -> dict[str, Any]:
+        """Return figures of the other program and, if there are ADC counts, of ours."""
+        ours = {name: self.figures(name, files.adc, files.truth) for name in self._best} if files.adc else {}
+        return {
+            "label": files.output.name,
+            "files": files.json(),
+            "other": compare.figures(files.output, files.truth, self._anode),
+            "ours": ours,
+        }
 
 
 def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
     """Return the wall time of one event by the main variant, alone on the machine, and the timing report."""
     variant = replace(
-        next(
-            variant
-            for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
-            if variant.name == plan.main
-        ),
+        next(variant for variant in default_variants(plan) if variant.name == plan.main),
         probability=False,
     )
     done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
@@ -111,10 +114,9 @@ def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[flo
 
 
 def run_study(
-    path: Path, plan: Plan, comparisons: list[compare.Comparison], with_default: bool
+    path: Path, plan: Plan, cores: int, comparisons: list[compare.Comparison], with_default: bool
 ) -> dict[str, Any]:
     """Run all jobs; return the result without the figures of OSP."""
-    cores = len(os.sched_getaffinity(0))
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
@@ -122,12 +124,13 @@ def run_study(
         say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
         results = study.run(program, anode, plan, cores, folder, say)
         extra: dict[str, Any] = {}
+        measured = Measured(program, anode, plan, folder)
         if with_default:
             say("  default event")
-            extra["default_event"] = default_event(program, anode, plan, folder)
+            extra["default_event"] = measured.default_event()
         for files in comparisons:
             say(f"  comparison with {files.output}")
-        extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
+        extra["comparisons"] = [measured.comparison(files) for files in comparisons]
     end, load = machine_load.now(), machine_load.since(start)
     about = {
         "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
@@ -150,17 +153,6 @@ def run_study(
     return result
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with output_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        fail(f"cannot write {path}: {problem.strerror or problem}", 1)
-    say(f"Written: {path}")
-
-
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     try:
@@ -169,12 +161,14 @@ def main(options: argparse.Namespace) -> int:
         fail(str(problem))
     model = model_file(options.model)
     path = ready_build(options.build) / "bin" / "wire-cell"
-    use_cores(options.cores)
+    cores = use_cores(options.cores)
     plan = chosen_plan(options, model)
     if plan.model is None:
         say("no trained network: without the variants with DNNROI")
     try:
-        result = run_study(path, plan, comparisons, not options.only or "default" in options.only.split(","))
+        result = run_study(
+            path, plan, cores, comparisons, not options.only or "default" in options.only.split(",")
+        )
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
     osp = compare.osp_figures(DATA)
@@ -185,12 +179,9 @@ def main(options: argparse.Namespace) -> int:
     say(
         f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s"
     )
-    write_text(
-        options.json or options.output / "physics.json", json.dumps(result, indent=1, allow_nan=False) + "\n"
-    )
-    write_text(options.output / "physics.html", page.to_html(result, sections))
+    write(options.json or options.output / "physics.json", json_text(result))
+    write(options.output / "physics.html", page.to_html(result, sections))
     if options.page is not None:
         target = options.page if options.page.is_absolute() else ROOT / options.page
-        page.write_markdown(result, sections, target)
-        say(f"Written: {target}")
+        write(target, page.to_markdown(result, sections, target))
     return 0

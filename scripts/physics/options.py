@@ -14,12 +14,7 @@ from .sizes import FIRST_SEED, FULL
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="wcb physics",
-        description=description,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("physics", description)
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -89,14 +84,7 @@ def command_line(description: str | None) -> argparse.Namespace:
             parser.error(f"--{name} is at least 1")
     if options.first_seed < FIRST_SEED:
         parser.error(f"--first-seed is at least {FIRST_SEED}: lower seeds are for training and tuning")
-    unknown = set(filter(None, options.only.split(","))) - {
-        "muons",
-        "noise",
-        "dead",
-        "roc",
-        "lines",
-        "default",
-    }
+    unknown = set(filter(None, options.only.split(","))) - set("muons noise dead roc lines default".split())
     if unknown:
         parser.error(f"--only: no sample {', '.join(sorted(unknown))}")
     return options

@@ -59,8 +59,8 @@ def to_html(result: dict[str, Any], sections: list[Section]) -> str:
 MARKER = "\n---\n"
 
 
-def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
-    """The tables, without the hand-written part behind the marker."""
+def to_markdown(result: dict[str, Any], sections: list[Section], path: Path) -> str:
+    """Return the tables, and below them the hand-written part of the page at `path`, if there is one."""
     parts = [
         "# Physics: charge in regions of interest\n",
         f"Written by `{result['command']}`, except for the part below the line.\n{about_lines(result)[0]}\n"
@@ -75,12 +75,6 @@ def to_markdown(result: dict[str, Any], sections: list[Section]) -> str:
                 (f"### {table.title}\n\n" if len(section.tables) > 1 else "") + table.markdown() + "\n"
             )
     parts.append(f"## Definitions\n\n{DEFINITIONS}\n")
-    return "\n".join(parts)
-
-
-def write_markdown(result: dict[str, Any], sections: list[Section], path: Path) -> None:
-    """Write the page and keep the part below its line."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_markdown(result, sections) + below, encoding="utf-8")
+    return "\n".join(parts) + below

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.bench.programs import job_arguments, run_quietly
 from scripts.bench.statistics_of_calls import chain_figures
 from scripts.wcb.checkout import ROOT
 
@@ -66,26 +65,15 @@ class Program:
     def run(self, arguments: list[str]) -> float:
         """Run wire-cell; return the wall time [s]. Raise JobFailed if it fails."""
         start = time.monotonic()
-        environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
-        done = subprocess.run(
-            [str(self.path), *arguments],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-        )
-        if done.returncode:
-            raise JobFailed(
-                f"wire-cell {' '.join(arguments)}\nended with status {done.returncode}:\n{done.stderr}"
-            )
+        status, errors = run_quietly([str(self.path), *arguments], {"OMP_NUM_THREADS": str(self.threads)})
+        if status:
+            raise JobFailed(f"wire-cell {' '.join(arguments)}\nended with status {status}:\n{errors}")
         return time.monotonic() - start
 
     def simulate(self, **arguments: Any) -> float:
         """Run cfg/simulate.jsonnet with these arguments; return the wall time [s]."""
         return self.run(
-            ["-c", str(SIMULATION), *_flags({"device": "cpu", "threads": self.threads, **arguments})]
+            ["-c", str(SIMULATION), *job_arguments({"device": "cpu", "threads": self.threads, **arguments})]
         )
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> Processed:
@@ -138,7 +126,3 @@ class Processed:
         for path in (self.output, self.probability):
             if path is not None:
                 path.unlink(missing_ok=True)
-
-
-def _flags(arguments: dict[str, Any]) -> list[str]:
-    return [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]

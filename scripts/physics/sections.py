@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from scripts.output import Table
+
 from . import plots, tables
 from .settings import SEED_FACTORS
-from .tables import Table
 
 RULE_SEED_FACTOR = 4.0  # of the rule itself, among SEED_FACTORS
 Result = dict[str, Any]

@@ -13,6 +13,7 @@ from .wires import VIEWS
 SEEDS_PER_SAMPLE = 1000
 DEAD_FRACTION = 0.03  # of all channels, in the sample with dead channels
 DEAD_ACTIVITY = 30
+KINDS = {"muons": "muons", "none": "noise", "line": "lines"}  # kind of the simulation -> kind of the sample
 
 SEED_FACTORS = (3.0, 5.0, 6.0, 8.0, 12.0)  # the rule itself has 4
 
@@ -115,70 +116,32 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
     compared = [*rules, *networks]
     best = [rules[-1], *networks[-1:]]
     seeds = iter(range(first_seed, first_seed + 100 * SEEDS_PER_SAMPLE, SEEDS_PER_SAMPLE))
-    samples = [
-        Sample(
-            f"muons-{count}",
-            f"{count} muons",
-            "muons",
-            {"kind": "muons", "tracks": count},
-            sizes.muons,
-            next(seeds),
-            sizes.batch,
-            (*compared, fast(main)),
-        )
-        for count in sizes.activity
-    ]
-    samples.append(
-        Sample(
-            "noise",
-            "noise alone",
-            "noise",
-            {"kind": "none"},
-            sizes.noise,
-            next(seeds),
-            sizes.batch,
-            tuple(compared),
-        )
-    )
     busy = min(sizes.activity, key=lambda count: abs(count - DEAD_ACTIVITY))
-    samples.append(
-        Sample(
-            "dead",
-            f"{busy} muons, {DEAD_FRACTION:.0%} of the channels dead",
-            "muons",
-            {"kind": "muons", "tracks": busy},
-            sizes.dead,
-            next(seeds),
-            sizes.batch,
-            tuple(one for each in best for one in (each, dead(each, False), dead(each, True))),
-        )
-    )
-    samples.append(
-        Sample(
-            "roc",
-            f"{busy} muons",
-            "muons",
-            {"kind": "muons", "tracks": busy},
-            sizes.dead,
-            next(seeds),
-            sizes.batch,
-            (*seed_variants(), rules[-1]),
-        )
-    )
-    samples += [
-        Sample(
-            f"lines-{name}",
-            f"line scan {name}",
-            "lines",
-            {"kind": "line", "plane": view},
-            sizes.lines,
-            next(seeds),
-            sizes.batch,
-            (replace(rules[-1], perfect=True), *networks[-1:]),
-            view,
-        )
-        for view, name in enumerate(VIEWS)
+    with_dead = [one for each in best for one in (each, dead(each, False), dead(each, True))]
+
+    def sample(
+        name: str, label: str, arguments: dict[str, Any], events: int, variants: list[Variant], view: int = -1
+    ) -> Sample:
+        kind = KINDS[arguments["kind"]]
+        return Sample(name, label, kind, arguments, events, next(seeds), sizes.batch, tuple(variants), view)
+
+    def muons(count: int) -> dict[str, Any]:
+        return {"kind": "muons", "tracks": count}
+
+    label = f"{DEAD_FRACTION:.0%} of the channels dead"
+    samples = [
+        *(
+            sample(f"muons-{count}", f"{count} muons", muons(count), sizes.muons, [*compared, fast(main)])
+            for count in sizes.activity
+        ),
+        sample("noise", "noise alone", {"kind": "none"}, sizes.noise, compared),
+        sample("dead", f"{busy} muons, {label}", muons(busy), sizes.dead, with_dead),
+        sample("roc", f"{busy} muons", muons(busy), sizes.dead, [*seed_variants(), rules[-1]]),
     ]
+    on_lines = [replace(rules[-1], perfect=True), *networks[-1:]]
+    for view, name in enumerate(VIEWS):
+        line = {"kind": "line", "plane": view}
+        samples.append(sample(f"lines-{name}", f"line scan {name}", line, sizes.lines, on_lines, view))
     return Plan(
         samples,
         main.name,

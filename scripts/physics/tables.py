@@ -3,39 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from scripts.output import Table
 
 from .wires import VIEWS
 
 PERCENT = 100.0
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of strings. words: number of leading columns with words; the others have numbers."""
-
-    title: str
-    heads: list[str]
-    rows: list[list[str]]
-    words: int = 1
-
-    def markdown(self) -> str:
-        """Return the table as Markdown."""
-        rule = ["---"] * self.words + ["---:"] * (len(self.heads) - self.words)
-        return "\n".join(f"| {' | '.join(line)} |" for line in [self.heads, rule, *self.rows])
-
-    def text(self) -> str:
-        """Return the table in aligned columns."""
-        lines = [self.heads, *self.rows]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(self.heads))]
-        return "\n".join(
-            "  ".join(
-                word.ljust(width) if column < self.words else word.rjust(width)
-                for column, (word, width) in enumerate(zip(line, widths))
-            ).rstrip()
-            for line in lines
-        )
 
 
 MET, SHORT = "met", "short"
@@ -64,16 +38,10 @@ def plain(cell: dict[str, Any], digits: int = 2) -> str:
     return f"{cell['value']:.{digits}f}" + ("" if cell["error"] is None else f" ± {cell['error']:.{digits}f}")
 
 
-CHARGE_HEADS = [
-    "view",
-    "charge bias [%]",
-    "median channel [%]",
-    "resolution [%]",
-    "efficiency [%]",
-    "purity [%]",
-    "late by [ticks]",
-    "pixels kept [%]",
-]
+CHARGE_HEADS = (
+    "view, charge bias [%], median channel [%], resolution [%], efficiency [%], purity [%], "
+    "late by [ticks], pixels kept [%]"
+).split(", ")
 
 
 def charge_row(view: str, row: dict[str, Any]) -> list[str]:
@@ -103,7 +71,7 @@ def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str
 
 
 def default_event_table(result: dict[str, Any], osp: dict[str, Any]) -> Table:
-    """The event in data/, OmnibusSigProc (OSP) below."""
+    """Make the table of the event in data/, with OmnibusSigProc (OSP) below."""
     rows = [
         [result["variants"][name], *charge_row(view, views[view])]
         for name, views in result["default_event"].items()
@@ -125,7 +93,7 @@ def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Tabl
 
 
 def line_table(result: dict[str, Any], osp: dict[str, Any], view: str) -> Table:
-    """Angles of one view: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
+    """Make the table of one view by angle: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
     names = [name for name, views in result["lines"].items() if view in views]
     heads, columns = ["angle [degrees]"], []
     for name in names:
@@ -161,18 +129,8 @@ def noise_table(result: dict[str, Any]) -> Table:
         for name, views in result["figures"]["noise"].items()
         for view, row in views.items()
     ]
-    return Table(
-        "Noise alone",
-        [
-            "variant",
-            "view",
-            "share of pixels kept",
-            "false regions per channel and readout",
-            "charge per channel [electrons]",
-        ],
-        rows,
-        2,
-    )
+    heads = "variant, view, share of pixels kept, false regions per channel and readout"
+    return Table("Noise alone", [*heads.split(", "), "charge per channel [electrons]"], rows, 2)
 
 
 def bars_table(result: dict[str, Any]) -> Table:

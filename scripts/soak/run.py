@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from scripts.bench.programs import job_arguments
 from tests.support import wire_cell
 
 from .readout import Readout
@@ -60,11 +61,10 @@ def process_readout(
         "series": "true",
         **arguments,
     }
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     begin = time.monotonic()
     with (folder / "messages.txt").open("w+b") as messages:
         job = subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *job_arguments(given)],
             cwd=folder,
             stdout=messages,
             stderr=subprocess.STDOUT,

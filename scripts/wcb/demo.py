@@ -6,7 +6,6 @@ Does the missing steps of set-up, configure (with NVTX) and build, then runs the
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from . import setup
@@ -23,12 +22,7 @@ REPORT = FOLDER / "report.html"
 
 def main() -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="wcb demo",
-        description=__doc__,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = setup.make_parser("demo", __doc__)
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default auto)")
     setup.add_options(parser)
     options = parser.parse_args()
@@ -40,19 +34,8 @@ def main() -> int:
 
     say("\n3/5 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    command = [
-        str(built / "bin" / "wire-cell"),
-        "-c",
-        "cfg/pipeline.jsonnet",
-        "-A",
-        f"input={ADC}",
-        "-A",
-        f"output={SIGNAL}",
-        "-A",
-        f"device={options.device}",
-        "--timing",
-        str(TIMING),
-    ]
+    command = [str(built / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={ADC}"]
+    command += ["-A", f"output={SIGNAL}", "-A", f"device={options.device}", "--timing", str(TIMING)]
     recorder = built / "lib" / "libSpngRecorder.so"
     if recorder.exists():
         command += ["--record", str(PROFILE)]
@@ -62,21 +45,9 @@ def main() -> int:
         return status
 
     say("\n4/5 Pictures")
-    status = run(
-        [
-            str(VENV / "bin" / "python"),
-            "-m",
-            "scripts.wcb.demo_plots",
-            "--adc",
-            str(ADC),
-            "--signal",
-            str(SIGNAL),
-            "--truth",
-            str(TRUTH),
-            "--out",
-            str(FOLDER),
-        ]
-    )
+    command = [str(VENV / "bin" / "python"), "-m", "scripts.wcb.demo_plots", "--adc", str(ADC)]
+    command += ["--signal", str(SIGNAL), "--truth", str(TRUTH), "--out", str(FOLDER)]
+    status = run(command)
     if status:
         return status
     say(

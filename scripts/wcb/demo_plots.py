@@ -76,14 +76,7 @@ def plot_plane(plane: str, adc: Frame, signal: Frame, truth: Frame | None, path:
     adc_limit = max(20.0, float(np.percentile(np.abs(adc.samples), 99.7)))
     panels = [
         ("raw ADC minus baseline", adc, "RdBu_r", -adc_limit, adc_limit, "ADC counts"),
-        (
-            "signal: charge in ROIs",
-            signal,
-            CHARGE_COLOURS,
-            0.0,
-            charge_limit,
-            "electrons per tick",
-        ),
+        ("signal: charge in ROIs", signal, CHARGE_COLOURS, 0.0, charge_limit, "electrons per tick"),
     ]
     if truth is not None:
         panels.append(("true charge", truth, CHARGE_COLOURS, 0.0, charge_limit, "electrons per tick"))

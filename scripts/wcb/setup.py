@@ -40,6 +40,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-system", action="store_true", help="do not check the system packages")
 
 
+def make_parser(command: str, description: str | None) -> argparse.ArgumentParser:
+    """Make the parser of a command that does the set-up first. The caller adds its options, then those of add_options."""
+    return argparse.ArgumentParser(
+        prog=f"wcb {command}",
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def ensure(mode: str | None, no_system: bool = False, quiet: bool = False, for_tests: bool = False) -> None:
     """Do the missing steps of the set-up.
 

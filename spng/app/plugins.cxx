@@ -40,9 +40,9 @@ void load_plugin(const std::string& plugin) {
                     {.what = "plugin '" + plugin + "' cannot be loaded",
                      .where = "-p, or plugins of the configuration",
                      .seen = library.problem(),
-                     .expected = "a shared library, or one of the built in " + joined(built_in),
+                     .expected = "a shared library, or one of the built-in plugins " + joined(built_in),
                      .hint = suggestion(name, built_in,
-                                        "give the library's file, or its folder in LD_LIBRARY_PATH")});
+                                        "name the library file, or add its folder to LD_LIBRARY_PATH")});
     }
     log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + file; });
 }

@@ -53,8 +53,8 @@ void Environment::prepare(Component& component) {
     if (state == State::preparing) {
         throw Error(ErrorKind::Configuration, {.what = "circular reference between components",
                                                .where = component.name().text(),
-                                               .seen = "a reference that leads back to itself",
-                                               .expected = "references without a circle",
+                                               .seen = "a component that refers back to itself",
+                                               .expected = "references without a cycle",
                                                .hint = "remove one of the references"});
     }
     state = State::preparing;
@@ -84,7 +84,7 @@ void Environment::wrong_service_type(const std::string& name, const std::string&
                 {.what = "reference to a component of another type",
                  .where = asking,
                  .seen = "'" + name + "'",
-                 .expected = "a component that offers what this key needs",
+                 .expected = "a component of a type that this key accepts",
                  .hint = "see `wire-cell --describe " + ComponentName::from(asking).type + "`"});
 }
 

@@ -19,8 +19,8 @@ const Registration<DeviceSection> registration{
      .kind = "plumbing",
      .inputs = {"*"},
      .outputs = {"*"},
-     .text = "the nodes of a graph that work on the device, launched as one; made by cuda_graph, not by "
-             "configurations"}};
+     .text =
+         "runs the device nodes of a graph as one launch; inserted by cuda_graph, not by configurations"}};
 
 constexpr const char* logger = "cuda_graph";
 

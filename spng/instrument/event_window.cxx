@@ -16,7 +16,7 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
 
 [[noreturn]] void reject(const std::string& where, const std::string& seen, const std::string& expected,
                          const std::string& hint = {}) {
-    throw Error(ErrorKind::Usage, {.what = where + " does not say which events are meant",
+    throw Error(ErrorKind::Usage, {.what = where + " does not select events",
                                    .where = where,
                                    .seen = "'" + seen + "'",
                                    .expected = expected,

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import pytest
 from wirecell_profile.output_file import output_file
 
+from scripts import output
 from scripts.bench import regression
-from scripts.physics import command
 from tests.support.special_files import make_null_device
 from tests.support.wire_cell import ROOT
 
 RUN = SimpleNamespace(time="now", commit="abc", conditions={}, json=lambda: {"source": "x"})
 WRITERS: dict[str, Callable[[Path], None]] = {
-    "./wcb physics --json": lambda path: command.write_text(path, "text"),
+    "./wcb physics --json": lambda path: output.write(path, "text"),
     "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
 }
 PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")

@@ -198,7 +198,7 @@ TEST(Job, CircleIsRejected) {
     components.back()["data"]["edges"] = {edge("TestAdd:a", "TestAdd:b"), edge("TestAdd:b", "TestAdd:a"),
                                           edge("TestCount", "TestCollect")};
     const auto text = rejection(components);
-    EXPECT_EQ(text.what, "the graph has a circle");
+    EXPECT_EQ(text.what, "the graph has a cycle");
     EXPECT_NE(text.seen.find("TestAdd:a, TestAdd:b"), std::string::npos) << text.seen;
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scripts.output import Table
 from scripts.physics import (
     bars,
     compare,
@@ -180,8 +181,7 @@ def test_the_result_is_json_without_nan(with_model: dict[str, Any]) -> None:
 def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "physics.md"
     path.write_text("# Old\n\nold tables\n" + page.MARKER + "\n## Why\n\nBecause.\n", encoding="utf-8")
-    page.write_markdown(with_model, sections_of(with_model, OSP), path)
-    text = path.read_text(encoding="utf-8")
+    text = page.to_markdown(with_model, sections_of(with_model, OSP), path)
     assert text.endswith(page.MARKER + "\n## Why\n\nBecause.\n") and "old tables" not in text
     assert "## Line scan" in text
     rows = [line for line in text.splitlines() if line.startswith("| charge |")]
@@ -189,7 +189,7 @@ def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) 
 
 
 def test_table_in_three_forms() -> None:
-    table = tables.Table(
+    table = Table(
         "T", ["what", "value", "", "short by"], [["<a>", "1", "short", "2"], ["b", "10", "met", ""]]
     )
     assert table.text().splitlines() == [

@@ -12,7 +12,6 @@ comparable.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from ..compare.measurements import Run
 from ..compare.readers import read_side
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
-from ..output import write
+from ..output import json_text, write
 
 NAME = "compare"
 HELP = "compare runs of two or more sides: times with statistics, counts exactly"
@@ -166,12 +165,12 @@ def report(
         results[0].json() if len(results) == 1 else {"comparisons": [result.json() for result in results]}
     )
     if arguments.json and str(arguments.json) == "-":
-        print(json.dumps(document, indent=1))
+        print(json_text(document), end="")
     else:
         print("\n".join(text_report(result, arguments.all) for result in results), end="")
         print_self_checks(first, others, criteria, arguments.self_check)
     if arguments.json and str(arguments.json) != "-":
-        write(json.dumps(document, indent=1) + "\n", arguments.json)
+        write(json_text(document), arguments.json)
     for index, result in enumerate(results):
         if arguments.html:
             path = (

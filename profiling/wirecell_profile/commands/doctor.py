@@ -7,12 +7,12 @@ Exit status 0; with --require NAME, 1 if that does not work.
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 from ..errors import UsageError
 from ..machine_checks import WORKS, Finding, Machine, all_checks, cupti_folders
+from ..output import json_text
 
 NAME = "doctor"
 HELP = "check what works on this machine, with hints"
@@ -53,12 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             seen=", ".join(sorted(unknown)),
             expected=", ".join(dict.fromkeys(finding.name for finding in findings)),
         )
-    print(
-        json.dumps([asdict(finding) for finding in findings], indent=1) + "\n"
-        if arguments.json
-        else text(findings),
-        end="",
-    )
+    print(json_text([asdict(finding) for finding in findings]) if arguments.json else text(findings), end="")
     return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
 
 

@@ -10,29 +10,26 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, ProfileError, UsageError
+from ..errors import UsageError, system_error
 from ..export.catalogue import all_tables, raw_tables
 from ..export.table_files import WRITERS, write_hdf5
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result
+from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "export"
-HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
+HELP = "export all tables as CSV, JSON, Parquet, Arrow or HDF5"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
-    )
-    parser.add_argument("-f", "--format", choices=(*WRITERS, "hdf5"), default="csv", help="default: csv")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="PATH",
-        help="folder for one file per table (default: the profile's name with _tables); for hdf5 the file",
+    add_profile(parser, "?")
+    add_format(parser, *WRITERS, "hdf5")
+    add_output(
+        parser,
+        "folder for one file per table (default: the profile's name with _tables); for hdf5 the file",
+        "PATH",
     )
     parser.add_argument("-t", "--table", action="append", metavar="A,B", help="only these tables")
     parser.add_argument("--raw", action="store_true", help="also the file's own tables, as raw_NAME")
@@ -50,22 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
-        asked = (
-            [name for text in arguments.table for name in text.split(",")]
-            if arguments.table
-            else list(tables)
-        )
-        for name in asked:
-            if name not in tables:
-                raise UsageError(
-                    "no such table", "--table", name, hint="--list shows all; raw_NAME needs --raw"
-                )
-        made: dict[str, Result] = {}
-        for name in asked:
-            try:
-                made[name] = tables[name](scope)
-            except MissingData as error:
-                print(f"SKIPPED {name}: {error.what}", file=sys.stderr)
+        names = chosen(arguments.table, tables, "--table", "table", "--list shows all; raw_NAME needs --raw")
+        made, missing = scope.make_all({name: tables[name] for name in names})
+    for name, why in missing.items():
+        print(f"SKIPPED {name}: {why}", file=sys.stderr)
     if made:
         print(_write(made, arguments))
     return 0 if made else 1
@@ -81,7 +66,7 @@ def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ProfileError("cannot make the folder", str(folder), error.strerror or str(error)) from None
+        raise system_error("cannot make the folder", folder, error) from None
     for name, result in made.items():
         WRITERS[arguments.format](result, folder / f"{name}.{arguments.format}")
     return folder

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 from pathlib import Path
 
 from ..compare import history_store
@@ -23,7 +22,7 @@ from ..compare.history_store import METRICS, Step
 from ..compare.readers import read_side
 from ..errors import UsageError
 from ..html.history import history_page
-from ..output import write
+from ..output import json_text, write
 
 NAME = "history"
 HELP = "store results over commits and find steps in them"
@@ -49,11 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run to exclude"
     )
     parser.add_argument(
-        "--repository",
-        type=Path,
-        default=Path("."),
-        metavar="DIR",
-        help="checkout with the commits",
+        "--repository", type=Path, default=Path("."), metavar="DIR", help="checkout with the commits"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the steps as JSON")
     parser.add_argument(
@@ -84,17 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"the history has no {arguments.metric} times", str(arguments.store))
     print_report(series, steps, arguments)
     if arguments.json:
-        write(
-            json.dumps(
-                {
-                    "schema": "spng-steps-1",
-                    "steps": [step.json() for step in steps],
-                },
-                indent=1,
-            )
-            + "\n",
-            arguments.json,
-        )
+        steps_json = {"schema": "spng-steps-1", "steps": [step.json() for step in steps]}
+        write(json_text(steps_json), arguments.json)
     if arguments.html:
         write(
             history_page(series, arguments.metric, steps, plotted(series, arguments, steps)), arguments.html

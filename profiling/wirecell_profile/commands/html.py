@@ -8,12 +8,12 @@ wirecell-profile html run.sqlite --event 3 -o third.html
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..html.page import html_page
 from ..model import selection
 from ..model.profile import Profile
 from ..output import write
+from ._options import add_output, add_profile
 
 NAME = "html"
 HELP = "make one self-contained page: timeline, charts, tables, findings"
@@ -21,14 +21,8 @@ HELP = "make one self-contained page: timeline, charts, tables, findings"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="page to write (default: the file's name with .html)",
-    )
+    add_profile(parser)
+    add_output(parser, "page to write (default: the file's name with .html)")
     selection.add_arguments(parser)
 
 

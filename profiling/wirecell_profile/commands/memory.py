@@ -9,20 +9,18 @@ are listed.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
-from pathlib import Path
 
-from ..errors import MissingData, UsageError
 from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
-from ..output import Result, as_json, as_table, write
+from ..output import Result, as_table, json_text, write
 from ..tables import memory_use, node_use
+from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "memory"
-HELP = "memory of host and device over time, leaks, high-water marks per node; table, JSON or SVG"
+HELP = "show memory of host and device over time, leaks and high-water marks per node; table, JSON or SVG"
 
 TABLES: dict[str, tuple[str, Callable[[selection.Scope], Result]]] = {
     "peaks": ("highest values", memory_use.peaks),
@@ -36,7 +34,7 @@ NEXT = "compute-sanitizer --tool memcheck --leak-check full PROGRAM"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    add_profile(parser)
     parser.add_argument(
         "-t",
         "--table",
@@ -44,39 +42,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help=f"tables: {', '.join(TABLES)} (default: {','.join(DEFAULT)})",
     )
-    parser.add_argument(
-        "-f", "--format", choices=("table", "json", "svg"), default="table", help="default: table"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
-    )
+    add_format(parser, "table", "json", "svg")
+    add_output(parser)
     selection.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    names = (
-        [name for text in arguments.table for name in text.split(",")] if arguments.table else list(DEFAULT)
-    )
-    for name in names:
-        if name not in TABLES:
-            raise UsageError("no such table", "--table", name, ", ".join(TABLES))
-    made: dict[str, Result] = {}
-    missing: dict[str, str] = {}
+    names = chosen(arguments.table or list(DEFAULT), TABLES, "--table", "table")
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         if arguments.format == "svg":
             title = f"Memory, {arguments.file.name}"
             write(draw(memory_use.all_series(scope), find_window(scope), title), arguments.output)
             return 0
-        for name in names:
-            try:
-                made[name] = TABLES[name][1](scope)
-            except MissingData as error:
-                missing[name] = error.what
+        made, missing = scope.make_all({name: TABLES[name][1] for name in names})
     if arguments.format == "json":
-        tables = {name: json.loads(as_json(result)) for name, result in made.items()}
-        body = json.dumps({"tables": tables, "missing": missing}, indent=1) + "\n"
+        tables = {name: result.records() for name, result in made.items()}
+        body = json_text({"tables": tables, "missing": missing})
     else:
         body = "\n".join(
             f"** {TABLES[name][0]} ({name})\n\n{as_table(result)}" for name, result in made.items()

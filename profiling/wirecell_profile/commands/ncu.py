@@ -12,29 +12,29 @@ the moved bytes.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from ..errors import UsageError
 from ..model import selection
 from ..model.profile import SQLITE_MAGIC, Profile
-from ..output import Result, as_json, as_table, columns, write
+from ..output import Result, as_table, columns, json_text, write
 from ..tables import ncu_verdicts
 from ..tables.ncu_file import read_ncu
 from ..tables.ncu_verdicts import Kernel, advice, bound, kernels
 from ..tables.roofline import estimated, measured
+from ._options import add_format, add_output
 
 NAME = "ncu"
-HELP = "verdicts and roofline from Nsight Compute's CSV; or an estimated roofline per node of a recording"
+HELP = (
+    "show verdicts and roofline from Nsight Compute's CSV, or an estimated roofline per node of a recording"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("file", type=Path, help="CSV of ncu (--csv --page raw or details), or a recording")
-    parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
-    )
+    add_format(parser, "table", "json")
+    add_output(parser)
     known = parser.add_argument_group("estimated roofline")
     known.add_argument(
         "--flops",
@@ -59,10 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         is_recording = False  # read_ncu raises the error
     tables = _of_recording(arguments) if is_recording else _of_csv(arguments.file)
     if arguments.format == "json":
-        body = (
-            json.dumps({name: json.loads(as_json(result)) for name, result in tables.items()}, indent=1)
-            + "\n"
-        )
+        body = json_text({name: result.records() for name, result in tables.items()})
     else:
         body = "\n".join(f"** {name}\n\n{as_table(result)}" for name, result in tables.items())
     write(body, arguments.output)
@@ -90,15 +87,8 @@ def _of_csv(path: Path) -> dict[str, Result]:
         ]
         tables["roofline"] = Result(
             columns(
-                "Kernel",
-                "Precision",
-                "GFLOP/s:2",
-                "DRAM (GB/s):2",
-                "FLOP per byte:3",
-                "Ridge (FLOP per byte):3",
-                "Attainable GFLOP/s:2",
-                "Of attainable (%)",
-                "Roof",
+                "Kernel, Precision, GFLOP/s:2, DRAM (GB/s):2, FLOP per byte:3, "
+                "Ridge (FLOP per byte):3, Attainable GFLOP/s:2, Of attainable (%), Roof"
             ),
             rows,
         )
@@ -129,17 +119,8 @@ def _verdicts(found: list[Kernel]) -> Result:
         )
     return Result(
         columns(
-            "Kernel",
-            "Launches",
-            "Time (ns)",
-            "SM (%)",
-            "Tensor (%)",
-            "Memory (%)",
-            "DRAM (%)",
-            "Occupancy (%)",
-            "Theoretical (%)",
-            "Largest stall",
-            "Verdict",
+            "Kernel, Launches, Time (ns), SM (%), Tensor (%), Memory (%), DRAM (%), Occupancy (%), "
+            "Theoretical (%), Largest stall, Verdict"
         ),
         rows,
     )
@@ -147,7 +128,7 @@ def _verdicts(found: list[Kernel]) -> Result:
 
 def _advice(found: list[Kernel]) -> Result:
     return Result(
-        columns("Kernel", "Advice"), [(kernel.name, line) for kernel in found for line in advice(kernel)]
+        columns("Kernel, Advice"), [(kernel.name, line) for kernel in found for line in advice(kernel)]
     )
 
 

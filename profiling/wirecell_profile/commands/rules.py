@@ -8,33 +8,28 @@ are listed as not applicable. With --fail-on the exit status is 1 if a rule find
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from ..errors import MissingData, UsageError
+from ..errors import UsageError
 from ..model import selection
 from ..model.profile import Profile
-from ..output import Result, as_table, columns, write
+from ..output import Result, as_table, columns, json_text, write
 from ..rules import Limits, Rule, all_rules
-from ..rules.findings import Finding, make_finding
-from ..rules.source_search import Sources, find_checkout
+from ..rules.findings import Findings, find_all
+from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "rules"
-HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with advice and the next command"
+HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     default = Limits()
-    parser.add_argument(
-        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
-    )
+    add_profile(parser, "?")
     parser.add_argument("-r", "--rule", action="append", metavar="A,B", help="only these rules")
-    parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
-    )
+    add_format(parser, "table", "json")
+    add_output(parser)
     parser.add_argument("--list", action="store_true", help="list the rules")
     parser.add_argument(
         "--rows",
@@ -47,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 if the rule (any: each rule) has more than N hits, default 0",
+        help="exit with status 1 if RULE, or with `any` one of the rules, has more than N hits (default 0)",
     )
     parser.add_argument(
         "--source",
@@ -59,17 +54,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gap",
         default=f"{default.gap}ns",
         metavar="TIME",
-        help="gpu_gaps: longer than (default %(default)s)",
+        help="gpu_gaps: minimum idle time (default %(default)s)",
     )
     parser.add_argument(
-        "--chunks", type=int, default=default.chunks, metavar="N", help="gpu_time_util: default %(default)s"
+        "--chunks",
+        type=int,
+        default=default.chunks,
+        metavar="N",
+        help="gpu_time_util: count of equal parts of the run (default %(default)s)",
     )
     parser.add_argument(
         "--utilisation",
         type=float,
         default=default.utilisation,
         metavar="PERCENT",
-        help="gpu_time_util: under (default %(default)s)",
+        help="gpu_time_util: report parts with a utilisation under this (default %(default)s)",
     )
     parser.add_argument(
         "--short-kernel",
@@ -82,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=default.storm,
         metavar="N",
-        help="launch_storm: this many of them in a range (default %(default)s)",
+        help="launch_storm: minimum count of such kernels in one instance of a range (default %(default)s)",
     )
     selection.add_arguments(parser)
 
@@ -99,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "a count must be 1 or more", "--chunks, --storm", f"{arguments.chunks}, {arguments.storm}"
         )
-    chosen = _chosen(arguments.rule, rules)
+    wanted = [rules[name] for name in chosen(arguments.rule, rules, "--rule", "rule")]
     allowed = _allowed(arguments.fail_on, rules)
     limits = Limits(
         selection.parse_time(arguments.gap),
@@ -108,32 +107,11 @@ def run(arguments: argparse.Namespace) -> int:
         selection.parse_time(arguments.short_kernel),
         arguments.storm,
     )
-    folder = arguments.source or find_checkout(Path.cwd())
-    sources = Sources(folder) if folder else None
-    findings, clean, missing = [], [], {}
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
-        for rule in chosen:
-            try:
-                found = rule.run(scope, limits)
-            except MissingData as error:
-                missing[rule.name] = error.what
-                continue
-            if found.hits:
-                findings.append(make_finding(scope, rule, found, sources, arguments.rows))
-            else:
-                clean.append(rule.name)
-    render = _as_text if arguments.format == "table" else _as_json
-    write(render(findings, clean, missing), arguments.output)
-    return _status(findings, missing, allowed)
-
-
-def _chosen(asked: list[str] | None, rules: dict[str, Rule]) -> list[Rule]:
-    names = [name for text in asked for name in text.split(",")] if asked else list(rules)
-    for name in names:
-        if name not in rules:
-            raise UsageError("no such rule", "--rule", name, ", ".join(rules))
-    return [rules[name] for name in names]
+        findings = find_all(scope, wanted, limits, arguments.rows, arguments.source)
+    write(_as_text(findings) if arguments.format == "table" else _as_json(findings), arguments.output)
+    return _status(findings, allowed)
 
 
 def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
@@ -143,41 +121,38 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
         name, _, count = part.partition("=")
         if (name not in rules and name != "any") or not (count or "0").isdigit():
             raise UsageError(
-                "invalid --fail-on",
-                "--fail-on",
-                part,
-                "RULE or RULE=N with " + ", ".join([*rules, "any"]),
+                "invalid --fail-on", "--fail-on", part, "RULE or RULE=N with " + ", ".join([*rules, "any"])
             )
         allowed |= {each: int(count or 0) for each in (rules if name == "any" else [name])}
     return allowed
 
 
-def _status(findings: list[Finding], missing: dict[str, str], allowed: dict[str, int]) -> int:
+def _status(findings: Findings, allowed: dict[str, int]) -> int:
     """Return 1 if a rule of --fail-on found too much or was not applicable, else 0."""
     failed = [
         finding.rule.name
-        for finding in findings
+        for finding in findings.found
         if len(finding.found.hits) > allowed.get(finding.rule.name, len(finding.found.hits))
     ]
-    failed += [name for name in missing if name in allowed]
+    failed += [name for name in findings.missing if name in allowed]
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str]) -> str:
+def _as_text(findings: Findings) -> str:
     parts = []
-    for finding in findings:
+    for finding in findings.found:
         rule, found = finding.rule, finding.found
         by_range = Result(
-            columns("Range", "Places", "Time (ns)", "Opened in"),
+            columns("Range, Places, Time (ns), Opened in"),
             [
                 (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
                 for each in finding.ranges
             ],
         )
         top = Result(
-            columns("Duration (ns)", "Start (ns)", "What", "Range", "Notes"),
+            columns("Duration (ns), Start (ns), What, Range, Notes"),
             [tuple(row.values()) for row in finding.top],
         )
         lines = "\n".join(f"  {command}" for command in finding.commands)
@@ -185,14 +160,15 @@ def _as_text(findings: list[Finding], clean: list[str], missing: dict[str, str])
             f"** {rule.name}: {rule.about}: {len(found.hits):,} places, {found.total / 1e6:,.3f} ms\n\n"
             f"{rule.advice}\n\n{as_table(by_range)}\n{as_table(top)}\nnext:\n{lines}\n\n"
         )
-    if clean:
-        parts.append(f"nothing found: {', '.join(clean)}\n")
-    if missing:
-        parts.append("not applicable:\n" + "".join(f"  {name:<20}{why}\n" for name, why in missing.items()))
+    if findings.clean:
+        parts.append(f"nothing found: {', '.join(findings.clean)}\n")
+    if findings.missing:
+        lines = "".join(f"  {name:<20}{why}\n" for name, why in findings.missing.items())
+        parts.append(f"not applicable:\n{lines}")
     return "".join(parts)
 
 
-def _as_json(findings: list[Finding], clean: list[str], missing: dict[str, str]) -> str:
+def _as_json(findings: Findings) -> str:
     shown = [
         {
             "rule": finding.rule.name,
@@ -204,6 +180,6 @@ def _as_json(findings: list[Finding], clean: list[str], missing: dict[str, str])
             "next": finding.commands,
             "top": finding.top,
         }
-        for finding in findings
+        for finding in findings.found
     ]
-    return json.dumps({"findings": shown, "nothing_found": clean, "not_applicable": missing}, indent=1) + "\n"
+    return json_text({"findings": shown, "nothing_found": findings.clean, "not_applicable": findings.missing})

@@ -16,26 +16,20 @@ from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, render, write
 from ..reports import all_reports, find
+from ._options import add_format, add_profile
 
 NAME = "stats"
-HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
+HELP = "print reports with nsys's names: tables of kernels, API calls, ranges"
 
-DEFAULT = (
-    "nvtx_sum",
-    "osrt_sum",
-    "cuda_api_sum",
-    "cuda_gpu_kern_sum",
-    "cuda_gpu_mem_time_sum",
-    "cuda_gpu_mem_size_sum",
+DEFAULT = tuple(
+    "nvtx_sum osrt_sum cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum".split()
 )
 ENDINGS = {"table": "txt", "csv": "csv", "json": "json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "file", nargs="?", type=Path, help="file of wire-cell --record, or nsys export in SQLite format"
-    )
+    add_profile(parser, "?")
     parser.add_argument(
         "-r",
         "--report",
@@ -43,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help=f"reports to make (default: {','.join(DEFAULT)}; all: every one)",
     )
-    parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    add_format(parser, *FORMATS)
     parser.add_argument(
         "-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report"
     )

@@ -9,39 +9,37 @@ docs/profiling-reports.md.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from functools import partial
-from pathlib import Path
 
-from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import Window, find_window
-from ..output import Result, as_json, as_table, write
+from ..output import Result, as_json, as_table, json_text, write
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
+from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "summary"
-HELP = "time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
+HELP = "show time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
+    add_profile(parser)
     parser.add_argument(
         "-s", "--section", action="append", metavar="A,B", help=f"only these tables: {', '.join(SECTIONS)}"
     )
-    parser.add_argument("-f", "--format", choices=("table", "json"), default="table", help="default: table")
+    add_format(parser, "table", "json")
+    add_output(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write there instead of the terminal"
+        "--timeline",
+        action="store_true",
+        help="print one line per range, in order of time, instead of the tables",
     )
     parser.add_argument(
-        "--timeline", action="store_true", help="instead: one line per range, in order of time"
-    )
-    parser.add_argument(
-        "--operations", action="store_true", help="with --timeline: every device operation too"
+        "--operations", action="store_true", help="with --timeline, also print one line per device operation"
     )
     parser.add_argument(
         "--kernel-wait",
@@ -60,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    chosen = _chosen(arguments.section)
+    names = chosen(arguments.section, SECTIONS, "--section", "table")
     changed = {
         "utilisation": partial(
             device_use.utilisation, kernel_wait=selection.parse_time(arguments.kernel_wait)
@@ -74,28 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
             write(as_table(result) if arguments.format == "table" else as_json(result), arguments.output)
             return 0
         window = find_window(scope)
-        made: dict[str, Result] = {}
-        missing: dict[str, str] = {}
-        for name in chosen:
-            try:
-                made[name] = changed.get(name, SECTIONS[name].run)(scope)
-            except MissingData as error:
-                missing[name] = error.what
+        made, missing = scope.make_all({name: changed.get(name, SECTIONS[name].run) for name in names})
     body = _as_text(window, made, missing) if arguments.format == "table" else _as_json(window, made, missing)
     write(body, arguments.output)
     if not made:
         print(f"error: none of the tables could be made from {arguments.file}", file=sys.stderr)
     return 0 if made else 1
-
-
-def _chosen(asked: list[str] | None) -> list[str]:
-    if not asked:
-        return list(SECTIONS)
-    names = [name for text in asked for name in text.split(",")]
-    for name in names:
-        if name not in SECTIONS:
-            raise UsageError("no such table", "--section", name, ", ".join(SECTIONS))
-    return names
 
 
 def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
@@ -113,5 +95,5 @@ def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str]) -
 
 def _as_json(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
     about = {"start_ns": window.start, "end_ns": window.end, "what": window.what}
-    tables = {name: json.loads(as_json(result)) for name, result in made.items()}
-    return json.dumps({"window": about, "tables": tables, "missing": missing}, indent=1) + "\n"
+    tables = {name: result.records() for name, result in made.items()}
+    return json_text({"window": about, "tables": tables, "missing": missing})

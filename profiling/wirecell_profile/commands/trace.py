@@ -13,26 +13,20 @@ import gzip
 from pathlib import Path
 from typing import TextIO
 
-from ..errors import ProfileError
 from ..export.chrome_trace import trace
 from ..model import selection
 from ..model.profile import Profile
-from ..output_file import output_file
+from ..output import written
+from ._options import add_output, add_profile
 
 NAME = "trace"
-HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
+HELP = "write Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("file", type=Path, help="file of wire-cell --record, or nsys export in SQLite format")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="default: the profile's name with .trace.json; .gz at the end compresses",
-    )
+    add_profile(parser)
+    add_output(parser, "default: the profile's name with .trace.json; .gz at the end compresses")
     selection.add_arguments(parser)
 
 
@@ -43,12 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         parts = trace(scope)
         beginning = next(parts)  # raises MissingData before a file is created
-        try:
-            with output_file(path) as partial, _open(partial, path.suffix == ".gz") as file:
-                file.write(beginning)
-                file.writelines(parts)
-        except OSError as error:
-            raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None
+        with written(path) as partial, _open(partial, path.suffix == ".gz") as file:
+            file.write(beginning)
+            file.writelines(parts)
     print(path)
     return 0
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .. import output
 from .comparison import NO_EVIDENCE, SAME, TOO_SHORT, Comparison, CountRow, Side, TimeRow
 
 COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
@@ -137,14 +138,7 @@ def conclusion(comparison: Comparison) -> str:
     )
 
 
-def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns, the first to the left, the others to the right, with a rule below the heading."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            text.ljust(width) if i == 0 else text.rjust(width)
-            for i, (text, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    ]
+    lines = output.aligned(rows, [index > 0 for index in range(len(rows[0]))])
     return [lines[0], "-" * len(lines[0]), *lines[1:]]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from . import statistics
 from .comparison import steady
 from .measurements import Run
@@ -93,13 +93,8 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
 def commit_time(repository: Path, commit: str) -> int | None:
     """Return the time of the commit [s since 1970], None if the repository lacks it."""
     name = commit.removesuffix("-dirty")
-    done = subprocess.run(
-        ["git", "-C", str(repository), "show", "--no-patch", "--format=%ct", "--end-of-options", name],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return int(done.stdout.split()[-1]) if done.returncode == 0 and done.stdout.strip() else None
+    shown = _git(repository, "show", "--no-patch", "--format=%ct", "--end-of-options", name).split()
+    return int(shown[-1]) if shown else None
 
 
 def append(store: Path, line: dict) -> None:
@@ -112,7 +107,7 @@ def append(store: Path, line: dict) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise ProfileError("cannot write the history", str(store), error.strerror or str(error)) from None
+        raise system_error("cannot write the history", store, error) from None
 
 
 def read(store: Path) -> list[dict]:
@@ -175,10 +170,11 @@ def steps_of(entries: list[dict], metric: str, threshold: float) -> list[Step]:
 def commits_between(repository: Path, before: str, after: str) -> int | None:
     """Return the count of unmeasured commits between two, None if the repository lacks them."""
     names = [name.removesuffix("-dirty") for name in (before, after)]
-    done = subprocess.run(
-        ["git", "-C", str(repository), "rev-list", "--count", f"{names[0]}..{names[1]}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return max(0, int(done.stdout) - 1) if done.returncode == 0 else None
+    count = _git(repository, "rev-list", "--count", f"{names[0]}..{names[1]}")
+    return max(0, int(count) - 1) if count else None
+
+
+def _git(repository: Path, *words: str) -> str:
+    """Return the output of git, empty if it fails."""
+    done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""

@@ -54,10 +54,6 @@ class Run:
         default_factory=dict
     )  # node -> ATen operator -> count of calls, whole run
 
-    def nodes(self) -> list[str]:
-        """Return the names of all timed nodes."""
-        return list(dict.fromkeys(node for series in self.times.values() for node in series))
-
     def json(self) -> dict:
         """Return the run for a file of measurements."""
 

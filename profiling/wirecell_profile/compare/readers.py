@@ -7,7 +7,7 @@ import glob
 import json
 from pathlib import Path
 
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
 from .profile_measurements import read_profile
 
@@ -46,7 +46,7 @@ def read_runs(path: Path) -> list[Run]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ProfileError("cannot read", str(path), error.strerror or str(error)) from None
+        raise system_error("cannot read", path, error) from None
     except ValueError as error:
         raise ProfileError("not a JSON file", str(path), str(error), f"{TIMING_SCHEMA} or {SCHEMA}") from None
     schema = data.get("schema") if isinstance(data, dict) else None

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ..errors import MissingData
 from ..model.profile import Profile
 from ..model.selection import Scope
 from ..output import Column, Result, columns
 from ..reports import all_reports
-from ..rules import Limits, all_rules
+from ..rules import Limits, all_rules, apply
 from ..tables import memory_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
@@ -40,28 +39,23 @@ def _report(run: Callable, scope: Scope) -> Result:
 
 def rule_hits(scope: Scope) -> Result:
     """Return all hits of all applicable rules. Raise MissingData if no rule applies."""
-    rows, applied = [], 0
     ranges = scope.projection.ranges
-    for rule in all_rules().values():
-        try:
-            found = rule.run(scope, Limits())
-        except MissingData:
-            continue
-        applied += 1
-        rows += [
-            (
-                rule.name,
-                hit.start,
-                hit.duration,
-                hit.what,
-                ranges.name.text(hit.range_row) if hit.range_row >= 0 else None,
-                hit.note or None,
-            )
-            for hit in found.hits
-        ]
+    applied, _ = apply(scope, all_rules().values(), Limits())
+    rows = [
+        (
+            rule.name,
+            hit.start,
+            hit.duration,
+            hit.what,
+            ranges.name.text(hit.range_row) if hit.range_row >= 0 else None,
+            hit.note or None,
+        )
+        for rule, found in applied
+        for hit in found.hits
+    ]
     if not applied:
         raise scope.profile.missing("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")
-    return Result(columns("Rule", "Start (ns)", "Duration (ns)", "What", "Range", "Notes"), rows)
+    return Result(columns("Rule, Start (ns), Duration (ns), What, Range, Notes"), rows)
 
 
 def raw_tables(profile: Profile) -> dict[str, Maker]:

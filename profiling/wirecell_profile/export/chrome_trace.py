@@ -204,11 +204,10 @@ def _edges(scope: Scope) -> Iterator[str]:
         edge: f"{title.get(tail, tail)} to {title.get(head, head)}"
         for edge, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
     }
-    first, last = scope.selection.time
     pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
     rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
     for message, (edge, index, begin, end) in enumerate(rows):
-        if (first is not None and begin < first) or (last is not None and begin >= last):
+        if not scope.selection.covers(begin):
             continue
         name, identifier = ends.get(edge, f"edge {edge}"), f"edge{message}"
         yield event("b", name, begin, pid, 0, cat="queue", id=identifier, args={"event": index})
@@ -218,8 +217,6 @@ def _edges(scope: Scope) -> Iterator[str]:
 def _counters(scope: Scope) -> Iterator[str]:
     """Yield samples of the recorder, metrics of the GPU, and device memory."""
     profile = scope.profile
-    first, last = scope.selection.time
-    window = (first if first is not None else NULL, last if last is not None else np.iinfo(np.int64).max)
     pid = min(
         (int(pid_of(thread)) for thread in np.unique(profile.or_empty("ranges").thread).tolist()), default=0
     )
@@ -232,7 +229,7 @@ def _counters(scope: Scope) -> Iterator[str]:
             table.reals("value").tolist(),
         )
         for time, source, metric, value in rows:
-            if window[0] <= time < window[1]:
+            if scope.selection.covers(time):
                 yield event("C", f"{source} {metric}", time, pid, 0, args={"value": value})
     if profile.has("GPU_METRICS"):
         table, names = profile.table("GPU_METRICS"), _metric_names(scope)
@@ -240,7 +237,7 @@ def _counters(scope: Scope) -> Iterator[str]:
             *(table.integers(name).tolist() for name in ("timestamp", "typeId", "metricId", "value"))
         )
         for time, kind, identifier, value in samples:
-            if window[0] <= time < window[1]:
+            if scope.selection.covers(time):
                 yield event(
                     "C",
                     names.get((kind, identifier), f"metric {identifier}"),

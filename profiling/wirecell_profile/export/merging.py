@@ -21,23 +21,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
 from ..output_file import output_file, target_of
 
-STRING_COLUMNS = {
-    "textId",
-    "jsonTextId",
-    "nameId",
-    "demangledName",
-    "shortName",
-    "mangledName",
-    "filenameId",
-    "contentId",
-    "symbol",
-    "module",
-}
+STRING_COLUMNS = set(
+    "textId jsonTextId nameId demangledName shortName mangledName filenameId contentId symbol module".split()
+)
 IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
 TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
 # (table, column) -> kind of its ids, which are unique only within a file. A column without table applies to all tables.
@@ -55,13 +46,11 @@ NUMBERS = {
     ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
 DEVICE_TABLES = {"TARGET_INFO_GPU": "id", "TARGET_INFO_CUDA_GPU": "deviceId"}
-ONCE = (
-    "ENUM_",
-    "META_DATA_",
-    "EXPORT_META_DATA",
-    "CAPTURE_META_DATA",
-    "TARGET_INFO_SESSION_START_TIME",
-    "TARGET_INFO_GPU_METRICS",
+ONCE = tuple(
+    (
+        "ENUM_ META_DATA_ EXPORT_META_DATA CAPTURE_META_DATA TARGET_INFO_SESSION_START_TIME "
+        "TARGET_INFO_GPU_METRICS"
+    ).split()
 )
 VM_SHIFT = 48
 MAX_VMS = 255
@@ -113,7 +102,7 @@ def require_file(target: Path) -> None:
     try:
         is_special = target_of(target) is None
     except OSError as error:
-        raise ProfileError("cannot merge the profiles", str(target), error.strerror or str(error)) from None
+        raise system_error("cannot merge the profiles", target, error) from None
     if is_special:
         raise ProfileError(
             "cannot merge the profiles", str(target), "a device or a pipe", "a regular file, or none"

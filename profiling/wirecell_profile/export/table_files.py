@@ -19,8 +19,7 @@ import numpy as np
 
 from ..errors import ProfileError
 from ..model.table import NULL
-from ..output import Result, as_csv, as_json, write
-from ..output_file import output_file
+from ..output import Result, as_csv, as_json, write, written
 
 EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
 
@@ -48,23 +47,18 @@ def column_kind(values: tuple) -> type:
     return int if kinds and kinds <= {int, bool} else float
 
 
-def write_text(render: Callable[[Result], str], result: Result, path: Path) -> None:
-    """Write CSV or JSON."""
-    write(render(result), path)
-
-
 def write_arrow(result: Result, path: Path) -> None:
     """Write Arrow's file format (feather version 2)."""
     table = _arrow_table(result)
-    _complete(path, lambda partial: optional("pyarrow.feather").write_feather(table, str(partial)))
+    with written(path) as partial:
+        optional("pyarrow.feather").write_feather(table, str(partial))
 
 
 def write_parquet(result: Result, path: Path) -> None:
     """Write Parquet, compressed with zstd."""
     table = _arrow_table(result)
-    _complete(
-        path, lambda partial: optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd")
-    )
+    with written(path) as partial:
+        optional("pyarrow.parquet").write_table(table, str(partial), compression="zstd")
 
 
 def _arrow_table(result: Result) -> Any:
@@ -82,16 +76,12 @@ def _arrow_table(result: Result) -> Any:
 def write_hdf5(results: dict[str, Result], path: Path) -> None:
     """Write one file with a group per table and a data set per column."""
     h5py = optional("h5py")
-
-    def fill(partial: Path) -> None:
-        with h5py.File(partial, "w") as file:
-            for name, result in results.items():
-                group = file.create_group(name)
-                group.attrs["columns"] = _names(result)
-                for column, values in zip(_names(result), _columns(result)):
-                    _write_column(h5py, group, column, values)
-
-    _complete(path, fill)
+    with written(path) as partial, h5py.File(partial, "w") as file:
+        for name, result in results.items():
+            group = file.create_group(name)
+            group.attrs["columns"] = _names(result)
+            for column, values in zip(_names(result), _columns(result)):
+                _write_column(h5py, group, column, values)
 
 
 def _write_column(h5py: ModuleType, group: Any, column: str, values: tuple) -> None:
@@ -117,18 +107,9 @@ def _columns(result: Result) -> list[tuple]:
     return list(zip(*result.rows)) if result.rows else [()] * len(result.columns)
 
 
-def _complete(path: Path, fill: Callable[[Path], object]) -> None:
-    """Write a complete file or none."""
-    try:
-        with output_file(path) as partial:
-            fill(partial)
-    except OSError as error:
-        raise ProfileError("cannot write the output", str(path), error.strerror or str(error)) from None
-
-
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
-    "csv": lambda result, path: write_text(as_csv, result, path),
-    "json": lambda result, path: write_text(as_json, result, path),
+    "csv": lambda result, path: write(as_csv(result), path),
+    "json": lambda result, path: write(as_json(result), path),
     "parquet": write_parquet,
     "arrow": write_arrow,
 }

@@ -49,10 +49,7 @@ class Bar:
 
 
 def bar_chart(
-    bars: list[Bar],
-    title: str,
-    value_text: Callable[[float], str] = time_text,
-    largest: float | None = None,
+    bars: list[Bar], title: str, value_text: Callable[[float], str] = time_text, largest: float | None = None
 ) -> Element:
     """Draw horizontal bars from zero, in the given order."""
     top = largest or max(max(bar.value, bar.behind or 0) for bar in bars) or 1.0

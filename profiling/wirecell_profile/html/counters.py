@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import MissingData
 from ..model.events import Operations
 from ..model.profile import Profile
-from ..model.selection import Scope
+from ..model.selection import Scope, Selection
 from ..model.window import Window
 from ..tables.memory_use import device_memory
 from .timeline import device_group
@@ -44,17 +44,13 @@ def make_counters(scope: Scope, window: Window) -> list[Counter]:
         *_samples(scope.profile),
         *_metrics(scope.profile),
     ]
-    first, last = scope.selection.time
-    return [counter for counter in (_cut(counter, first, last) for counter in found) if len(counter.time) > 1]
+    cut = [_cut(counter, scope.selection) for counter in found]
+    return [counter for counter in cut if len(counter.time) > 1]
 
 
-def _cut(counter: Counter, first: int | None, last: int | None) -> Counter:
+def _cut(counter: Counter, selection: Selection) -> Counter:
     """Cut a counter to the selected time, and average if it has more than MAX_POINTS."""
-    keep = np.ones(len(counter.time), bool)
-    if first is not None:
-        keep &= counter.time >= first
-    if last is not None:
-        keep &= counter.time < last
+    keep = selection.covers(counter.time)
     time, value = counter.time[keep], counter.value[keep]
     step = -(-len(time) // MAX_POINTS)
     if step > 1:

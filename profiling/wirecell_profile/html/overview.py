@@ -31,29 +31,17 @@ IDLE_COLOURS = {
     "after the last operation": "#D9C79A",
 }
 # Shown parts of nsys's description of the machine. The rest of the environment may be private.
-NSYS_SYSTEM = (
-    "Hostname",
-    "OsDescription",
-    "CpuDescription",
-    "CpuCores",
-    "NvDriverVersion",
-    "CudaDriverVersion",
+NSYS_SYSTEM = tuple(
+    "Hostname OsDescription CpuDescription CpuCores NvDriverVersion CudaDriverVersion".split()
 )
-NSYS_CAPTURE = (
-    "PROCESS_0:COMMAND",
-    "PROCESS_0:WORKING_DIR",
-    "CAPTURE_EVENT_TYPE",
-    "START_TRIGGER",
-    "STOP_TRIGGER",
+NSYS_CAPTURE = tuple(
+    "PROCESS_0:COMMAND PROCESS_0:WORKING_DIR CAPTURE_EVENT_TYPE START_TRIGGER STOP_TRIGGER".split()
 )
 
 
 def rows_of(tables: dict[str, Result], name: str) -> list[dict]:
     """Return the rows of a table by column name, none if the table is missing."""
-    if name not in tables:
-        return []
-    names = [column.name for column in tables[name].columns]
-    return [dict(zip(names, row)) for row in tables[name].rows]
+    return tables[name].records() if name in tables else []
 
 
 def title(profile: Profile) -> str:

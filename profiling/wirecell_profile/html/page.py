@@ -6,19 +6,20 @@ The page is self-contained. Data that the file lacks are listed as missing, neve
 
 from __future__ import annotations
 
-from ..errors import MissingData
 from ..model.selection import Scope
 from ..model.window import find_window
 from ..palette import PALETTE
+from ..rules import Limits, all_rules
+from ..rules.findings import find_all
 from ..tables.sections import SECTIONS
 from . import overview
 from .counters import make_counters
-from .findings import find_all
 from .payload import encode
 from .render import render
 from .tables import by_reason, page_table
 from .timeline import COPY_COLOURS, WAIT_COLOUR, Timeline, make_timeline
 
+MAX_RANGES = 5  # per finding
 COPY_DIRECTIONS = {
     1: "copy to the device",
     2: "copy to the host",
@@ -30,15 +31,11 @@ COPY_DIRECTIONS = {
 def html_page(scope: Scope) -> str:
     """Return the page. Raise MissingData if the file has no events."""
     window = find_window(scope)
-    tables, missing = {}, {}
-    for name, section in SECTIONS.items():
-        try:
-            tables[name] = section.run(scope)
-        except MissingData as error:
-            missing[f'table "{section.about}"'] = error.what
+    tables, absent = scope.make_all({name: section.run for name, section in SECTIONS.items()})
+    missing = {f'table "{SECTIONS[name].about}"': reason for name, reason in absent.items()}
     timeline, counters = make_timeline(scope), make_counters(scope, window)
     missing |= {f"timeline: {rows}": reason for rows, reason in timeline.missing.items()}
-    findings = find_all(scope)
+    findings = find_all(scope, list(all_rules().values()), Limits(), MAX_RANGES)
     return render(
         "profile.html",
         title=overview.title(scope.profile),

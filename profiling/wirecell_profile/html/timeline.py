@@ -22,18 +22,7 @@ from ..model.table import NULL, Labels
 from ..palette import PALETTE, colour_of
 from ..tables.owner_use import is_waiting
 
-SPARE = (
-    "#5B8DB8",
-    "#C58B5C",
-    "#6FA287",
-    "#B07AA1",
-    "#8C8CC4",
-    "#A8A05C",
-    "#C77C7C",
-    "#5FA5A5",
-    "#9C7B6B",
-    "#7D93A6",
-)
+SPARE = tuple("#5B8DB8 #C58B5C #6FA287 #B07AA1 #8C8CC4 #A8A05C #C77C7C #5FA5A5 #9C7B6B #7D93A6".split())
 COPY_COLOURS = {
     1: "#2CA02C",
     2: "#C2185B",
@@ -369,18 +358,13 @@ def _operation_colours(timeline: Timeline, operations: Operations) -> np.ndarray
 
 def _operation_notes(timeline: Timeline, scope: Scope, operations: Operations) -> np.ndarray:
     """Return notes: full names of kernels; bytes, memory and throughput of copies."""
-    kinds, names = scope.profile.memory_kinds, operations.name.to_list()
-    short = operations.short_name.to_list()
+    names, short = operations.name.to_list(), operations.short_name.to_list()
     notes = []
     for i, (kind, size) in enumerate(zip(operations.kind.tolist(), operations.bytes.tolist())):
         text = names[i][:NOTE_LENGTH] if kind == KERNEL and names[i] != short[i] else ""
         if kind != KERNEL and size != NULL:
-            ends = [
-                kinds.get(int(part[i]), "")
-                for part in (operations.source_kind, operations.target_kind)
-                if part[i] != NULL
-            ]
+            ends = scope.profile.memory_kinds_of(operations, i)
             speed = f", {size / operations.duration[i]:.3g} GB/s" if operations.duration[i] > 0 else ""
-            text = f"{size:,} B{speed}{', ' + ' to '.join(ends) if ends else ''}"
+            text = f"{size:,} B{speed}{ends and ', ' + ends}"
         notes.append(timeline.string(text))
     return np.array(notes, dtype=np.int64)

@@ -89,8 +89,6 @@ class Ranges(HostEvents):
     payload: (
         np.ndarray
     )  # integer payload, NULL without one; in wire-cell's node ranges the index of the event
-    category_id: np.ndarray  # NULL without one
-    color: np.ndarray  # ARGB, NULL without one
     text: Labels  # the message
     domain: Labels  # name of the domain, empty for the default domain
     category: Labels  # name of the category, empty without one
@@ -109,7 +107,6 @@ class Calls(HostEvents):
     correlation: np.ndarray  # NULL for calls that launch nothing on a device (system calls)
     result: np.ndarray
     event_class: np.ndarray  # 0 runtime API, 1 driver API
-    full_name: Labels  # as in the file
     name: Labels  # without the suffix of the API's version
 
 
@@ -165,19 +162,8 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
     """Read the rows of NVTX_EVENTS of these event types, each with its style."""
     profile.require("NVTX_EVENTS")
     table = profile.table("NVTX_EVENTS")
-    table.load(
-        "rowid",
-        "start",
-        "end",
-        "eventType",
-        "globalTid",
-        "endGlobalTid",
-        "textId",
-        "domainId",
-        "category",
-        "color",
-        *PAYLOADS,
-    )
+    columns = "rowid start end eventType globalTid endGlobalTid textId domainId category".split()
+    table.load(*columns, *PAYLOADS)
     event_type = table.integers("eventType")
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):
@@ -199,8 +185,6 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
         style=np.array([styles.get(kind, 0) for kind in event_type.tolist()], dtype=np.int64),
         row=table.integers("rowid"),
         payload=_payload(table),
-        category_id=table.integers("category"),
-        color=table.integers("color"),
         text=text,
         domain=domain,
         category=category,
@@ -282,29 +266,24 @@ def _qualified(domain: Labels, text: Labels) -> Labels:
 
 def read_calls(profile: TableSource) -> Calls:
     """Read the CUDA API calls, of runtime and driver."""
-    return _read_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
+    return read_host_calls(profile, "CUPTI_ACTIVITY_KIND_RUNTIME")
 
 
 def read_system_calls(profile: TableSource) -> Calls:
     """Read the calls of the operating system's runtime, without rows of other event classes (start and stop
     of tracing)."""
-    calls = _read_calls(profile, "OSRT_API")
+    calls = read_host_calls(profile, "OSRT_API")
     calls = calls.take(np.isin(calls.event_class, (27, NULL)))
     if not len(calls):
         raise profile.missing("OSRT_API")
     return calls
 
 
-def read_library_calls(profile: TableSource, table: str) -> Calls:
-    """Read the calls of a library that nsys traces in a separate table, such as CUBLAS_EVENTS."""
-    return _read_calls(profile, table)
-
-
-def _read_calls(profile: TableSource, name: str) -> Calls:
+def read_host_calls(profile: TableSource, name: str) -> Calls:
+    """Read a table of calls on the host: of an API, the system, or a library that nsys traces separately."""
     profile.require(name)
     table = profile.table(name)
     table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")
-    full_name = table.strings("nameId")
     return Calls(
         start=table.integers("start"),
         end=table.integers("end"),
@@ -312,8 +291,7 @@ def _read_calls(profile: TableSource, name: str) -> Calls:
         correlation=table.integers("correlationId"),
         result=table.integers("returnValue"),
         event_class=table.integers("eventClass"),
-        full_name=full_name,
-        name=full_name.map(strip_version),
+        name=table.strings("nameId").map(strip_version),
     )
 
 

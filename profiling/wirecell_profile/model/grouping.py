@@ -18,6 +18,11 @@ class Groups:
     def __len__(self) -> int:
         return len(self.first)
 
+    def rows(self) -> list[np.ndarray]:
+        """Return the rows of each group, in their order."""
+        order = np.argsort(self.of_row, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.of_row))[:-1]) if len(order) else []
+
 
 def group(*keys: np.ndarray) -> Groups:
     """Group the rows that agree in all these integer columns. Groups are in order of first appearance."""

@@ -33,7 +33,6 @@ class NodeCalls(HostEvents):
 
     id: np.ndarray  # id of the call; without the recorder the row of its range
     event: np.ndarray  # index of the event, NULL without one
-    sequence: np.ndarray
     ok: np.ndarray  # 0: the call failed
     bytes_in: np.ndarray
     bytes_out: np.ndarray
@@ -41,7 +40,6 @@ class NodeCalls(HostEvents):
     device_peak: np.ndarray  # peak of device memory during the call, bytes
     host_peak: np.ndarray  # peak of the tensors in host memory during the call, bytes
     cpu: np.ndarray  # CPU time of the calling thread, ns
-    device_time: np.ndarray  # device time measured with events, ns
     leaf_operations: np.ndarray
     node: Labels  # Type:instance
     type: Labels  # Type
@@ -84,7 +82,6 @@ def read_node_calls(profile: NodeSource) -> NodeCalls:
         thread=ranges.thread,
         id=ranges.row,
         event=ranges.payload,
-        sequence=unknown,
         ok=np.ones(len(rows), dtype=np.int64),
         **dict.fromkeys(MEASURED.values(), unknown),
         node=ranges.text,
@@ -100,7 +97,6 @@ MEASURED = {
     "cuda_alloc_peak": "device_peak",
     "host_alloc_peak": "host_peak",
     "cpu": "cpu",
-    "device": "device_time",
     "leaf_operations": "leaf_operations",
 }
 
@@ -118,7 +114,6 @@ def _recorded(profile: TableSource) -> NodeCalls:
         thread=table.integers("globalTid"),
         id=table.integers("id"),
         event=table.integers("event"),
-        sequence=table.integers("seq"),
         ok=table.integers("ok"),
         **{name: _measured(table.integers(column)) for column, name in MEASURED.items()},
         node=node,
@@ -228,19 +223,5 @@ class NodeProjection:
     @cached_property
     def call_of_api_call(self) -> np.ndarray:
         """The innermost node call around each API call on its thread, -1 for none."""
-        return self._innermost(self.projection.calls)
-
-    @cached_property
-    def call_of_range(self) -> np.ndarray:
-        """The innermost node call around each range on its thread, -1 for none.
-
-        A call's own range belongs to the call.
-        """
-        inside = self._innermost(self.projection.ranges)
-        return np.where(self.projection.ranges.on_one_thread, inside, -1)
-
-    def _innermost(self, events: HostEvents) -> np.ndarray:
-        spans = self.spans
-        return nest(
-            (spans.start, spans.end, spans.thread), (events.start, events.end, events.thread)
-        ).innermost
+        spans, calls = self.spans, self.projection.calls
+        return nest((spans.start, spans.end, spans.thread), (calls.start, calls.end, calls.thread)).innermost

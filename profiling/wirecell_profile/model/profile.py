@@ -7,17 +7,20 @@ nsys writes only tables that have rows, and renames tables and moves columns bet
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, overload
+from typing import Literal, TypeVar, overload
 
 import numpy as np
 
-from ..errors import MissingData, ProfileError
+from ..errors import MissingData, ProfileError, system_error
 from . import events, nodes
 from .database import Database
 from .identity import pid_of
-from .table import Table
+from .table import NULL, Table
+
+Value = TypeVar("Value")
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
@@ -59,12 +62,8 @@ MEMORY_KINDS = {
     7: "Unknown",
 }
 
-OTHER_TABLES = {
-    "StringIds",
-    "META_DATA_EXPORT",
-    "EXPORT_META_DATA",
-    "SPNG_RUN",
-}  # these also identify a profile
+# These also identify a profile.
+OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}
 
 # table or view -> its content, for messages about missing data
 CONTENTS = {
@@ -102,12 +101,8 @@ class Profile:
             with path.open("rb") as file:
                 magic = file.read(len(SQLITE_MAGIC))
         except OSError as error:
-            raise ProfileError(
-                "cannot read the profile",
-                str(path),
-                error.strerror or str(error),
-                hint="give the path of a recorded file",
-            ) from None
+            hint = "give the path of a recorded file"
+            raise system_error("cannot read the profile", path, error, hint) from None
         if magic != SQLITE_MAGIC:
             report = path.suffix in (".nsys-rep", ".qdrep")
             raise ProfileError(
@@ -174,31 +169,22 @@ class Profile:
     @cached_property
     def strings(self) -> dict[int, str]:
         """StringIds: identifier -> text."""
-        if "StringIds" not in self.tables:
-            return {}
-        return self._database.read("SELECT id, value FROM StringIds", dict)
+        return self.pairs("StringIds", key="id")
 
-    def pairs(self, name: str, key: str = "name", value: str = "value") -> dict[str, str]:
-        """Return a table of names and values as a dictionary, empty without the table.
-
-        The last of equal names wins.
-        """
+    def pairs(self, name: str, key: str = "name", value: str = "value") -> dict:
+        """Return two columns of a table as a dictionary, empty without the table. The last of equal keys wins."""
         if name not in self.tables:
             return {}
         return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
 
     def enumeration(self, name: str, fallback: dict[int, str]) -> dict[int, str]:
         """Return value -> label of an ENUM_ table of the file, completed by the fallback."""
-        if name not in self.tables:
-            return fallback
-        return fallback | self._database.read(f'SELECT id, label FROM "{name}"', dict)
+        return fallback | self.pairs(name, "id", "label")
 
     @cached_property
     def event_types(self) -> dict[str, int]:
         """Name of an NVTX event type -> its value in this file."""
-        if "ENUM_NSYS_EVENT_TYPE" not in self.tables:
-            return EVENT_TYPES
-        return EVENT_TYPES | self._database.read("SELECT name, id FROM ENUM_NSYS_EVENT_TYPE", dict)
+        return EVENT_TYPES | self.pairs("ENUM_NSYS_EVENT_TYPE", value="id")
 
     @cached_property
     def copy_kinds(self) -> dict[int, str]:
@@ -237,38 +223,47 @@ class Profile:
         """Version of the nsys schema, empty if the file lacks it."""
         return self.export.get("EXPORT_SCHEMA_VERSION", "")
 
+    def memory_kind(self, code: int) -> str | None:
+        """Return the label of a kind of memory; None if the code is NULL."""
+        return None if code == NULL else self.memory_kinds.get(code, f"kind {code}")
+
+    def memory_kinds_of(self, operations: events.Operations, row: int) -> str:
+        """Return 'Pageable to Device' for a copy, or the kind of the memory that is set."""
+        codes = (operations.source_kind[row], operations.target_kind[row])
+        return " to ".join(filter(None, (self.memory_kind(int(code)) for code in codes)))
+
     @cached_property
     def device_names(self) -> dict[int, str]:
         """Device id -> name, from TARGET_INFO_GPU (in early 2021 TARGET_INFO_CUDA_GPU)."""
-        for name, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
-            if self.has(name):
-                table = self.table(name)
-                return dict(zip(table.integers(key).tolist(), table.text_column("name").to_list()))
-        return {}
+        tables = (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId"))
+        found = (
+            self._column(name, key, lambda table: table.text_column("name").to_list()) for name, key in tables
+        )
+        return next(filter(None, found), {})
 
     @cached_property
     def thread_names(self) -> dict[int, str]:
         """globalTid -> last name of the thread."""
-        if not self.has("ThreadNames"):
-            return {}
-        table = self.table("ThreadNames")
-        return dict(zip(table.integers("globalTid").tolist(), table.strings("nameId").to_list()))
+        return self._column("ThreadNames", "globalTid", lambda table: table.strings("nameId").to_list())
 
     @cached_property
     def thread_priorities(self) -> dict[int, int]:
         """globalTid -> priority of the thread."""
-        if not self.has("ThreadNames"):
-            return {}
-        table = self.table("ThreadNames")
-        return dict(zip(table.integers("globalTid").tolist(), table.integers("priority").tolist()))
+        return self._column("ThreadNames", "globalTid", lambda table: table.integers("priority").tolist())
 
     @cached_property
     def process_names(self) -> dict[int, str]:
         """pid -> name of the process."""
-        if not self.has("PROCESSES"):
-            return {}
-        table = self.table("PROCESSES")
-        return dict(zip(pid_of(table.integers("globalPid")).tolist(), table.text_column("name").to_list()))
+        names = self._column("PROCESSES", "globalPid", lambda table: table.text_column("name").to_list())
+        return {pid_of(process): name for process, name in names.items()}
+
+    def _column(self, name: str, key: str, values: Callable[[Table], list[Value]]) -> dict[int, Value]:
+        """Return id -> value of a table's rows, empty without the table."""
+        return (
+            dict(zip(self.table(name).integers(key).tolist(), values(self.table(name))))
+            if self.has(name)
+            else {}
+        )
 
     # ---- events (columns: events.py); each raises MissingData if the file has none
 

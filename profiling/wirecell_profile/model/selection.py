@@ -12,19 +12,25 @@ import argparse
 import difflib
 import fnmatch
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import UsageError
-from .events import Columns, HostEvents, Ranges
+from ..errors import MissingData, UsageError
+from .events import HostEvents, Ranges
 from .identity import lookup
 from .nesting import nest
 from .nodes import NodeProjection
 from .profile import Profile
 from .projection import Pairs, Projected, Projection
+from .table import NULL
 
+Made = TypeVar("Made")
+
+NEVER = int(np.iinfo(np.int64).max)
 UNITS = {"": 1, "ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|)")
 
@@ -42,6 +48,11 @@ class Selection:
     def chooses_nodes(self) -> bool:
         """Whether a filter needs node calls."""
         return bool(self.nodes) or self.events is not None
+
+    def covers(self, time: Any) -> Any:
+        """Return whether a time, or each of an array of times, lies in --time."""
+        first, last = self.time
+        return (time >= (NULL if first is None else first)) & (time < (NEVER if last is None else last))
 
     @property
     def is_everything(self) -> bool:
@@ -137,6 +148,19 @@ class Scope:
         self.profile = profile
         self.selection = selection
 
+    def make_all(
+        self, makers: Mapping[str, Callable[[Scope], Made]]
+    ) -> tuple[dict[str, Made], dict[str, str]]:
+        """Apply functions to this part; return their results, and for those without data in the file the reason."""
+        made: dict[str, Made] = {}
+        missing: dict[str, str] = {}
+        for name, make in makers.items():
+            try:
+                made[name] = make(self)
+            except MissingData as error:
+                missing[name] = error.what
+        return made, missing
+
     @cached_property
     def projection(self) -> Projection:
         """Projection of the whole profile."""
@@ -180,7 +204,7 @@ class Scope:
     @cached_property
     def _operation_mask(self) -> np.ndarray:
         operations, projection = self.profile.operations, self.projection
-        mask = self._in_time(operations)
+        mask = self.selection.covers(operations.start)
         launch = projection.call_of_operation
         calls = self.profile.or_empty("calls")
         if self.selection.ranges:
@@ -202,20 +226,11 @@ class Scope:
 
     def _host_mask(self, events: HostEvents) -> np.ndarray:
         """Return the mask of host events that pass all filters."""
-        mask = self._in_time(events)
+        mask = self.selection.covers(events.start)
         if self.selection.ranges:
             mask &= self._within(events, self._chosen_ranges)
         if self.selection.chooses_nodes:
             mask &= self._within(events, self._chosen_intervals)
-        return mask
-
-    def _in_time(self, events: Columns) -> np.ndarray:
-        first, last = self.selection.time
-        mask = np.ones(len(events), dtype=bool)
-        if first is not None:
-            mask &= events.start >= first
-        if last is not None:
-            mask &= events.start < last
         return mask
 
     @staticmethod

@@ -10,12 +10,17 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..errors import UsageError
+from ..model.grouping import Groups, by_total, percent, summarise
 from ..model.selection import Scope
-from ..output import Result
+from ..output import Result, columns
+
+TIMES = "Avg (ns), Med (ns), Min (ns), Max (ns), StdDev (ns)"
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,24 @@ class Report:
     run: Callable[[Scope, frozenset[str]], Result]
     aliases: tuple[str, ...] = ()  # names in earlier versions of nsys
     options: tuple[str, ...] = ()
+
+
+def sum_of_times(
+    durations: np.ndarray, groups: Groups, count: str, keys: Mapping[str, Callable[[int], str]]
+) -> Result:
+    """Summarise durations by group, the largest total first.
+
+    `count`: head of the counts. `keys`: heads of the last columns, with the functions from a row to their cells.
+    """
+    summary = summarise(durations, groups.of_row, len(groups))
+    whole = int(summary.total.sum())
+    rows = [
+        (percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *cells)
+        for i in by_total(summary)
+        for total in [int(summary.total[i])]
+        for cells in [[text(groups.first[i]) for text in keys.values()]]
+    ]
+    return Result(columns("Time (%), Total Time (ns)", count, TIMES, *keys), rows)
 
 
 def all_reports() -> dict[str, Report]:

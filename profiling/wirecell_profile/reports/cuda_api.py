@@ -6,53 +6,27 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.events import Calls
-from ..model.grouping import by_total, group, percent, summarise
+from ..model.grouping import group
 from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns
-from . import Report
+from . import Report, sum_of_times
 
 
-def sum_by_name(calls: Calls, count_name: str) -> Result:
+def sum_by_name(calls: Calls) -> Result:
     """Summarise calls by name."""
-    groups = group(calls.name.codes)
-    summary = summarise(calls.duration, groups.of_row, len(groups))
-    whole = int(summary.total.sum())
-    rows = [
-        (
-            percent(int(summary.total[i]), whole),
-            int(summary.total[i]),
-            int(summary.count[i]),
-            *summary.cells(i),
-            calls.name.text(groups.first[i]),
-        )
-        for i in by_total(summary)
-    ]
-    return Result(
-        columns(
-            "Time (%)",
-            "Total Time (ns)",
-            count_name,
-            "Avg (ns)",
-            "Med (ns)",
-            "Min (ns)",
-            "Max (ns)",
-            "StdDev (ns)",
-            "Name",
-        ),
-        rows,
-    )
+    return sum_of_times(calls.duration, group(calls.name.codes), "Num Calls", {"Name": calls.name.text})
 
 
 def cuda_api_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise calls of the runtime and the driver API by name without version suffix."""
-    return sum_by_name(scope.profile.calls.take(scope.call_rows), "Num Calls")
+    return sum_by_name(scope.profile.calls.take(scope.call_rows))
 
 
 def osrt_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise rows of OSRT_API by function."""
-    return sum_by_name(scope.profile.system_calls.take(scope.system_call_rows), "Num Calls")
+    return sum_by_name(scope.profile.system_calls.take(scope.system_call_rows))
 
 
 def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
@@ -77,10 +51,7 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
             )
         )
     return Result(
-        columns(
-            "Start (ns)", "Duration (ns)", "Name", "Result", "CorrID", "Pid", "Tid", "T-Pri", "Thread Name"
-        ),
-        rows,
+        columns("Start (ns), Duration (ns), Name, Result, CorrID, Pid, Tid, T-Pri, Thread Name"), rows
     )
 
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
-from ..model.grouping import Groups, Summary, by_total, group, percent, summarise
+from ..model.grouping import by_total, group, summarise
 from ..model.selection import Scope
 from ..model.table import Labels, label
 from ..output import Result, columns
-from . import Report
+from . import Report, sum_of_times
 
 KERNEL_OPTIONS = ("base", "mangled", "nvtx-name")
-TIMES = ("Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
 BYTES_PER_MB = 1_000_000
 
 
@@ -62,32 +61,12 @@ def grid_text(x: int, y: int, z: int) -> str:
     return f"{x:>4} {y:>4} {z:>4}"
 
 
-def time_rows(summary: Summary, groups: Groups, names: list[tuple]) -> list[tuple]:
-    """Return rows of percent, total, count, statistics, names; the largest total first."""
-    whole = int(summary.total.sum())
-    return [
-        (
-            percent(int(summary.total[i]), whole),
-            int(summary.total[i]),
-            int(summary.count[i]),
-            *summary.cells(i),
-            *names[i],
-        )
-        for i in by_total(summary)
-    ]
-
-
 def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by name."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     kernels, rows = chosen(scope, KERNEL)
     names = kernel_labels(scope, rows, options)
-    groups = group(names.codes)
-    summary = summarise(kernels.duration, groups.of_row, len(groups))
-    return Result(
-        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Name"),
-        time_rows(summary, groups, [(names.text(row),) for row in groups.first]),
-    )
+    return sum_of_times(kernels.duration, group(names.codes), "Instances", {"Name": names.text})
 
 
 def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
@@ -96,20 +75,12 @@ def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
     kernels, rows = chosen(scope, KERNEL)
     names = kernel_labels(scope, rows, options)
     sizes = kernel_sizes(scope, kernels)
-    groups = group(names.codes, *sizes)
-    summary = summarise(kernels.duration, groups.of_row, len(groups))
-    keys = [
-        (
-            grid_text(*(int(size[row]) for size in sizes[:3])),
-            grid_text(*(int(size[row]) for size in sizes[3:])),
-            names.text(row),
-        )
-        for row in groups.first
-    ]
-    return Result(
-        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "GridXYZ", "BlockXYZ", "Name"),
-        time_rows(summary, groups, keys),
-    )
+    keys = {
+        "GridXYZ": lambda row: grid_text(*(int(size[row]) for size in sizes[:3])),
+        "BlockXYZ": lambda row: grid_text(*(int(size[row]) for size in sizes[3:])),
+        "Name": names.text,
+    }
+    return sum_of_times(kernels.duration, group(names.codes, *sizes), "Instances", keys)
 
 
 def kernel_sizes(scope: Scope, kernels: Operations) -> list[np.ndarray]:
@@ -127,12 +98,8 @@ def memory_operations(scope: Scope) -> Operations:
 def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the times of copies by direction, and of sets."""
     operations = memory_operations(scope)
-    groups = group(operations.name.codes)
-    summary = summarise(operations.duration, groups.of_row, len(groups))
-    return Result(
-        columns("Time (%)", "Total Time (ns)", "Count", *TIMES, "Operation"),
-        time_rows(summary, groups, [(operations.name.text(row),) for row in groups.first]),
-    )
+    names = operations.name
+    return sum_of_times(operations.duration, group(names.codes), "Count", {"Operation": names.text})
 
 
 def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
@@ -140,31 +107,18 @@ def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
     operations = memory_operations(scope)
     groups = group(operations.name.codes)
     summary = summarise(operations.bytes, groups.of_row, len(groups))
-    rows = []
-    for i in by_total(summary):
-        mean, median, minimum, maximum, deviation = (value / BYTES_PER_MB for value in summary.cells(i))
-        rows.append(
-            (
-                int(summary.total[i]) / BYTES_PER_MB,
-                int(summary.count[i]),
-                mean,
-                median,
-                minimum,
-                maximum,
-                deviation,
-                operations.name.text(groups.first[i]),
-            )
+    rows = [
+        (
+            int(summary.total[i]) / BYTES_PER_MB,
+            int(summary.count[i]),
+            *(value / BYTES_PER_MB for value in summary.cells(i)),
+            operations.name.text(groups.first[i]),
         )
+        for i in by_total(summary)
+    ]
     return Result(
         columns(
-            "Total (MB):3",
-            "Count",
-            "Avg (MB):3",
-            "Med (MB):3",
-            "Min (MB):3",
-            "Max (MB):3",
-            "StdDev (MB):3",
-            "Operation",
+            "Total (MB):3, Count, Avg (MB):3, Med (MB):3, Min (MB):3, Max (MB):3, StdDev (MB):3, Operation"
         ),
         rows,
     )
@@ -176,12 +130,8 @@ def sum_of_categories(parts: list[tuple[str, np.ndarray, Labels]]) -> Result:
     durations = np.concatenate([durations for _, durations, _ in parts])
     names = join_labels([names for _, _, names in parts])
     groups = group(categories.codes, names.codes)
-    summary = summarise(durations, groups.of_row, len(groups))
-    keys = [(categories.text(row), names.text(row)) for row in groups.first]
-    return Result(
-        columns("Time (%)", "Total Time (ns)", "Instances", *TIMES, "Category", "Operation"),
-        time_rows(summary, groups, keys),
-    )
+    keys = {"Category": categories.text, "Operation": names.text}
+    return sum_of_times(durations, groups, "Instances", keys)
 
 
 def _device_parts(scope: Scope, options: frozenset[str]) -> list[tuple[str, np.ndarray, Labels]]:

@@ -41,8 +41,7 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         else:
             size = int(operations.bytes[i])
             kinds = (
-                memory_kind(profile, int(code[i]))
-                for code in (operations.source_kind, operations.target_kind)
+                profile.memory_kind(int(code[i])) for code in (operations.source_kind, operations.target_kind)
             )
             details = (*(None,) * 9, size / BYTES_PER_MB, throughput(size, duration), *kinds)
         correlation = int(operations.correlation[i])
@@ -62,35 +61,12 @@ def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "Start (ns)",
-            "Duration (ns)",
-            "CorrId",
-            "GrdX",
-            "GrdY",
-            "GrdZ",
-            "BlkX",
-            "BlkY",
-            "BlkZ",
-            "Reg/Trd",
-            "StcSMem (MB):3",
-            "DymSMem (MB):3",
-            "Bytes (MB):3",
-            "Throughput (MB/s):3",
-            "SrcMemKd",
-            "DstMemKd",
-            "Device",
-            "Ctx",
-            "GreenCtx",
-            "Strm",
-            "Name",
+            "Start (ns), Duration (ns), CorrId, GrdX, GrdY, GrdZ, BlkX, BlkY, BlkZ, Reg/Trd, "
+            "StcSMem (MB):3, DymSMem (MB):3, Bytes (MB):3, Throughput (MB/s):3, SrcMemKd, "
+            "DstMemKd, Device, Ctx, GreenCtx, Strm, Name"
         ),
         table,
     )
-
-
-def memory_kind(profile: Profile, code: int) -> str | None:
-    """Return the label of a memory kind, None without one."""
-    return None if code == NULL else profile.memory_kinds.get(code, f"kind {code}")
 
 
 def _kernel_cells(scope: Scope) -> list[tuple]:
@@ -121,5 +97,5 @@ REPORTS = [
         cuda_gpu_trace,
         ("gputrace",),
         KERNEL_OPTIONS,
-    ),
+    )
 ]

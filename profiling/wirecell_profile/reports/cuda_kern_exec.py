@@ -78,9 +78,7 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
             )
         )
     statistics = [f"{part}{name} (ns)" for part in "TAQK" for name in ("Avg", "Med", "Min", "Max", "StdDev")]
-    return Result(
-        columns("PID", "TID", "DevId", "Count", "QCount", *statistics, "API Name", "Kernel Name"), rows
-    )
+    return Result(columns("PID, TID, DevId, Count, QCount", *statistics, "API Name, Kernel Name"), rows)
 
 
 def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
@@ -112,20 +110,9 @@ def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "API Start (ns)",
-            "API Dur (ns)",
-            "Queue Start (ns)",
-            "Queue Dur (ns)",
-            "Kernel Start (ns)",
-            "Kernel Dur (ns)",
-            "Total Dur (ns)",
-            "PID",
-            "TID",
-            "DevId",
-            "API Function",
-            "GridXYZ",
-            "BlockXYZ",
-            "Kernel Name",
+            "API Start (ns), API Dur (ns), Queue Start (ns), Queue Dur (ns), Kernel Start (ns), "
+            "Kernel Dur (ns), Total Dur (ns), PID, TID, DevId, API Function, GridXYZ, BlockXYZ, "
+            "Kernel Name"
         ),
         rows,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..errors import MissingData
-from ..model.events import read_library_calls
+from ..model.events import read_host_calls
 from ..model.selection import Scope
 from ..output import Result
 from . import Report
@@ -31,8 +31,8 @@ def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, tabl
         chosen = scope.range_rows[of_library[scope.range_rows]]
         return sum_of_ranges(ranges.take(chosen), with_style=True)
     if table is not None and scope.profile.has(table):
-        calls = read_library_calls(scope.profile, table)
-        return sum_by_name(calls.take(scope.host_rows(calls)), "Num Calls")
+        calls = read_host_calls(scope.profile, table)
+        return sum_by_name(calls.take(scope.host_rows(calls)))
     raise MissingData(
         f"{scope.profile.path.name} does not contain ranges of {library}",
         seen=f"no range in an NVTX domain {library}",

@@ -7,23 +7,12 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.events import PUSH_POP, START_END, STYLES, Ranges
-from ..model.grouping import by_total, group, percent, summarise
+from ..model.grouping import group
 from ..model.identity import pid_of, tid_of
 from ..model.nesting import nest
 from ..model.selection import Scope
 from ..output import Result, columns
-from . import Report
-
-TIMES = (
-    "Time (%)",
-    "Total Time (ns)",
-    "Instances",
-    "Avg (ns)",
-    "Med (ns)",
-    "Min (ns)",
-    "Max (ns)",
-    "StdDev (ns)",
-)
+from . import Report, sum_of_times
 
 
 def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
@@ -38,25 +27,9 @@ def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
 
 def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
     """Summarise ranges by name, and optionally by style."""
+    style = {"Style": lambda row: STYLES[ranges.style[row]]} if with_style else {}
     groups = group(ranges.name.codes, ranges.style)
-    summary = summarise(ranges.duration, groups.of_row, len(groups))
-    whole = int(summary.total.sum())
-    rows = []
-    for i in by_total(summary):
-        first = groups.first[i]
-        style = (STYLES[ranges.style[first]],) if with_style else ()
-        total = int(summary.total[i])
-        rows.append(
-            (
-                percent(total, whole),
-                total,
-                int(summary.count[i]),
-                *summary.cells(i),
-                *style,
-                ranges.name.text(first),
-            )
-        )
-    return Result(columns(*TIMES, *(("Style",) if with_style else ()), "Range"), rows)
+    return sum_of_times(ranges.duration, groups, "Instances", {**style, "Range": ranges.name.text})
 
 
 def nvtx_sum(scope: Scope, _: frozenset[str]) -> Result:
@@ -114,20 +87,8 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
     shown_ids = set(ranges.row[shown].tolist())
     return Result(
         columns(
-            "Start (ns)",
-            "End (ns)",
-            "Duration (ns)",
-            "DurChild (ns)",
-            "DurNonChild (ns)",
-            "Name",
-            "PID",
-            "TID",
-            "Lvl",
-            "NumChild",
-            "RangeId",
-            "ParentId",
-            "RangeStack",
-            "NameTree",
+            "Start (ns), End (ns), Duration (ns), DurChild (ns), DurNonChild (ns), Name, PID, TID, "
+            "Lvl, NumChild, RangeId, ParentId, RangeStack, NameTree"
         ),
         [row for row in table if row[10] in shown_ids],
     )

@@ -70,20 +70,9 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     rows += _unnamed_row(scope)
     return Result(
         columns(
-            "Name",
-            "Projected Start (ns)",
-            "Projected Duration (ns)",
-            "Orig Start (ns)",
-            "Orig Duration (ns)",
-            "Style",
-            "PID",
-            "TID",
-            "NumGPUOps",
-            "Lvl",
-            "NumChild",
-            "RangeId",
-            "ParentId",
-            "RangeStack",
+            "Name, Projected Start (ns), Projected Duration (ns), Orig Start (ns), "
+            "Orig Duration (ns), Style, PID, TID, NumGPUOps, Lvl, NumChild, RangeId, ParentId, "
+            "RangeStack"
         ),
         rows,
     )
@@ -126,9 +115,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
     names, styles = label([row[0] for row in trace]), label([row[5] for row in trace])
     groups = group(names.codes, styles.codes)
     summary = summarise(np.array([row[2] for row in trace], dtype=np.int64), groups.of_row, len(groups))
-    members: list[list[tuple]] = [[] for _ in range(len(groups))]
-    for row, owner in zip(trace, groups.of_row.tolist()):
-        members[owner].append(row)
+    members = [[trace[row] for row in part.tolist()] for part in groups.rows()]
     rows = []
     alphabetical = sorted(range(len(groups)), key=lambda i: (members[i][0][0], members[i][0][5] or ""))
     for i in sorted(
@@ -158,20 +145,9 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Total Proj Time (ns)",
-            "Total Range Time (ns)",
-            "Range Instances",
-            "Proj Avg (ns)",
-            "Proj Med (ns)",
-            "Proj Min (ns)",
-            "Proj Max (ns)",
-            "Proj StdDev (ns)",
-            "Total GPU Ops",
-            "Avg GPU Ops",
-            "Avg Range Lvl",
-            "Avg Num Child",
+            "Range, Style, Total Proj Time (ns), Total Range Time (ns), Range Instances, "
+            "Proj Avg (ns), Proj Med (ns), Proj Min (ns), Proj Max (ns), Proj StdDev (ns), "
+            "Total GPU Ops, Avg GPU Ops, Avg Range Lvl, Avg Num Child"
         ),
         rows,
     )
@@ -224,19 +200,8 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
         )
     return Result(
         columns(
-            "NVTX Range",
-            "Style",
-            "PID",
-            "TID",
-            "NVTX Inst",
-            "Kern Inst",
-            "Total Time (ns)",
-            "Avg (ns)",
-            "Med (ns)",
-            "Min (ns)",
-            "Max (ns)",
-            "StdDev (ns)",
-            "Kernel Name",
+            "NVTX Range, Style, PID, TID, NVTX Inst, Kern Inst, Total Time (ns), Avg (ns), "
+            "Med (ns), Min (ns), Max (ns), StdDev (ns), Kernel Name"
         ),
         rows,
     )

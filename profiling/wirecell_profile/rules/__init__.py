@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..model.selection import Scope
 
@@ -75,3 +76,16 @@ def all_rules() -> dict[str, Rule]:
     )
     found = [rule for module in modules for rule in getattr(module, "RULES", ())]
     return {rule.name: rule for rule in sorted(found, key=lambda rule: rule.name)}
+
+
+def apply(
+    scope: Scope, rules: Iterable[Rule], limits: Limits
+) -> tuple[list[tuple[Rule, Found]], dict[str, str]]:
+    """Apply rules; return the hits of each, and for rules without data in the file the reason."""
+    by_name = {rule.name: rule for rule in rules}
+    found, missing = scope.make_all({name: partial(_run, rule, limits) for name, rule in by_name.items()})
+    return [(by_name[name], of_rule) for name, of_rule in found.items()], missing
+
+
+def _run(rule: Rule, limits: Limits, scope: Scope) -> Found:
+    return rule.run(scope, limits)

@@ -3,33 +3,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
 from ..model.events import MEMCPY, MEMSET
 from ..model.selection import Scope
-from ..model.table import NULL
 from . import Found, Hit, Limits, Rule
 
 PAGEABLE, PINNED, MANAGED = 0, 1, 4  # srcKind, dstKind, memKind
 
 
-def _named(scope: Scope, kind: int) -> tuple[np.ndarray, list[str]]:
-    """Return (rows, names of API calls) of the selected operations of a kind with known call."""
+def _found(scope: Scope, kind: int, is_hit: Callable[[str, tuple[int, int]], bool]) -> Found:
+    """Find the selected operations of a kind whose API call and memory kinds (source, target) pass a test."""
     scope.profile.calls  # noqa: B018  raises MissingData
     scope.profile.require({MEMCPY: "CUPTI_ACTIVITY_KIND_MEMCPY", MEMSET: "CUPTI_ACTIVITY_KIND_MEMSET"}[kind])
     operations, rows = scope.profile.operations, scope.operation_rows
     launch = scope.projection.call_of_operation
     rows = rows[(operations.kind[rows] == kind) & (launch[rows] >= 0)]
-    return rows, scope.projection.calls.name.take(launch[rows]).to_list()
-
-
-def _hits(scope: Scope, rows: list[int]) -> Found:
-    operations = scope.profile.operations
-    kinds = scope.profile.memory_kinds
-
-    def memory(kind: int) -> str:
-        return "" if kind == NULL else kinds.get(kind, f"kind {kind}")
-
+    names = scope.projection.calls.name.take(launch[rows]).to_list()
     return Found(
         [
             Hit(
@@ -37,47 +27,25 @@ def _hits(scope: Scope, rows: list[int]) -> Found:
                 int(operations.duration[row]),
                 operations.name.text(row),
                 int(scope.projection.range_of_operation[row]),
-                note=f"{operations.bytes[row]:,} B, "
-                + " to ".join(
-                    filter(
-                        None,
-                        (memory(int(operations.source_kind[row])), memory(int(operations.target_kind[row]))),
-                    )
-                ),
+                note=f"{operations.bytes[row]:,} B, {scope.profile.memory_kinds_of(operations, row)}",
             )
-            for row in rows
+            for row, name in zip(rows.tolist(), names)
+            if is_hit(name, (int(operations.source_kind[row]), int(operations.target_kind[row])))
         ]
     )
 
 
-def _memory_kinds(scope: Scope, row: int) -> tuple[int, int]:
-    operations = scope.profile.operations
-    return int(operations.source_kind[row]), int(operations.target_kind[row])
-
-
 def memcpy_async(scope: Scope, _: Limits) -> Found:
     """Find copies by Async calls with pageable memory on one side."""
-    rows, names = _named(scope, MEMCPY)
-    return _hits(
-        scope,
-        [
-            row
-            for row, name in zip(rows.tolist(), names)
-            if "Async" in name and PAGEABLE in _memory_kinds(scope, row)
-        ],
-    )
+    return _found(scope, MEMCPY, lambda name, kinds: "Async" in name and PAGEABLE in kinds)
 
 
 def memcpy_sync(scope: Scope, _: Limits) -> Found:
     """Find copies by calls without Async, except those with pinned memory on one side (as nsys does)."""
-    rows, names = _named(scope, MEMCPY)
-    return _hits(
+    return _found(
         scope,
-        [
-            row
-            for row, name in zip(rows.tolist(), names)
-            if "Async" not in name and "emcpy" in name and PINNED not in _memory_kinds(scope, row)
-        ],
+        MEMCPY,
+        lambda name, kinds: "Async" not in name and "emcpy" in name and PINNED not in kinds,
     )
 
 
@@ -86,15 +54,7 @@ def memset_sync(scope: Scope, _: Limits) -> Found:
 
     Sets of device memory do not block the host.
     """
-    rows, names = _named(scope, MEMSET)
-    return _hits(
-        scope,
-        [
-            row
-            for row, name in zip(rows.tolist(), names)
-            if "Async" not in name and _memory_kinds(scope, row)[0] in (PINNED, MANAGED)
-        ],
-    )
+    return _found(scope, MEMSET, lambda name, kinds: "Async" not in name and kinds[0] in (PINNED, MANAGED))
 
 
 RULES = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.events import KERNEL, Operations
+from ..model.grouping import group
 from ..model.intervals import gaps
 from ..model.profile import Profile
 from ..model.selection import Scope
@@ -15,9 +16,8 @@ from . import Found, Hit, Limits, Rule
 def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
     """Return (device, rows) of the selected operations, per process and device."""
     operations, rows = scope.profile.operations, scope.operation_rows
-    keys = np.stack([operations.process[rows], operations.device[rows]])
-    different, owner = np.unique(keys, axis=1, return_inverse=True)
-    return [(int(different[1, i]), rows[owner.reshape(-1) == i]) for i in range(different.shape[1])]
+    parts = [rows[part] for part in group(operations.process[rows], operations.device[rows]).rows()]
+    return [(int(operations.device[part[0]]), part) for part in parts]
 
 
 def gpu_gaps(scope: Scope, limits: Limits) -> Found:
@@ -132,11 +132,8 @@ def launch_storm(scope: Scope, limits: Limits) -> Found:
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     rows = scope.operation_rows
     short = rows[(operations.kind[rows] == KERNEL) & (operations.duration[rows] < limits.short_kernel)]
-    around = projection.range_of_operation[short]
     hits = []
-    order = np.argsort(around, kind="stable")
-    groups = np.split(short[order], np.flatnonzero(np.diff(around[order])) + 1) if len(short) else []
-    for mine in groups:
+    for mine in (short[part] for part in group(projection.range_of_operation[short]).rows()):
         if len(mine) < limits.storm:
             continue
         launch = projection.call_of_operation[mine]

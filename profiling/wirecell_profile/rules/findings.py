@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..model.selection import Scope
-from . import Found, Hit, Rule
+from . import Found, Hit, Limits, Rule, apply
 from .next_commands import next_commands
-from .source_search import Sources
+from .source_search import Sources, find_checkout
 
 
 @dataclass
@@ -54,3 +55,26 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
     ]
     worst = ordered[0][1][0]
     return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst))
+
+
+@dataclass
+class Findings:
+    """Outcome of rules."""
+
+    found: list[Finding]
+    clean: list[str]  # names of rules without a finding
+    missing: dict[str, str]  # rule -> data that the file lacks for it
+
+
+def find_all(
+    scope: Scope, rules: list[Rule], limits: Limits, rows: int, folder: Path | None = None
+) -> Findings:
+    """Apply rules. `folder`: checkout to search for the ranges, by default the one of the working folder."""
+    folder = folder or find_checkout(Path.cwd())
+    sources = Sources(folder) if folder else None
+    found, missing = apply(scope, rules, limits)
+    return Findings(
+        [make_finding(scope, rule, of_rule, sources, rows) for rule, of_rule in found if of_rule.hits],
+        [rule.name for rule, of_rule in found if not of_rule.hits],
+        missing,
+    )

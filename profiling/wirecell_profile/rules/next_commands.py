@@ -68,13 +68,13 @@ def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
     source = ["--set", "full", "--import-source", "yes"] if is_own else []
     lines = {
         "memory-backtrace": [
-            f"nsys profile --trace=cuda,nvtx --sample=process-tree --cudabacktrace=memory -o copies {run}",
+            f"nsys profile --trace=cuda,nvtx --sample=process-tree --cudabacktrace=memory -o copies {run}"
         ],
         "sync-backtrace": [
-            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cudabacktrace=sync:10000 -o waits {run}",
+            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cudabacktrace=sync:10000 -o waits {run}"
         ],
         "host-sampling": [
-            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o gaps {run}",
+            f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o gaps {run}"
         ],
         "sanitizer": [
             f"compute-sanitizer --tool memcheck {run}",

@@ -153,7 +153,7 @@ def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
         add(use, "concurrency", None, "sum of durations / gpu_busy", use.concurrency)
         for name, ratio, about in notebook_ratios(scope, use):
             add(use, name, None, about, ratio)
-    return Result(columns("Device", "Quantity", "Time (ns)", "Share of W (%)", "Ratio:3", "Definition"), rows)
+    return Result(columns("Device, Quantity, Time (ns), Share of W (%), Ratio:3, Definition"), rows)
 
 
 IDLE = {
@@ -212,9 +212,7 @@ def streams(scope: Scope) -> Result:
                     percent(busy, use.window.length),
                 )
             )
-    return Result(
-        columns("Device", "Stream", "Operations", "Kernels", "Copies", "Busy (ns)", "Share of W (%)"), rows
-    )
+    return Result(columns("Device, Stream, Operations, Kernels, Copies, Busy (ns), Share of W (%)"), rows)
 
 
 def bus(scope: Scope) -> Result:
@@ -238,8 +236,8 @@ def bus(scope: Scope) -> Result:
                 (
                     use.device,
                     profile.copy_kinds.get(kind, f"kind {kind}"),
-                    _memory(profile, source),
-                    _memory(profile, target),
+                    profile.memory_kind(source),
+                    profile.memory_kind(target),
                     len(mine),
                     size,
                     busy,
@@ -247,12 +245,5 @@ def bus(scope: Scope) -> Result:
                 )
             )
     return Result(
-        columns(
-            "Device", "Direction", "From", "To", "Copies", "Size (B)", "Busy (ns)", "Throughput (GB/s):2"
-        ),
-        rows,
+        columns("Device, Direction, From, To, Copies, Size (B), Busy (ns), Throughput (GB/s):2"), rows
     )
-
-
-def _memory(profile: Profile, kind: int) -> str | None:
-    return None if kind == NULL else profile.memory_kinds.get(kind, f"kind {kind}")

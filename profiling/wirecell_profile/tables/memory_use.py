@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.selection import Scope
-from ..model.table import NULL
 from ..output import Result, columns
 
 EVENTS = "CUDA_GPU_MEMORY_USAGE_EVENTS"
@@ -49,7 +48,6 @@ class DeviceMemory:
 
     series: list[Series] = field(default_factory=list)
     left: list[Allocation] = field(default_factory=list)
-    unknown_frees: int = 0  # frees of memory allocated before the recording
 
 
 def device_memory(scope: Scope) -> DeviceMemory:
@@ -63,32 +61,22 @@ def device_memory(scope: Scope) -> DeviceMemory:
     kinds = profile.enumeration("ENUM_CUDA_DEV_MEM_EVENT_OPER", OPERATIONS)
     columns_ = (
         table.integers(name)
-        for name in (
-            "start",
-            "deviceId",
-            "memKind",
-            "virtualAddress",
-            "bytes",
-            "memoryOperationType",
-            "globalPid",
-        )
+        for name in "start deviceId memKind virtualAddress bytes memoryOperationType globalPid".split()
     )
     names = table.text_column("name")  # strings in our recorder, ids of StringIds in nsys
-    first, last = scope.selection.time
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
     steps: dict[str, list[tuple[int, int]]] = {}
     rows = sorted(enumerate(zip(*(column.tolist() for column in columns_))), key=lambda row: row[1][0])
     for row, (start, device, memory, address, size, operation, process) in rows:
-        if (first is not None and start < first) or (last is not None and start >= last):
+        if not scope.selection.covers(start):
             continue
-        kind = "" if memory == NULL else profile.memory_kinds.get(memory, f"kind {memory}")
+        kind = profile.memory_kind(memory) or ""
         name = f"device {device} {kind}".strip()
         key = (process, device, address)
         if "dealloc" in kinds.get(operation, "").lower():
             freed = held.pop(key, None)
-            if freed is None:
-                result.unknown_frees += 1
+            if freed is None:  # allocated before the recording
                 continue
             change = -freed.size
         else:
@@ -128,10 +116,7 @@ def sampled(scope: Scope) -> list[Series]:
     sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
-    first, last = scope.selection.time
-    inside = (time >= (first if first is not None else time.min())) & (
-        time < (last if last is not None else time.max() + 1)
-    )
+    inside = scope.selection.covers(time)
     series = []
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero((names == name) & inside)
@@ -172,9 +157,7 @@ def peaks(scope: Scope) -> Result:
                 int(series.value[-1]),
             )
         )
-    return Result(
-        columns("What", "Points", "Peak (B)", "Peak at (ns)", "Node then", "First (B)", "Last (B)"), rows
-    )
+    return Result(columns("What, Points, Peak (B), Peak at (ns), Node then, First (B), Last (B)"), rows)
 
 
 def timeline(scope: Scope) -> Result:
@@ -184,7 +167,7 @@ def timeline(scope: Scope) -> Result:
         for series in all_series(scope)
         for time, value in zip(series.time.tolist(), series.value.tolist())
     ]
-    return Result(columns("Time (ns)", "What", "Value (B)"), sorted(rows))
+    return Result(columns("Time (ns), What, Value (B)"), sorted(rows))
 
 
 def leaks(scope: Scope) -> Result:
@@ -206,6 +189,4 @@ def leaks(scope: Scope) -> Result:
         )
         for part in found.left
     ]
-    return Result(
-        columns("Size (B)", "Allocated at (ns)", "Device", "Memory", "Address", "Node then", "Name"), rows
-    )
+    return Result(columns("Size (B), Allocated at (ns), Device, Memory, Address, Node then, Name"), rows)

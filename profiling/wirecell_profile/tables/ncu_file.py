@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import MissingData, ProfileError
+from ..errors import MissingData, ProfileError, system_error
 
 # (name on the details page, unit) -> metric. The unit distinguishes two meanings of a name.
 DISPLAYED = {
@@ -69,7 +69,7 @@ def read_ncu(path: Path) -> list[Launch]:
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError as error:
-        raise ProfileError("cannot read the file", str(path), error.strerror or str(error)) from None
+        raise system_error("cannot read the file", path, error) from None
     first = next((i for i, line in enumerate(lines) if line.lstrip().startswith(('"ID"', "ID,"))), None)
     if first is None:
         raise ProfileError(

@@ -104,12 +104,7 @@ class NodeUse:
 
 def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
     """Return (node, rows of its calls), the node with the largest exclusive time first."""
-    if not len(use.calls):
-        return []
-    groups = group(use.calls.node.codes)
-    order = np.argsort(groups.of_row, kind="stable")
-    rows = np.split(order, np.flatnonzero(np.diff(groups.of_row[order])) + 1)
-    named = [(use.calls.node.text(part[0]), part) for part in rows]
+    named = [(use.calls.node.text(part[0]), part) for part in group(use.calls.node.codes).rows()]
     return sorted(named, key=lambda pair: -int(use.exclusive[pair[1]].sum()))
 
 
@@ -144,18 +139,8 @@ def times(scope: Scope) -> Result:
         )
     return Result(
         columns(
-            "Node",
-            "Calls",
-            "Failed",
-            "Inclusive (ns)",
-            "Exclusive (ns)",
-            "Share of W (%)",
-            "Excl Avg (ns)",
-            "Excl Min (ns)",
-            "Excl Max (ns)",
-            "CPU time (ns)",
-            "First event (ns)",
-            "Steady state (ns)",
+            "Node, Calls, Failed, Inclusive (ns), Exclusive (ns), Share of W (%), Excl Avg (ns), "
+            "Excl Min (ns), Excl Max (ns), CPU time (ns), First event (ns), Steady state (ns)"
         ),
         rows,
     )
@@ -204,23 +189,9 @@ def devices(scope: Scope) -> Result:
         )
     return Result(
         columns(
-            "Node",
-            "Verdict",
-            "GPU ops",
-            "Ops per call",
-            "Launches",
-            "gpu_sum (ns)",
-            "gpu_busy (ns)",
-            "copy_busy (ns)",
-            "proj_span (ns)",
-            "proj_idle (ns)",
-            "proj_eff (%)",
-            "API (ns)",
-            "Waiting API (ns)",
-            "Queue p50 (ns)",
-            "Queue p95 (ns)",
-            "To device (B)",
-            "To host (B)",
+            "Node, Verdict, GPU ops, Ops per call, Launches, gpu_sum (ns), gpu_busy (ns), "
+            "copy_busy (ns), proj_span (ns), proj_idle (ns), proj_eff (%), API (ns), "
+            "Waiting API (ns), Queue p50 (ns), Queue p95 (ns), To device (B), To host (B)"
         ),
         rows,
     )
@@ -246,14 +217,7 @@ def memory(scope: Scope) -> Result:
     marks = [(node, [maximum(part[mine]) for part in parts]) for node, mine in by_node(use)]
     marks.sort(key=lambda row: -max(row[1][1] or 0, row[1][2] or 0))
     return Result(
-        columns(
-            "Node",
-            "Resident after (B)",
-            "Host tensors (B)",
-            "Device (B)",
-            "Largest in (B)",
-            "Largest out (B)",
-        ),
+        columns("Node, Resident after (B), Host tensors (B), Device (B), Largest in (B), Largest out (B)"),
         [(node, *values) for node, values in marks],
     )
 
@@ -307,18 +271,8 @@ def events(scope: Scope) -> Result:
         rows.append(("median", "steady", None, *middle))
     return Result(
         columns(
-            "Event",
-            "Kind",
-            "Start (ns)",
-            "Latency (ns)",
-            "Host latency (ns)",
-            "Node time (ns)",
-            "Calls",
-            "gpu_busy (ns)",
-            "GPU ops",
-            "Launches",
-            "To device (B)",
-            "To host (B)",
+            "Event, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
+            "gpu_busy (ns), GPU ops, Launches, To device (B), To host (B)"
         ),
         rows,
     )

@@ -33,12 +33,6 @@ class DeviceWork:
     last: np.ndarray  # last end, NULL without operations
     to_device: np.ndarray  # bytes copied from the host
     to_host: np.ndarray
-    copied: np.ndarray  # bytes of all copies and sets
-
-    @property
-    def idle(self) -> np.ndarray:
-        """proj_idle: part of the span without an operation of the owner."""
-        return self.span - self.gpu_busy
 
 
 def device_work(
@@ -75,7 +69,6 @@ def device_work(
         last=end,
         to_device=summed(size, np.isin(mine.copy_kind, HOST_TO_DEVICE)),
         to_host=summed(size, np.isin(mine.copy_kind, DEVICE_TO_HOST)),
-        copied=summed(size, is_copy),
     )
 
 

@@ -22,11 +22,7 @@ MAX_GAPS = 20
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
     """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance."""
     ranges, rows = scope.profile.ranges, scope.range_rows
-    if not len(rows):
-        return []
-    groups = group(ranges.name.codes[rows], ranges.style[rows])
-    order = np.argsort(groups.of_row, kind="stable")
-    parts = np.split(rows[order], np.flatnonzero(np.diff(groups.of_row[order])) + 1)
+    parts = [rows[part] for part in group(ranges.name.codes[rows], ranges.style[rows]).rows()]
     return [(ranges.name.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
 
 
@@ -57,17 +53,8 @@ def times(scope: Scope) -> Result:
     rows.sort(key=lambda row: -row[4])
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Instances",
-            "Inclusive (ns)",
-            "Exclusive (ns)",
-            "Share of W (%)",
-            "Avg (ns)",
-            "Min (ns)",
-            "Max (ns)",
-            "First (ns)",
-            "Later median (ns)",
+            "Range, Style, Instances, Inclusive (ns), Exclusive (ns), Share of W (%), Avg (ns), "
+            "Min (ns), Max (ns), First (ns), Later median (ns)"
         ),
         rows,
     )
@@ -124,25 +111,10 @@ def devices(scope: Scope) -> Result:
     rows.sort(key=lambda row: -row[7])
     return Result(
         columns(
-            "Range",
-            "Style",
-            "Instances",
-            "GPU ops",
-            "Ops per instance",
-            "Launches",
-            "gpu_sum (ns)",
-            "gpu_busy (ns)",
-            "gpu_excl (ns)",
-            "proj_span (ns)",
-            "proj_idle (ns)",
-            "proj_eff (%)",
-            "upstream_eff (%)",
-            "API (ns)",
-            "Waiting API (ns)",
-            "Queue p50 (ns)",
-            "Queue p95 (ns)",
-            "To device (B)",
-            "To host (B)",
+            "Range, Style, Instances, GPU ops, Ops per instance, Launches, gpu_sum (ns), "
+            "gpu_busy (ns), gpu_excl (ns), proj_span (ns), proj_idle (ns), proj_eff (%), "
+            "upstream_eff (%), API (ns), Waiting API (ns), Queue p50 (ns), Queue p95 (ns), "
+            "To device (B), To host (B)"
         ),
         rows,
     )
@@ -192,8 +164,6 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
         ]
     widest.sort(key=lambda row: -row[4])
     return Result(
-        columns(
-            "Thread", "Kind", "Gaps", "Start (ns)", "Duration (ns)", "Share of thread (%)", "After", "Before"
-        ),
+        columns("Thread, Kind, Gaps, Start (ns), Duration (ns), Share of thread (%), After, Before"),
         sums + widest[:MAX_GAPS],
     )

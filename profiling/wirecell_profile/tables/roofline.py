@@ -171,19 +171,9 @@ def estimated(
         )
     return Result(
         columns(
-            "Node",
-            "Time of",
-            "Calls",
-            "Time (ns)",
-            "Bytes in and out (B)",
-            "Bandwidth (GB/s):2",
-            "Of peak (%)",
-            "Tensor operations",
-            "Device operations",
-            "GFLOP/s:2",
-            "FLOP per byte:3",
-            "Attainable GFLOP/s:2",
-            "Roof",
+            "Node, Time of, Calls, Time (ns), Bytes in and out (B), Bandwidth (GB/s):2, "
+            "Of peak (%), Tensor operations, Device operations, GFLOP/s:2, FLOP per byte:3, "
+            "Attainable GFLOP/s:2, Roof"
         ),
         rows,
     )

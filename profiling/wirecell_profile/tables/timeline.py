@@ -29,7 +29,7 @@ def timeline(scope: Scope, operations: bool = False) -> Result:
         raise scope.profile.missing("NVTX_EVENTS")
     rows.sort(key=lambda row: (row[0], -row[2] if row[2] is not None else 0))
     return Result(
-        columns("Time (ns)", "Event", "Duration (ns)", "Notes"), [(row[0] - zero, *row[1:]) for row in rows]
+        columns("Time (ns), Event, Duration (ns), Notes"), [(row[0] - zero, *row[1:]) for row in rows]
     )
 
 

@@ -12,7 +12,6 @@ SENTENCE_END = re.compile(
 )
 CODE = re.compile(r"`[^`]*`")
 NOT_PROSE = re.compile(r"\s*(\||#|<|!\[|\[[^\]]+\]: |$)")
-OPENS_A_LINE = re.compile(r"\s*([-*+] |\d+\. |>|\||#|<|`|\[|!|\$)")
 
 
 def check(text: str) -> Iterator[tuple[int, str]]:

@@ -168,8 +168,8 @@ std::string RunReport::notes() const {
                                                     : "cpu: the calling thread, without its helpers";
     text += "; in, out, operations: per call; memory: growth of tensor memory in a call\n";
     if (run.mode.synchronise) {
-        text += "SYNCHRONISING: the device was waited for around every node call; the run was slower than it "
-                "normally is\n";
+        text += "SYNCHRONISING: wire-cell waited for the device around every node call, so the run was "
+                "slower than usual\n";
     }
     return text;
 }

@@ -93,7 +93,7 @@ std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_
     if (position > m_size || m_size - position < bytes) {
         throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
                                        .where = m_path.string(),
-                                       .seen = "a position behind the end of the file",
+                                       .seen = "a position beyond the end of the file",
                                        .expected = "a complete archive",
                                        .hint = "copy or write the file again"});
     }

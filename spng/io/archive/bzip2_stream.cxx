@@ -39,7 +39,7 @@ std::span<const std::uint8_t> Bzip2Stream::next_block() {
         m_ended = true;
         const auto used = archive_filter_bytes(m_archive.get(), packed_side);
         if (!m_packed.only_zeros_from(static_cast<std::uint64_t>(used))) {
-            fail_compressed(m_where, "bytes behind the compressed data that are no bzip2 stream", "bzip2");
+            fail_compressed(m_where, "bytes after the compressed data that are not a bzip2 stream", "bzip2");
         }
         return {};
     }

@@ -75,7 +75,7 @@ bool GzipStream::next_member_begins() {
     while (has_input()) {
         const std::span rest(m_zlib->next_in, m_zlib->avail_in);
         if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; })) {
-            m_problem = "bytes behind the compressed data that are no gzip member";
+            m_problem = "bytes after the compressed data that are not a gzip member";
             break;
         }
         m_zlib->avail_in = 0;
