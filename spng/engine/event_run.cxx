@@ -5,8 +5,7 @@
 #include "spng/core/log/log.h"
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/graph/asynchronous_output.h"
-#include "spng/graph/source.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/instrument/clock.h"
 
 #include <algorithm>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/graph_section.h"
 
-#include "spng/graph/asynchronous_output.h"
-#include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
-#include "spng/graph/uncapturable.h"
+#include "spng/graph/node_mixins.h"
 
 #include <algorithm>
 

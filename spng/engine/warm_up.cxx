@@ -3,8 +3,8 @@
 
 #include "spng/core/log/log.h"
 #include "spng/device/event_stream.h"
-#include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/meter/unmeasured.h"
 

@@ -4,8 +4,8 @@
 
 #include "spng/core/registry.h"
 #include "spng/engine/engine.h"
-#include "spng/graph/asynchronous_output.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 #include "tests/instrument/fake_device.h"
 
 #include <ATen/ops/empty.h>

@@ -2,10 +2,8 @@
 // The device section as one node: the same results as its nodes one by one, whatever the events bring.
 
 #include "spng/engine/device_section.h"
+#include "spng/graph/node_mixins.h"
 
-#include "spng/graph/asynchronous_output.h"
-#include "spng/graph/device_work_starter.h"
-#include "spng/graph/uncapturable.h"
 #include "tests/graph/standin_graph.h"
 #include "tests/support/components.h"
 

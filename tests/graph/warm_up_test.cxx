@@ -4,8 +4,8 @@
 #include "spng/engine/warm_up.h"
 
 #include "spng/device/fft_plans.h"
-#include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 #include "tests/instrument/fake_device.h"
 #include "tests/support/components.h"
 

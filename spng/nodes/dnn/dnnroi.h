@@ -5,7 +5,7 @@
 
 #include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
-#include "spng/graph/uncapturable.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/nodes/dnn/input_noise.h"
 #include "spng/nodes/dnn/noise_watch.h"
 #include "spng/nodes/dnn/torch_service.h"

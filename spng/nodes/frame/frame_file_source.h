@@ -3,7 +3,7 @@
 // FrameFileSource: read the events of a frame file, one set per event.
 
 #include "spng/graph/node.h"
-#include "spng/graph/source.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/io/file_user.h"
 #include "spng/io/joined_frame_reader.h"
 #include "spng/nodes/frame/frames_ahead.h"

@@ -2,8 +2,8 @@
 #pragma once
 // SPNGFrameToTorchSetFanout: split a frame into one tensor per view group, cleaned and on the device.
 
-#include "spng/graph/device_work_starter.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/nodes/frame/channel_selection.h"
 #include "spng/nodes/input_check/input_tally.h"
 

@@ -3,8 +3,8 @@
 // SPNGTorchTensorSetToFrameFanin: gather the tensors of all view groups into one frame, or one frame per
 // anode.
 
-#include "spng/graph/asynchronous_output.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/nodes/frame/device_row_scatter.h"
 
 #include <ATen/core/Tensor.h>

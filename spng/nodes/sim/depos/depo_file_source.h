@@ -3,7 +3,7 @@
 // SPNGDepoFileSource: read events of depositions from files of the Wire-Cell Toolkit.
 
 #include "spng/graph/node.h"
-#include "spng/graph/source.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/io/file_user.h"
 #include "spng/nodes/sim/depos/depo_reader.h"
 

@@ -3,7 +3,7 @@
 // SPNGTrackDepos: generate events with random tracks, muons, blips, or the lines of a line scan.
 
 #include "spng/graph/node.h"
-#include "spng/graph/source.h"
+#include "spng/graph/node_mixins.h"
 #include "spng/nodes/sim/depos/depositions.h"
 #include "spng/nodes/sim/depos/line_scan.h"
 #include "spng/nodes/sim/depos/muon_tracks.h"

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Properties of single nodes that engines treat differently.
+
+#include "spng/core/tensor_set.h"
+
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// Mix-in for sources that can report the end of the stream ahead of time. Engines then skip the final empty
+/// call, so that it does not appear in profiles.
+class EndAwareSource {
+public:
+    virtual ~EndAwareSource() = default;
+
+    /// @return true if the next call would end the stream; false if it would not, or if that is not known yet
+    virtual bool at_end() const = 0;
+};
+
+/// Mix-in for the node that uploads events to the device. All later nodes work there.
+class DeviceWorkStarter {
+public:
+    virtual ~DeviceWorkStarter() = default;
+
+    /// Make an example of the expected events, with which the chain is warmed up before the first event
+    /// (warm_up.h). Call after prepare().
+    /// @return one set per output port, with the shapes, types and devices of the events and undefined values;
+    /// empty if they are not known
+    virtual std::vector<TensorSetPtr> example() const = 0;
+};
+
+/// Mix-in for nodes whose device work cannot always be captured into a CUDA graph, because they wait for the
+/// device or queue different work from call to call.
+class Uncapturable {
+public:
+    virtual ~Uncapturable() = default;
+
+    /// @return the reason in a few words ("the network is an AOTInductor package"); empty if the work can be
+    /// captured. Call after prepare().
+    virtual std::string capture_rejection() const = 0;
+};
+
+/// Mix-in for nodes whose calls return while their output tensors are still being copied to the host. The
+/// copies are complete when the event's stream has reached its position at the return. Engines wait for that
+/// before they call the next nodes; between source and sink they wait for nothing else.
+class AsynchronousOutput {
+public:
+    virtual ~AsynchronousOutput() = default;
+};
+
+} // namespace spng
