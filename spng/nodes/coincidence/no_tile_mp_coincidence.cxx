@@ -27,13 +27,6 @@ std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCal
     return {{call.make(target, MemoryUse::masks, 1), call.make(target, MemoryUse::masks, 1)}};
 }
 
-/// Return the packed masks (row, word) of a tensor.
-at::Tensor packed(const NamedTensor& tensor, bool dead_is_hit) {
-    return pack_ticks(dead_is_hit ? tensor.data | tensor.channels->good.logical_not().unsqueeze(-1)
-                                  : tensor.data)
-        .flatten(0, 1);
-}
-
 const Registration<NoTileMPCoincidence> registration{
     {.type = "SPNGNoTileMPCoincidence",
      .kind = "coincidence",
@@ -92,6 +85,14 @@ void NoTileMPCoincidence::prepare_node(Environment& environment) {
     m_neighbours = crossings.neighbours.to(context().device());
 }
 
+at::Tensor NoTileMPCoincidence::packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const {
+    at::Tensor mask = tensor.data.scalar_type() == at::kBool ? tensor.data : tensor.data >= threshold;
+    if (dead_is_hit) {
+        mask = mask | tensor.channels->good.logical_not().unsqueeze(-1);
+    }
+    return pack_ticks(mask).flatten(0, 1);
+}
+
 Ports NoTileMPCoincidence::process(const Ports& inputs) {
     const NamedTensor& target = inputs[m_target]->only();
     const std::int64_t ticks = target.data.size(2);
@@ -99,10 +100,11 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     at::Tensor target_mask;
     {
         NVTX_SCOPED_RANGE("NoTileMPCoincidence::pack");
-        for (const auto& input : inputs) {
-            masks.push_back(packed(input->only(), config().dead_is_hit));
+        for (std::size_t port = 0; port < inputs.size(); ++port) {
+            masks.push_back(packed(inputs[port]->only(), config().aux_threshold, config().dead_is_hit));
         }
-        target_mask = config().dead_is_hit ? packed(target, false) : masks[m_target];
+        const bool same = target.data.scalar_type() == at::kBool && !config().dead_is_hit;
+        target_mask = same ? masks[m_target] : packed(target, config().target_threshold, false);
     }
     at::Tensor crossing;
     {
