@@ -33,10 +33,10 @@ def say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def run(command: list[str], **keywords) -> int:
+def run(command: list[str], is_quiet: bool = False) -> int:
     """Run a command in the root without standard input; return its exit status (128 + signal if killed)."""
     try:
-        return wait_for(command, cwd=ROOT, **keywords)
+        return wait_for(command, cwd=ROOT, is_quiet=is_quiet)
     except FileNotFoundError:
         fail(f"program not found: {command[0]}")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,11 +152,7 @@ def make_environment() -> None:
     if sys.version_info < OLDEST_PYTHON:
         fail(f"Python {sys.version.split()[0]} is too old: 3.11 or newer is needed")
     python = VENV / "bin" / "python"
-    if (
-        python.exists()
-        and run([str(python), "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        == 0
-    ):
+    if python.exists() and run([str(python), "-m", "pip", "--version"], is_quiet=True) == 0:
         return
     say(f"Python packages: {'correcting' if VENV.exists() else 'making'} the virtual environment {VENV}")
     base = getattr(sys, "_base_executable", sys.executable)

@@ -14,7 +14,7 @@ from functools import partial
 
 from ..model import selection
 from ..model.profile import Profile
-from ..model.window import find_window
+from ..model.window import Window, find_window
 from ..output import Result, as_json, as_table, json_text, write
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if made else 1
 
 
-def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
     parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
     for name, result in made.items():
         section = SECTIONS[name]
@@ -91,7 +91,7 @@ def _as_text(window, made: dict[str, Result], missing: dict[str, str]) -> str:
     return "".join(parts)
 
 
-def _as_json(window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_json(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
     about = {"start_ns": window.start, "end_ns": window.end, "what": window.what}
     tables = {name: result.records() for name, result in made.items()}
     return json_text({"window": about, "tables": tables, "missing": missing})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 from pathlib import Path
+from typing import TextIO
 
 from ..export.chrome_trace import trace
 from ..model import selection
@@ -43,5 +44,5 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _open(path: Path, compressed: bool):
+def _open(path: Path, compressed: bool) -> TextIO:
     return gzip.open(path, "wt", encoding="utf-8") if compressed else path.open("w", encoding="utf-8")

@@ -11,6 +11,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +60,13 @@ def given_build(folder: Path) -> Build:
 
 
 def built(
-    repository: Path, reference: str, commit: str, folder: Path, configure: list[str], jobs: int, say
+    repository: Path,
+    reference: str,
+    commit: str,
+    folder: Path,
+    configure: list[str],
+    jobs: int,
+    say: Callable[[str], None],
 ) -> Build:
     """Build a commit with these options of ./wcb configure in `folder`, or continue an earlier build there."""
     options = hashlib.sha256(" ".join(configure).encode()).hexdigest()[:6] if configure else "default"
@@ -98,7 +105,7 @@ def built(
     return Build(reference, commit, program)
 
 
-def share_environment(repository: Path, tree: Path, say) -> None:
+def share_environment(repository: Path, tree: Path, say: Callable[[str], None]) -> None:
     """Link the checkout's .venv into the worktree; report if the commit requires other packages."""
     environment = repository / ".venv"
     if environment.is_dir() and not (tree / ".venv").exists():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -151,10 +152,14 @@ def _add_device_work(table: EventTable, projection: Projection, rows: Rows) -> N
         amount = operations.bytes[chosen]
         table.add_count("bytes copied", name, event, int(amount[moved & (amount != NULL)].sum()))
     for labels, count in ((LAUNCHING, "launches"), (BLOCKING, "synchronisations")):
-        wanted = calls.name.matching(lambda name, parts=labels: any(part in name for part in parts))
+        wanted = calls.name.matching(partial(_has_part, labels))
         for row in rows.of_api_call[wanted & (rows.of_api_call >= 0)].tolist():
             if rows.events[row] != NULL:
                 table.add_count(count, rows.names[row], int(rows.events[row]), 1)
+
+
+def _has_part(parts: tuple[str, ...], name: str) -> bool:
+    return any(part in name for part in parts)
 
 
 def _time_of(profile: Profile) -> str:

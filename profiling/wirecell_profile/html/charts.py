@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -19,8 +19,14 @@ from .units import bytes_text, shortened, ticks, time_text
 
 WIDTH, ROW, LABEL, VALUE = 700, 21, 268, 92
 PALE, LINE = "#d9dee4", "#e3e7ec"
-Times = TypeVar("Times", float, np.ndarray)
+Values = TypeVar("Values", float, np.ndarray)
 FIRST_COLOUR, STEADY_COLOUR = "#F28E2B", "#1F4E9C"
+
+
+class Scale(Protocol):
+    """Function from values to positions."""
+
+    def __call__(self, value: Values, /) -> Values: ...
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
     svg = drawing(WIDTH, height, title)
     y = _value_axis(svg, top, (left, right), bottom, bytes_text)
 
-    def x(time: Times) -> Times:
+    def x(time: Values) -> Values:
         return left + (right - left) * (time - first) / max(last - first, 1.0)
 
     step = (ticks(last - first, 8) + [last - first])[1]
@@ -145,10 +151,10 @@ def line_chart(lines: list[tuple[str, np.ndarray, np.ndarray, str]], title: str)
 
 def _value_axis(
     svg: Element, top: float, x: tuple[float, float], bottom: float, value_text: Callable[[float], str]
-) -> Callable:
+) -> Scale:
     """Draw the axis from 0 to top; return the function from values to y."""
 
-    def y(value):
+    def y(value: Values) -> Values:
         return bottom - (bottom - 10) * value / top
 
     for tick in ticks(top):

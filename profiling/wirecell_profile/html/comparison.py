@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from ..compare import comparison_text
@@ -109,7 +110,7 @@ def forest_plot(rows: list[TimeRow]) -> Element | None:
     return svg
 
 
-def _forest_row(svg: Element, row: TimeRow, middle: float, x) -> None:
+def _forest_row(svg: Element, row: TimeRow, middle: float, x: Callable[[float], float]) -> None:
     colour, band = COLOURS.get(row.verdict, NEUTRAL), max(2 * row.noise, 0)
     low, high = x(max(1 - band, 1e-9)), x(1 + band)
     add(svg, "rect", x=low, width=high - low, y=middle - 8, height=16, fill="#edf0f3")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from ..model.window import Window
@@ -62,7 +63,7 @@ def _panel(svg: Element, name: str, members: list[Series], window: Window, top: 
         left += 30 + 7 * len(words)
 
 
-def _points(series: Series, window: Window, x, y) -> str:
+def _points(series: Series, window: Window, x: Callable[[int], float], y: Callable[[float], float]) -> str:
     """Return the points of a line of steps: each value holds until the next."""
     points: list[tuple[float, float]] = []
     before = None

@@ -26,8 +26,8 @@ def add(parent: Element, tag: str, text: str = "", title: str = "", **attributes
 
 def line(parent: Element, x: tuple[float, float], y: tuple[float, float], **attributes: object) -> None:
     """Add a line from (x[0], y[0]) to (x[1], y[1])."""
-    place = {"x1": x[0], "x2": x[1], "y1": y[0], "y2": y[1]}
-    SubElement(parent, "line", _attributes(place | attributes))
+    ends = {"x1": x[0], "x2": x[1], "y1": y[0], "y2": y[1]}
+    SubElement(parent, "line", _attributes(ends | attributes))
 
 
 def text(parent: Element, x: float, y: float, words: str, **attributes: object) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from ..errors import MissingData
-from ..model.events import GRAPH, KERNEL, MEMSET, PUSH_POP, START_END, Operations, Ranges
+from ..model.events import GRAPH, KERNEL, MEMSET, PUSH_POP, START_END, Columns, Operations, Ranges
 from ..model.identity import pid_of
 from ..model.nesting import nest
 from ..model.selection import Scope
@@ -32,6 +33,7 @@ COPY_OTHER, SET_COLOUR, GRAPH_COLOUR = "#A0A6AD", "#17BECF", PALETTE["replay"]
 CALL_COLOUR, WAIT_COLOUR, SYSTEM_COLOUR = "#9AA5B1", "#D9534F", "#CFC6B8"
 NOTE_LENGTH = 600  # characters; names of kernels can have thousands
 
+Events = TypeVar("Events", bound=Columns)
 TOP_GROUP = "Start/end ranges, marks"
 
 NVTX, IN_FLIGHT, MARKS, API, SYSTEM, DEVICE = "nvtx", "flight", "marks", "api", "system", "device"
@@ -90,7 +92,7 @@ class Timeline:
         title: str,
         group: str,
         kind: str,
-        events,
+        events: Columns,
         *,
         name: np.ndarray,
         colour: np.ndarray,
@@ -166,19 +168,19 @@ def make_timeline(scope: Scope) -> Timeline:
     return timeline
 
 
-def _taken(scope: Scope, what: str, rows: str):
+def _taken(scope: Scope, events: Events, rows: str) -> tuple[Events, np.ndarray]:
     """Return the selected events of a kind and their rows in the profile, empty if the file has none."""
-    events = scope.profile.or_empty(what)
     chosen = getattr(scope, rows) if len(events) else np.empty(0, np.int64)
     return events.take(chosen), chosen
 
 
 def _host_rows(timeline: Timeline, scope: Scope) -> None:
     """Add events in flight, marks, then per thread: ranges, API calls, calls of the operating system."""
-    ranges, _ = _taken(scope, "ranges", "range_rows")
-    marks, _ = _taken(scope, "marks", "mark_rows")
-    calls, call_rows = _taken(scope, "calls", "call_rows")
-    system, _ = _taken(scope, "system_calls", "system_call_rows")
+    profile = scope.profile
+    ranges, _ = _taken(scope, profile.or_empty("ranges"), "range_rows")
+    marks, _ = _taken(scope, profile.or_empty("marks"), "mark_rows")
+    calls, call_rows = _taken(scope, profile.or_empty("calls"), "call_rows")
+    system, _ = _taken(scope, profile.or_empty("system_calls"), "system_call_rows")
     for rows, what, events in (
         ("NVTX ranges", "ranges", ranges),
         ("CUDA API", "calls", calls),
@@ -311,7 +313,7 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
 
 def _device_rows(timeline: Timeline, scope: Scope) -> None:
     """Add the streams of each device: kernels, copies, sets, graphs."""
-    operations, rows = _taken(scope, "operations", "operation_rows")
+    operations, rows = _taken(scope, scope.profile.or_empty("operations"), "operation_rows")
     if not len(operations):
         timeline.missing["streams"] = _why(scope, "operations")
         return

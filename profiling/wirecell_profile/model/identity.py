@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 THREAD_BITS = 24
 MASK = (1 << THREAD_BITS) - 1
+Ids = TypeVar("Ids", int, np.ndarray)
 
 
-def process_of(global_id):
+def process_of(global_id: Ids) -> Ids:
     """Return the process part, with hardware and VM bits, of a globalTid or globalPid (integer or array)."""
     return global_id >> THREAD_BITS
 
 
-def pid_of(global_id):
+def pid_of(global_id: Ids) -> Ids:
     """Return the operating system's process id."""
     return (global_id >> THREAD_BITS) & MASK
 
 
-def tid_of(global_id):
+def tid_of(global_id: Ids) -> Ids:
     """Return the operating system's thread id."""
     return global_id & MASK
 

@@ -59,7 +59,7 @@ def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
 
 def _sweep(
     events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]
-):
+) -> tuple[list[int], ...]:
     """Run the loop of `nest` over lists, which Python reads faster than arrays.
 
     Return the columns of Nesting in order.
@@ -67,7 +67,9 @@ def _sweep(
     asked_start, asked_end, asked_thread = asked
     parent, level, covered = [-1] * count, [0] * count, [0] * count
     covered_until = list(start)
-    innermost, pair_range, pair_interval = [-1] * len(asked_start), [], []
+    innermost = [-1] * len(asked_start)
+    pair_range: list[int] = []
+    pair_interval: list[int] = []
     active: list[int] = []  # ranges of this thread in order of start; may include ended ones
     current, limit = None, SHORT
     for event in events:

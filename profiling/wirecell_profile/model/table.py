@@ -7,6 +7,7 @@ which is no valid time, id or size. A column that this version of the schema lac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -45,21 +46,21 @@ class Labels:
         """Return some of the rows (indices or a mask)."""
         return Labels(self.codes[rows], self.names)
 
-    def map(self, change) -> Labels:
+    def map(self, change: Callable[[str], str]) -> Labels:
         """Apply a function to each distinct string, and merge strings that become equal."""
         found: dict[str, int] = {}
         new = [found.setdefault(change(name), len(found)) for name in self.names]
         table = np.array(new + [-1], dtype=np.int64)  # code -1 selects the last
         return Labels(table[self.codes], list(found))
 
-    def matching(self, test) -> np.ndarray:
+    def matching(self, test: Callable[[str], object]) -> np.ndarray:
         """Return the mask of rows whose text passes a test."""
         passed = np.array([bool(test(name)) for name in self.names] + [False])
         return passed[self.codes]
 
 
-def label(strings) -> Labels:
-    """Make labels from a sequence of strings; None means no string."""
+def label(strings: Iterable[str | None]) -> Labels:
+    """Make labels from strings; None means no string."""
     found: dict[str, int] = {}
     codes = [-1 if text is None else found.setdefault(text, len(found)) for text in strings]
     return Labels(np.array(codes, dtype=np.int64), list(found))

@@ -12,6 +12,7 @@ import numpy as np
 from ..model.events import STYLES, join_labels
 from ..model.grouping import group, summarise
 from ..model.identity import pid_of, tid_of
+from ..model.projection import Projected
 from ..model.selection import Scope
 from ..model.table import label
 from ..output import Result, columns
@@ -77,7 +78,7 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
-def _by_start(projected) -> list[tuple[int, int, int, int]]:
+def _by_start(projected: Projected) -> list[tuple[int, int, int, int]]:
     """Return (start, end, launches, range) by start, for equal starts by range."""
     order = np.lexsort((projected.range, projected.start))
     parts = (projected.start, projected.end, projected.launches, projected.range)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..model.events import BLOCKING
@@ -12,7 +14,7 @@ from . import Found, Hit, Limits, Rule
 NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the result of a query, not an error
 
 
-def _call_hits(scope: Scope, rows: np.ndarray, note) -> Found:
+def _call_hits(scope: Scope, rows: np.ndarray, note: Callable[[int], str]) -> Found:
     calls = scope.profile.calls
     return Found(
         [
