@@ -18,8 +18,8 @@ from chromium import dump, marks, needs_chromium, screenshot
 from wirecell_profile.cli import main
 from wirecell_profile.html.payload import NO_EVENT
 from wirecell_profile.html.timeline import assign_tracks
-from wirecell_profile.html.units import bytes_text, ticks, time_text
 from wirecell_profile.palette import PALETTE
+from wirecell_profile.units import bytes_text, ticks, time_text
 
 RADAR = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
 MS = 1_000_000

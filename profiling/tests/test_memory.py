@@ -10,8 +10,8 @@ import xml.etree.ElementTree as xml
 import pytest
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData
-from wirecell_profile.html.memory import size_text
 from wirecell_profile.tables import memory_use
+from wirecell_profile.units import short_size
 
 ALLOCATION, RELEASE = 0, 1
 PINNED, DEVICE = 1, 2
@@ -127,7 +127,7 @@ def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_sizes() -> None:
-    assert [size_text(size) for size in (0, 999, 1234567, 84_000_000_000)] == [
+    assert [short_size(size) for size in (0, 999, 1234567, 84_000_000_000)] == [
         "0 B",
         "999 B",
         "1.23 MB",

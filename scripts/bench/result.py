@@ -38,6 +38,7 @@ WORDS = {
     "page_faults": "minor page faults of an event after the first",
 }
 PASSING_ON_MS = 0.05  # a node below this time only passes its input on
+SUMMED = ("wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop")  # over the nodes of a type
 TARGET_PLANES = 2  # induction planes of an anode; coincidences are computed for each
 WAITING = (
     "OMP_WAIT_POLICY",
@@ -88,21 +89,12 @@ def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float
 
 def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> list[dict]:
     """Return one row per node type: sums over its nodes of time, of unavoidable work, and of the least time for that work."""
-    works = work_of_nodes(timing)
+    works, is_cpu = work_of_nodes(timing), timing["run"]["device"] == "cpu"
     rows: dict[str, dict] = {}
     for node in nodes:
         row = rows.setdefault(
             node.type,
-            {
-                "type": node.type,
-                "nodes": 0,
-                "wall_ms": 0.0,
-                "cpu_ms": 0.0,
-                "operations": 0.0,
-                "moved_mb": 0.0,
-                "transforms_gflop": 0.0,
-                "roofline_ms": None,
-            },
+            {"type": node.type, "nodes": 0, **dict.fromkeys(SUMMED, 0.0), "roofline_ms": None},
         )
         work = works[node.name]
         row["nodes"] += 1
@@ -112,12 +104,7 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
         row["moved_mb"] += work.bytes * 1e-6
         row["transforms_gflop"] += (work.real + work.complex) * 1e-9
         passes_on = node.wall.median < PASSING_ON_MS  # neither reads nor writes its input
-        if (
-            peaks is not None
-            and timing["run"]["device"] == "cpu"
-            and node.type not in FILE_NODES
-            and not passes_on
-        ):
+        if peaks is not None and is_cpu and node.type not in FILE_NODES and not passes_on:
             row["roofline_ms"] = (row["roofline_ms"] or 0.0) + work.least_ms(peaks)
     return sorted(rows.values(), key=lambda row: -row["wall_ms"])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from scripts.output import Table
 from scripts.wcb.checkout import say
 
-from .result import PASSING_ON_MS, WORDS
+from .result import PASSING_ON_MS, SUMMED, WORDS
 from .statistics_of_calls import FILE_NODES
 
 
@@ -44,10 +44,7 @@ def type_table(result: dict) -> Table:
     bounded = [
         row for row in result["types"] if row["type"] not in FILE_NODES and row["wall_ms"] >= PASSING_ON_MS
     ]
-    total = {
-        key: sum(row[key] or 0.0 for row in bounded)
-        for key in ("nodes", "wall_ms", "cpu_ms", "operations", "moved_mb", "transforms_gflop", "roofline_ms")
-    }
+    total = {key: sum(row[key] or 0.0 for row in bounded) for key in ("nodes", *SUMMED, "roofline_ms")}
     rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
     rows.append(cells("all without files", total))
     heads = "step, nodes, wall [ms], CPU [ms], operations, in and out [MB], transforms [GFLOP], roofline [ms]"

@@ -36,30 +36,25 @@ class Bar:
         return {**asdict(self), "met": self.short_by == 0.0, "short_by": self.short_by}
 
 
+def _at_most(group: str, what: str, figure: dict[str, Any], bar: float, offset: float = 0.0) -> Bar:
+    """Return the bar of |figure - offset|."""
+    return Bar(group, what, abs(figure["value"] - offset), figure["error"], bar, True)
+
+
+def _at_least(group: str, what: str, figure: dict[str, Any], bar: float) -> Bar:
+    return Bar(group, what, figure["value"], figure["error"], bar, False)
+
+
 def _charge_bars(label: str, views: dict[str, Any]) -> list[Bar]:
     return [
-        Bar(
-            "charge",
-            f"{label}, {view}: charge bias, either sign",
-            abs(row["charge"]["value"] - 1),
-            row["charge"]["error"],
-            CHARGE,
-            True,
-        )
+        _at_most("charge", f"{label}, {view}: charge bias, either sign", row["charge"], CHARGE, offset=1.0)
         for view, row in views.items()
     ]
 
 
 def _region_bars(label: str, views: dict[str, Any]) -> list[Bar]:
     return [
-        Bar(
-            "regions",
-            f"{label}, {view}: {quantity}",
-            views[view][quantity]["value"],
-            views[view][quantity]["error"],
-            bar,
-            False,
-        )
+        _at_least("regions", f"{label}, {view}: {quantity}", views[view][quantity], bar)
         for view in ("U", "V")
         for quantity, bar in (("efficiency", EFFICIENCY), ("purity", PURITY))
     ]
@@ -70,36 +65,15 @@ def _line_bars(view: str, rows: list[dict[str, Any]]) -> list[Bar]:
     worst = max(flat, key=lambda row: abs(row["bias"]["value"]))
     steep = next(row for row in rows if row["theta_xz_deg"] == STEEP_ANGLE)
     angles = f"{LINE_ANGLES[0]} to {LINE_ANGLES[1]} degrees"
+    what = f"{view}, {angles}: largest bias, either sign (at {worst['theta_xz_deg']} degrees)"
     found = [
-        Bar(
-            "line scan",
-            f"{view}, {angles}: largest bias, either sign (at {worst['theta_xz_deg']} degrees)",
-            abs(worst["bias"]["value"]),
-            worst["bias"]["error"],
-            LINE_BIAS[view],
-            True,
-        ),
-        Bar(
-            "line scan",
-            f"{view}, {STEEP_ANGLE} degrees: bias",
-            steep["bias"]["value"],
-            steep["bias"]["error"],
-            STEEP_BIAS,
-            False,
-        ),
+        _at_most("line scan", what, worst["bias"], LINE_BIAS[view]),
+        _at_least("line scan", f"{view}, {STEEP_ANGLE} degrees: bias", steep["bias"], STEEP_BIAS),
     ]
     errors = [row["bias"]["error"] for row in flat if row["bias"]["error"] is not None]
     if errors:
-        found.append(
-            Bar(
-                "line scan",
-                f"{view}, {angles}: largest statistical error of a bias",
-                max(errors),
-                None,
-                LINE_ERROR,
-                True,
-            )
-        )
+        what = f"{view}, {angles}: largest statistical error of a bias"
+        found.append(Bar("line scan", what, max(errors), None, LINE_ERROR, True))
     return found
 
 
@@ -117,15 +91,7 @@ def bars_of(result: dict[str, Any], chain_seconds: float | None) -> list[dict[st
     for view, rows in result["lines"].get(main, {}).items():
         found += _line_bars(view, rows)
     if chain_seconds is not None:
-        found.append(
-            Bar(
-                "speed",
-                "one anode with the model, two cores, float32 [s]",
-                chain_seconds,
-                None,
-                SECONDS,
-                True,
-            )
-        )
+        what = "one anode with the model, two cores, float32 [s]"
+        found.append(Bar("speed", what, chain_seconds, None, SECONDS, True))
     order = ("charge", "regions", "line scan", "speed")
     return [bar.json() for bar in sorted(found, key=lambda bar: order.index(bar.group))]

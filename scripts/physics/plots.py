@@ -57,6 +57,8 @@ STYLE: dict[RcKeyType, Any] = {
     "svg.hashsalt": "spng",
     "figure.constrained_layout.use": True,
 }
+CURVE: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
+NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 PERCENT = 100.0
 FALLBACK = "#555555"
 NOISE_FLOOR = 1e-6
@@ -98,10 +100,9 @@ def _line(
             label=label,
             color=COLOURS.get(name, FALLBACK),
             marker=MARKERS.get(name, "o"),
-            markersize=4,
-            linewidth=1.2,
             capsize=2,
             linestyle="--" if dashed else "-",
+            **CURVE,
         )
 
 
@@ -125,6 +126,18 @@ def _same(value: float) -> float:
     return value
 
 
+def _grid(titles: list[str], height: float) -> tuple[Figure, Any]:
+    """Return panels (row, view): a row for each title, a column for each view."""
+    figure, axes = plt.subplots(
+        len(titles), len(VIEWS), figsize=(10.5, height), sharex=True, sharey="row", squeeze=False
+    )
+    for line, title in enumerate(titles):
+        axes[line, 0].set_ylabel(title)
+    for column, view in enumerate(VIEWS):
+        axes[0, column].set_title(f"view {view}")
+    return figure, axes
+
+
 def activity(result: dict[str, Any], names: list[str]) -> str:
     """Draw charge bias, resolution, efficiency and purity of each view over the number of muons."""
     samples = [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
@@ -135,11 +148,9 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
         ("purity", "purity [%]", _same),
     ]
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            len(rows), len(VIEWS), figsize=(10.5, 10), sharex=True, sharey="row", squeeze=False
-        )
+        figure, axes = _grid([title for _, title, _ in rows], 10)
         positions = list(range(len(samples)))
-        for line, (quantity, title, value) in enumerate(rows):
+        for line, (quantity, _, value) in enumerate(rows):
             for column, view in enumerate(VIEWS):
                 each = axes[line, column]
                 for name in names:
@@ -163,12 +174,9 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
                         PERCENT * (bars.EFFICIENCY if quantity == "efficiency" else bars.PURITY),
                         PERCENT,
                     )
-                if line == 0:
-                    each.set_title(f"view {view}")
                 if line == len(rows) - 1:
                     each.set_xticks(positions, [str(sample["simulation"]["tracks"]) for sample in samples])
                     each.set_xlabel("muons in the event")
-            axes[line, 0].set_ylabel(title)
         _legend(figure, axes)
         return _svg(figure)
 
@@ -188,10 +196,8 @@ def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
         ("purity", "purity [%]", None),
     ]
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            len(rows), len(VIEWS), figsize=(10.5, 13), sharex=True, sharey="row", squeeze=False
-        )
-        for line, (quantity, title, limits) in enumerate(rows):
+        figure, axes = _grid([title for _, title, _ in rows], 13)
+        for line, (quantity, _, limits) in enumerate(rows):
             for column, view in enumerate(VIEWS):
                 each = axes[line, column]
                 for name, (label, views) in curves.items():
@@ -207,12 +213,9 @@ def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
                     each.fill_between(
                         [flat[0] - 0.3, flat[-1] + 0.3], -band, band, color="#16a34a", alpha=0.08, linewidth=0
                     )
-                if line == 0:
-                    each.set_title(f"view {view}")
                 if line == len(rows) - 1:
                     each.set_xticks(range(len(angles)), [str(angle) for angle in angles], fontsize=7)
                     each.set_xlabel("angle to the pitch direction [degrees]")
-            axes[line, 0].set_ylabel(title)
         _legend(figure, axes)
         return _svg(figure)
 
@@ -240,22 +243,11 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
                         for p, e in zip(curve["purity"], curve["efficiency"])
                         if p is not None and e is not None
                     ]
-                    each.plot(
-                        *zip(*points),
-                        color=shade,
-                        marker=".",
-                        markersize=4,
-                        linewidth=1.2,
-                        label=f"DNNROI, {labels[sample]}",
-                    )
+                    label = f"DNNROI, {labels[sample]}"
+                    each.plot(*zip(*points), color=shade, marker=".", label=label, **CURVE)
                     middle = curve["threshold"].index(0.5)
-                    each.plot(
-                        curve["purity"][middle],
-                        curve["efficiency"][middle],
-                        color=shade,
-                        marker="D",
-                        markersize=6,
-                    )
+                    at = curve["purity"][middle], curve["efficiency"][middle]
+                    each.plot(*at, color=shade, marker="D", markersize=6)
             rule = result["figures"].get("roc", {})
             seeds = [
                 (rule[name][view]["purity"]["value"], rule[name][view]["efficiency"]["value"], name)
@@ -264,24 +256,11 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
             ]
             if seeds:
                 across, up, names = zip(*seeds)
-                each.plot(
-                    across,
-                    up,
-                    color=COLOURS["rule"],
-                    marker="o",
-                    markersize=4,
-                    linewidth=1.2,
-                    label=f"rule, seeds above 3 to 12 sigma, {labels['roc']}",
-                )
+                label = f"rule, seeds above 3 to 12 sigma, {labels['roc']}"
+                each.plot(across, up, color=COLOURS["rule"], marker="o", label=label, **CURVE)
                 for x, y, name in zip(across, up, names):
-                    each.annotate(
-                        "4" if name == "rule" else name.rsplit("-", 1)[1],
-                        (x, y),
-                        xytext=(4, -9),
-                        textcoords="offset points",
-                        fontsize=7,
-                        color=COLOURS["rule"],
-                    )
+                    factor = "4" if name == "rule" else name.rsplit("-", 1)[1]
+                    each.annotate(factor, (x, y), xytext=(4, -9), color=COLOURS["rule"], **NOTE)
             each.set_title(f"view {view}")
             each.set_xlabel("purity")
             each.set_xlim(0.3, 1.0)
@@ -316,15 +295,7 @@ def noise(result: dict[str, Any]) -> str:
             )
             for x, share in zip(across, shares):
                 if not share:
-                    each.annotate(
-                        "none",
-                        (x, NOISE_FLOOR),
-                        xytext=(0, 2),
-                        textcoords="offset points",
-                        fontsize=7,
-                        ha="center",
-                        color=INK,
-                    )
+                    each.annotate("none", (x, NOISE_FLOOR), xytext=(0, 2), ha="center", color=INK, **NOTE)
         each.set_yscale("log")
         each.set_ylim(bottom=NOISE_FLOOR)
         each.set_xticks(range(len(VIEWS)), [f"view {view}" for view in VIEWS])

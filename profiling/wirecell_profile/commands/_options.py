@@ -28,6 +28,16 @@ def add_output(
     parser.add_argument("-o", "--output", type=Path, metavar=metavar, help=about)
 
 
+def add_value(
+    parser: argparse.ArgumentParser, option: str, default: str | float, metavar: str, about: str
+) -> None:
+    """Add an option with a value of the default's type. In `about`, %s is the default."""
+    form = "%(default)g" if isinstance(default, float) else "%(default)s"
+    parser.add_argument(
+        option, type=type(default), default=default, metavar=metavar, help=about.replace("%s", form)
+    )
+
+
 def chosen(
     given: list[str] | None, known: Iterable[str], option: str, what: str, hint: str = ""
 ) -> list[str]:

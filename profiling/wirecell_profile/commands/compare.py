@@ -23,6 +23,7 @@ from ..compare.readers import read_side
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
+from ._options import add_value
 
 NAME = "compare"
 HELP = "compare runs of two or more sides: times with statistics, counts exactly"
@@ -50,45 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_criteria(parser: argparse.ArgumentParser) -> None:
     """Add the options for the criteria of verdicts."""
     default = Criteria()
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        default=100 * default.threshold,
-        metavar="PERCENT",
-        help="smallest relevant difference (default %(default)g)",
+    add_value(
+        parser, "--threshold", 100 * default.threshold, "PERCENT", "smallest relevant difference (default %s)"
     )
-    parser.add_argument(
-        "--warm-up",
-        type=int,
-        default=default.warm_up,
-        metavar="N",
-        help="events at the start of a run to exclude and show separately (default %(default)s)",
-    )
-    parser.add_argument(
-        "--metric",
-        default=",".join(default.metrics),
-        metavar="A,B",
-        help="times to judge: wall, cpu, device (default %(default)s, if the runs have them)",
-    )
-    parser.add_argument(
-        "--least-share",
-        type=float,
-        default=100 * default.least_share,
-        metavar="PERCENT",
-        help="nodes with a smaller share of an event are not judged (default %(default)g)",
-    )
+    about = "events at the start of a run to exclude and show separately (default %s)"
+    add_value(parser, "--warm-up", default.warm_up, "N", about)
+    about = "times to judge: wall, cpu, device (default %s, if the runs have them)"
+    add_value(parser, "--metric", ",".join(default.metrics), "A,B", about)
+    about = "nodes with a smaller share of an event are not judged (default %s)"
+    add_value(parser, "--least-share", 100 * default.least_share, "PERCENT", about)
     parser.add_argument(
         "--force",
         action="store_true",
         help="compare although settings, input, machine or instrumentation differ",
     )
-    parser.add_argument(
-        "--self-check",
-        type=int,
-        default=0,
-        metavar="N",
-        help="draw two sides from the runs of A, N times, and report how often this gave a verdict",
-    )
+    about = "draw two sides from the runs of A, N times, and report how often this gave a verdict"
+    add_value(parser, "--self-check", 0, "N", about)
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:

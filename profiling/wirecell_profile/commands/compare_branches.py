@@ -28,12 +28,12 @@ import numpy as np
 
 from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail
 from ..compare.comparison import WHOLE_EVENT, compare
-from ..compare.comparison_text import time_text
 from ..compare.measurements import Run
 from ..compare.readers import read_runs
 from ..errors import ProfileError, UsageError
 from ..output import write
 from ..output_file import output_file
+from ..units import short_time
 from .compare import add_criteria, add_outputs, criteria_of, report
 
 NAME = "compare-branches"
@@ -294,10 +294,10 @@ class Plan:
             for run in read_runs(file):
                 medians[side].append(float(np.median(run.times["wall"][WHOLE_EVENT])))
         so_far = ", ".join(
-            f"{name} {time_text(float(np.median(values)))}" for name, values in zip("AB", medians) if values
+            f"{name} {short_time(float(np.median(values)))}" for name, values in zip("AB", medians) if values
         )
         say(
-            f"[{index + 1:3d}/{len(self._order)}] {'AB'[self._order[index]]} {time_text(medians[self._order[index]][-1])} per event; "
+            f"[{index + 1:3d}/{len(self._order)}] {'AB'[self._order[index]]} {short_time(medians[self._order[index]][-1])} per event; "
             f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left"
         )
 

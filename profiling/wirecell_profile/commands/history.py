@@ -17,12 +17,14 @@ from pathlib import Path
 
 from ..compare import history_store
 from ..compare.comparison import WHOLE_EVENT
-from ..compare.comparison_text import aligned, time_text
+from ..compare.comparison_text import aligned
 from ..compare.history_store import METRICS, Step
 from ..compare.readers import read_side
 from ..errors import UsageError
 from ..html.history import history_page
 from ..output import json_text, write
+from ..units import short_time
+from ._options import add_value
 
 NAME = "history"
 HELP = "store results over commits and find steps in them"
@@ -41,12 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--metric", choices=METRICS, default="wall", help="metric (default %(default)s)")
     parser.add_argument("--node", default="*", metavar="PATTERN", help="only these nodes")
-    parser.add_argument(
-        "--threshold", type=float, default=3.0, metavar="PERCENT", help="smallest step (default %(default)g)"
-    )
-    parser.add_argument(
-        "--warm-up", type=int, default=1, metavar="N", help="events at the start of a run to exclude"
-    )
+    add_value(parser, "--threshold", 3.0, "PERCENT", "smallest step (default %s)")
+    add_value(parser, "--warm-up", 1, "N", "events at the start of a run to exclude")
     parser.add_argument(
         "--repository", type=Path, default=Path("."), metavar="DIR", help="checkout with the commits"
     )
@@ -108,7 +106,7 @@ def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: ar
                             (
                                 item["commit"],
                                 str(item["runs"]),
-                                time_text(item[arguments.metric][WHOLE_EVENT]),
+                                short_time(item[arguments.metric][WHOLE_EVENT]),
                             )
                             for item in whole
                         ]
@@ -120,7 +118,7 @@ def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: ar
             between = history_store.commits_between(arguments.repository, step.before, step.commit)
             unmeasured = f"; {between} commits between them were not measured" if between else ""
             print(
-                f"{step.node}: {100 * step.change:+.1f} % ({time_text(step.old)} -> {time_text(step.new)}) at {step.commit}, "
+                f"{step.node}: {100 * step.change:+.1f} % ({short_time(step.old)} -> {short_time(step.new)}) at {step.commit}, "
                 f"after {step.before}{unmeasured}"
             )
         if not own:

@@ -17,7 +17,7 @@ from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, write
 from ..rules import Limits, Rule, all_rules
 from ..rules.findings import Findings, find_all
-from ._options import add_format, add_output, add_profile, chosen
+from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "rules"
 HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
@@ -31,13 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser, "table", "json")
     add_output(parser)
     parser.add_argument("--list", action="store_true", help="list the rules")
-    parser.add_argument(
-        "--rows",
-        type=int,
-        default=10,
-        metavar="N",
-        help="ranges and hits to show per rule (default %(default)s)",
-    )
+    add_value(parser, "--rows", 10, "N", "ranges and hits to show per rule (default %s)")
     parser.add_argument(
         "--fail-on",
         action="append",
@@ -50,39 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="checkout to search for ranges (default: the one of this folder)",
     )
-    parser.add_argument(
-        "--gap",
-        default=f"{default.gap}ns",
-        metavar="TIME",
-        help="gpu_gaps: minimum idle time (default %(default)s)",
+    add_value(parser, "--gap", f"{default.gap}ns", "TIME", "gpu_gaps: minimum idle time (default %s)")
+    add_value(
+        parser, "--chunks", default.chunks, "N", "gpu_time_util: count of equal parts of the run (default %s)"
     )
-    parser.add_argument(
-        "--chunks",
-        type=int,
-        default=default.chunks,
-        metavar="N",
-        help="gpu_time_util: count of equal parts of the run (default %(default)s)",
-    )
-    parser.add_argument(
-        "--utilisation",
-        type=float,
-        default=default.utilisation,
-        metavar="PERCENT",
-        help="gpu_time_util: report parts with a utilisation under this (default %(default)s)",
-    )
-    parser.add_argument(
-        "--short-kernel",
-        default=f"{default.short_kernel}ns",
-        metavar="TIME",
-        help="launch_storm: kernels shorter than (default %(default)s)",
-    )
-    parser.add_argument(
-        "--storm",
-        type=int,
-        default=default.storm,
-        metavar="N",
-        help="launch_storm: minimum count of such kernels in one instance of a range (default %(default)s)",
-    )
+    about = "gpu_time_util: report parts with a utilisation under this (default %s)"
+    add_value(parser, "--utilisation", default.utilisation, "PERCENT", about)
+    about = "launch_storm: kernels shorter than (default %s)"
+    add_value(parser, "--short-kernel", f"{default.short_kernel}ns", "TIME", about)
+    about = "launch_storm: minimum count of such kernels in one instance of a range (default %s)"
+    add_value(parser, "--storm", default.storm, "N", about)
     selection.add_arguments(parser)
 
 

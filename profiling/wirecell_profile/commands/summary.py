@@ -19,7 +19,7 @@ from ..output import Result, as_json, as_table, json_text, write
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
-from ._options import add_format, add_output, add_profile, chosen
+from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "summary"
 HELP = "show time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
@@ -41,18 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--operations", action="store_true", help="with --timeline, also print one line per device operation"
     )
-    parser.add_argument(
-        "--kernel-wait",
-        metavar="TIME",
-        default=f"{device_use.KERNEL_WAIT}ns",
-        help="longest kernel wait: idle time between queued operations (default %(default)s)",
-    )
-    parser.add_argument(
-        "--cpu-gap",
-        metavar="TIME",
-        default=f"{range_use.CPU_GAP}ns",
-        help="shortest gap between ranges to show (default %(default)s)",
-    )
+    about = "longest kernel wait: idle time between queued operations (default %s)"
+    add_value(parser, "--kernel-wait", f"{device_use.KERNEL_WAIT}ns", "TIME", about)
+    about = "shortest gap between ranges to show (default %s)"
+    add_value(parser, "--cpu-gap", f"{range_use.CPU_GAP}ns", "TIME", about)
     selection.add_arguments(parser)
 
 

@@ -7,17 +7,10 @@ import math
 from collections.abc import Sequence
 
 from .. import output
+from ..units import short_time
 from .comparison import NO_EVIDENCE, SAME, TOO_SHORT, Comparison, CountRow, Side, TimeRow
 
 COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
-
-
-def time_text(nanoseconds: float) -> str:
-    """Return a time with three digits and a unit."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
 
 
 def percent(value: float) -> str:
@@ -30,8 +23,8 @@ def cells(row: TimeRow) -> tuple[str, ...]:
     judged = row.verdict != TOO_SHORT
     return (
         row.node,
-        time_text(row.a),
-        time_text(row.b),
+        short_time(row.a),
+        short_time(row.b),
         f"{row.ratio:.3f}",
         f"{row.low:.3f} .. {row.high:.3f}" if judged else "-",
         percent(row.noise),
@@ -83,8 +76,8 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
                 + [
                     (
                         row.node,
-                        time_text(row.first_a),
-                        time_text(row.first_b),
+                        short_time(row.first_a),
+                        short_time(row.first_b),
                         f"{row.first_b / row.first_a:.3f}",
                     )
                     for row in shown
@@ -94,7 +87,7 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
         ]
     lines += ["", *count_lines(comparison)]
     for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b)):
-        lines += [f"only in {name}: {node}, {time_text(time)} per event" for node, time in nodes.items()]
+        lines += [f"only in {name}: {node}, {short_time(time)} per event" for node, time in nodes.items()]
     return "\n".join([*lines, "", conclusion(comparison)]) + "\n"
 
 

@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from ..units import bytes_text, shortened, ticks, time_text
 from .svg import add, drawing, line, text
-from .units import bytes_text, shortened, ticks, time_text
 
 WIDTH, ROW, LABEL, VALUE = 700, 21, 268, 92
 PALE, LINE = "#d9dee4", "#e3e7ec"

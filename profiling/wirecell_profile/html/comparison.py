@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 
 from ..compare import comparison_text
 from ..compare.comparison import FASTER, SAME, SLOWER, TOO_SHORT, WHOLE_EVENT, Comparison, TimeRow
+from ..units import short_time, shortened
 from .render import render
 from .svg import add, drawing, line, text
-from .units import shortened
 
 COLOURS = {SLOWER: "#b3261e", FASTER: "#1b6e3c"}
 NEUTRAL = "#5f6b7a"
@@ -39,7 +39,7 @@ def html_page(comparison: Comparison) -> str:
         changed=_count_rows(changed),
         unchanged=len(comparison.counts) - len(changed),
         only=[
-            (side, node, comparison_text.time_text(time))
+            (side, node, short_time(time))
             for side, nodes in (("A", comparison.only_a), ("B", comparison.only_b))
             for node, time in nodes.items()
         ],
@@ -55,8 +55,8 @@ def _first_events(rows: list[TimeRow]) -> TableRows:
         (
             (
                 row.node,
-                comparison_text.time_text(row.first_a),
-                comparison_text.time_text(row.first_b),
+                short_time(row.first_a),
+                short_time(row.first_b),
                 f"{row.first_b / row.first_a:.3f}" if row.first_a > 0 else "-",
             ),
             "",

@@ -7,9 +7,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..compare.comparison_text import time_text
 from ..compare.history_store import Step
 from ..compare.step_detection import pieces
+from ..units import short_time
 from .render import render
 from .svg import add, drawing, line, text
 
@@ -37,7 +37,7 @@ def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], 
 def _row(step: Step) -> tuple[tuple[str, ...], str]:
     """Return the cells of a step, and the class of the last one."""
     change = f"{100 * step.change:+.1f} %"
-    times = time_text(step.old), time_text(step.new)
+    times = short_time(step.old), short_time(step.new)
     return (step.node, step.commit, step.before, *times, change), "slower" if step.change > 0 else "faster"
 
 
@@ -58,14 +58,14 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         at = y(share * top)
         line(svg, (LEFT, WIDTH - RIGHT), (at, at), stroke="#e3e7ec")
-        text(svg, LEFT - 8, at + 4, time_text(share * top) if share else "0", text_anchor="end")
+        text(svg, LEFT - 8, at + 4, short_time(share * top) if share else "0", text_anchor="end")
     every = -(-len(measured) // MAX_LABELS)
     for index, item in enumerate(measured):
         if index % every == 0:
             turned = f"translate({x(index) + 4:.1f},{HEIGHT - BOTTOM + 12}) rotate(-45)"
             style = {"text_anchor": "end", "style": "font-size:10.5px"}
             add(svg, "text", item["commit"][:8], transform=turned, **style)
-        words = f"{item['commit']}: {time_text(values[index])}, {item['runs']} runs"
+        words = f"{item['commit']}: {short_time(values[index])}, {item['runs']} runs"
         add(svg, "circle", title=words, cx=x(index), cy=y(values[index]), r=3, fill="#5f6b7a")
     for piece in pieces(np.log(values)):
         level = y(float(np.exp(piece.level)))

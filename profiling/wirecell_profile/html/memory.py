@@ -8,12 +8,11 @@ from xml.etree.ElementTree import Element
 
 from ..model.window import Window
 from ..tables.memory_use import Series
+from ..units import short_size, ticks
 from .svg import add, drawing, line, text, to_string
-from .units import ticks
 
 WIDTH, PANEL, LEFT, RIGHT, TOP, GAP = 960, 220, 84, 24, 56, 64
 COLOURS = ("#1F4E9C", "#F28E2B", "#2E8B57", "#D62728", "#8E44AD", "#17A589", "#8C6D31", "#E377C2")
-UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def draw(series: list[Series], window: Window, title: str) -> str:
@@ -46,7 +45,7 @@ def _panel(svg: Element, name: str, members: list[Series], window: Window, top: 
     add(svg, "rect", x=LEFT, y=top, width=width, height=PANEL, fill="none", stroke="#999")
     for tick in ticks(scale):
         line(svg, (LEFT, LEFT + width), (y(tick), y(tick)), stroke="#eee")
-        text(svg, LEFT - 6, y(tick) + 4, size_text(tick), text_anchor="end")
+        text(svg, LEFT - 6, y(tick) + 4, short_size(tick), text_anchor="end")
     for tick in ticks(window.length / 1e9):
         text(svg, LEFT + width * tick * 1e9 / length, top + PANEL + 16, f"{tick:g}", text_anchor="middle")
     text(svg, LEFT + width / 2, top + PANEL + 32, "time since the start of W [s]", text_anchor="middle")
@@ -58,7 +57,7 @@ def _panel(svg: Element, name: str, members: list[Series], window: Window, top: 
         points = _points(each, window, x, y)
         add(svg, "polyline", fill="none", stroke=colour, stroke_width=1.5, points=points)
         add(svg, "rect", x=left, y=top - 14, width=10, height=10, fill=colour)
-        words = f"{each.name}, peak {size_text(int(each.value.max()))}"
+        words = f"{each.name}, peak {short_size(int(each.value.max()))}"
         text(svg, left + 14, top - 5, words)
         left += 30 + 7 * len(words)
 
@@ -84,11 +83,3 @@ def _points(series: Series, window: Window, x: Callable[[int], float], y: Callab
             points.append((x(window.start), y(before)))
         points.append((x(window.end), y(before)))
     return " ".join(f"{left:.1f},{down:.1f}" for left, down in points)
-
-
-def size_text(size: float) -> str:
-    """1234567 -> 1.23 MB; powers of 1000."""
-    unit = 0
-    while size >= 1000 and unit < len(UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.3g} {UNITS[unit]}"

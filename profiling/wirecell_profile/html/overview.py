@@ -16,9 +16,9 @@ from ..model.window import Window
 from ..output import Result
 from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
+from ..units import bytes_text, count_text, percent_text, time_text
 from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
 from .timeline import spare_colour
-from .units import bytes_text, count_text, percent_text, time_text
 
 MAX_BARS = 20
 UNKNOWN = "—"

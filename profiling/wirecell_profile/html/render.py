@@ -7,8 +7,8 @@ import base64
 from pathlib import Path
 
 from ..errors import ProfileError
+from ..units import time_text
 from . import svg
-from .units import time_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..output import Column, Result
+from ..units import SIZES, TIMES
 
 MAX_ROWS = 200
-SCALES = {"(ns)": (("s", 1e9), ("ms", 1e6), ("µs", 1e3)), "(B)": (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))}
+SCALES = {"(ns)": TIMES, "(B)": SIZES}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.events import ACTIVITIES, KERNEL, MEMCPY, MEMSET
-from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns

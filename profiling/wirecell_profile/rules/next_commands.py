@@ -63,9 +63,10 @@ def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
     """Return the command lines for a rule's `next_tool`, the most useful first."""
     run = program(scope.profile)
     kernel = hit.kernel_row
-    ncu = ["ncu", *nvtx_filter(scope, hit.range_row), *kernel_filter(scope, kernel, hit.range_row)]
+    range_filter = nvtx_filter(scope, hit.range_row)
+    ncu = " ".join(["ncu", *range_filter, *kernel_filter(scope, kernel, hit.range_row)])
     is_own = kernel >= 0 and OWN_KERNEL in scope.profile.operations.name.text(kernel)
-    source = ["--set", "full", "--import-source", "yes"] if is_own else []
+    replay = f"{'--set full --import-source yes ' if is_own else ''}--replay-mode kernel --cache-control none"
     lines = {
         "memory-backtrace": [
             f"nsys profile --trace=cuda,nvtx --sample=process-tree --cudabacktrace=memory -o copies {run}"
@@ -84,35 +85,12 @@ def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
             f"nsys profile --trace=cuda,nvtx,cublas,cudnn,osrt --cuda-graph-trace=node -o all {run}"
         ],
         "kernel": [
-            " ".join(
-                [
-                    *ncu,
-                    "--section SpeedOfLight --section SpeedOfLight_RooflineChart",
-                    *source,
-                    "--replay-mode kernel --cache-control none -o kernel",
-                    run,
-                ]
-            ),
-            " ".join([*ncu, "--set roofline --replay-mode application -o roofline", run]),
+            f"{ncu} --section SpeedOfLight --section SpeedOfLight_RooflineChart {replay} -o kernel {run}",
+            f"{ncu} --set roofline --replay-mode application -o roofline {run}",
         ],
         "storm": [
-            " ".join(
-                [
-                    *ncu,
-                    "--section SpeedOfLight --section LaunchStats --section Occupancy",
-                    *source,
-                    "--replay-mode kernel --cache-control none -o storm",
-                    run,
-                ]
-            ),
-            " ".join(
-                [
-                    "ncu",
-                    *nvtx_filter(scope, hit.range_row),
-                    "-c 1 --replay-mode range --section SpeedOfLight -o range",
-                    run,
-                ]
-            ),
+            f"{ncu} --section SpeedOfLight --section LaunchStats --section Occupancy {replay} -o storm {run}",
+            " ".join(["ncu", *range_filter, "-c 1 --replay-mode range --section SpeedOfLight -o range", run]),
             f"nsys profile --trace=cuda,nvtx --cuda-graph-trace=node -o storm {run}",
         ],
     }

@@ -14,7 +14,6 @@ import numpy as np
 from ..model.events import MEMCPY, MEMSET, Operations
 from ..model.grouping import percent
 from ..model.intervals import Gaps, clip, gaps, time_at_once
-from ..model.profile import Profile
 from ..model.projection import union_length
 from ..model.selection import Scope
 from ..model.table import NULL

@@ -16,7 +16,16 @@ from ..model.selection import Scope
 from ..model.table import NULL
 from ..model.window import find_window
 from ..output import Result, columns
-from .owner_use import ApiWork, DeviceWork, api_work, device_work, quantiles, queue_times
+from .owner_use import (
+    ApiWork,
+    DeviceWork,
+    api_work,
+    device_cells,
+    device_columns,
+    device_work,
+    quantiles,
+    queue_times,
+)
 
 BUSY_SHARE = 0.5  # of a node's time; below it the node is host-bound
 COPY_SHARE = 0.5  # of a node's device time; from it on the node is transfer-bound
@@ -162,39 +171,11 @@ def devices(scope: Scope) -> Result:
     scope.profile.operations  # noqa: B018  raises MissingData
     use = NodeUse.of(scope)
     work, api = use.device, use.api
-    rows = []
-    for node, mine in by_node(use):
-        operations, span, busy = (
-            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
-        )
-        rows.append(
-            (
-                node,
-                use.verdict(mine),
-                operations,
-                operations / len(mine),
-                int(work.launches[mine].sum()),
-                int(work.gpu_sum[mine].sum()),
-                busy,
-                int(work.copy_busy[mine].sum()),
-                span,
-                span - busy,
-                percent(busy, span) if span else None,
-                int(api.api[mine].sum()),
-                int(api.waiting[mine].sum()),
-                *quantiles(use.queue(mine)),
-                int(work.to_device[mine].sum()),
-                int(work.to_host[mine].sum()),
-            )
-        )
-    return Result(
-        columns(
-            "Node, Verdict, GPU ops, Ops per call, Launches, gpu_sum (ns), gpu_busy (ns), "
-            "copy_busy (ns), proj_span (ns), proj_idle (ns), proj_eff (%), API (ns), "
-            "Waiting API (ns), Queue p50 (ns), Queue p95 (ns), To device (B), To host (B)"
-        ),
-        rows,
-    )
+    rows = [
+        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), work.copy_busy))
+        for node, mine in by_node(use)
+    ]
+    return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
 
 
 def memory(scope: Scope) -> Result:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.events import BLOCKING, MEMCPY, MEMSET, Calls, Operations
+from ..model.grouping import percent
 from ..model.intervals import union_by_owner
 from ..model.selection import Scope
 from ..model.table import NULL
@@ -124,3 +125,37 @@ def quantiles(values: np.ndarray) -> tuple[float | None, float | None]:
         return None, None
     middle, high = np.percentile(known, (50, 95))
     return float(middle), float(high)
+
+
+def device_columns(calls: str, busy: str, efficiency: str = "") -> str:
+    """Return the heads of device_cells, with those of the additional cells. calls: name of the owner's calls."""
+    return (
+        f"GPU ops, Ops per {calls}, Launches, gpu_sum (ns), gpu_busy (ns), {busy}, proj_span (ns), proj_idle (ns), "
+        f"proj_eff (%), {efficiency}API (ns), Waiting API (ns), Queue p50 (ns), Queue p95 (ns), To device (B), To host (B)"
+    )
+
+
+def device_cells(
+    work: DeviceWork,
+    api: ApiWork,
+    rows: np.ndarray,
+    queue: np.ndarray,
+    busy: np.ndarray,
+    with_kernels: bool = False,
+) -> tuple:
+    """Return the cells of all tables of device work, summed over some owners.
+
+    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner. `with_kernels`: also
+    the sum of the kernels' durations over the span.
+    """
+
+    def total(part: np.ndarray) -> int:
+        return int(part[rows].sum())
+
+    operations, span, union = total(work.operations), total(work.span), total(work.gpu_busy)
+    shares = [union, total(work.kernel_sum)] if with_kernels else [union]
+    return (
+        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union, total(busy)),
+        *(span, span - union, *(percent(share, span) if span else None for share in shares)),
+        *(total(api.api), total(api.waiting), *quantiles(queue), total(work.to_device), total(work.to_host)),
+    )

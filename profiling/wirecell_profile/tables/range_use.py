@@ -13,7 +13,7 @@ from ..model.nodes import NODE_DOMAIN
 from ..model.selection import Scope
 from ..model.window import RUN, find_window
 from ..output import Result, columns
-from .owner_use import api_work, device_work, quantiles, queue_times
+from .owner_use import api_work, device_cells, device_columns, device_work, queue_times
 
 CPU_GAP = 10_000  # ns; shorter gaps are overhead of the executor
 MAX_GAPS = 20
@@ -80,44 +80,14 @@ def devices(scope: Scope) -> Result:
     queue = queue_times(scope)
     rows = []
     for name, style, mine in _by_name(scope):
-        operations, span, busy = (
-            int(part[mine].sum()) for part in (work.operations, work.span, work.gpu_busy)
-        )
-        if not operations:
+        if not work.operations[mine].any():
             continue
         inside = scope.pairs.operation[np.isin(scope.pairs.range, mine)]
-        rows.append(
-            (
-                name,
-                style,
-                len(mine),
-                operations,
-                operations / len(mine),
-                int(work.launches[mine].sum()),
-                int(work.gpu_sum[mine].sum()),
-                busy,
-                int(own[mine].sum()),
-                span,
-                span - busy,
-                percent(busy, span),
-                percent(int(work.kernel_sum[mine].sum()), span),
-                int(api.api[mine].sum()),
-                int(api.waiting[mine].sum()),
-                *quantiles(queue[inside]),
-                int(work.to_device[mine].sum()),
-                int(work.to_host[mine].sum()),
-            )
-        )
+        cells = device_cells(work, api, mine, queue[inside], own, with_kernels=True)
+        rows.append((name, style, len(mine), *cells))
     rows.sort(key=lambda row: -row[7])
-    return Result(
-        columns(
-            "Range, Style, Instances, GPU ops, Ops per instance, Launches, gpu_sum (ns), "
-            "gpu_busy (ns), gpu_excl (ns), proj_span (ns), proj_idle (ns), proj_eff (%), "
-            "upstream_eff (%), API (ns), Waiting API (ns), Queue p50 (ns), Queue p95 (ns), "
-            "To device (B), To host (B)"
-        ),
-        rows,
-    )
+    heads = device_columns("instance", "gpu_excl (ns)", "upstream_eff (%), ")
+    return Result(columns("Range, Style, Instances", heads), rows)
 
 
 def _exclusive_busy(scope: Scope) -> np.ndarray:

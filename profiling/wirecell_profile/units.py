@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import math
 
+TIMES = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))  # of ns
+SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+
 
 def time_text(ns: float) -> str:
     """1234567 -> 1.23 ms."""
-    return _scaled(ns, (("s", 1e9), ("ms", 1e6), ("µs", 1e3)), "ns")
+    return _scaled(ns, TIMES, "ns")
 
 
 def bytes_text(size: float) -> str:
     """1234567 -> 1.23 MB."""
-    return _scaled(size, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)), "B")
+    return _scaled(size, SIZES, "B")
 
 
 def _scaled(value: float, scales: tuple[tuple[str, float], ...], plain: str) -> str:
@@ -22,6 +25,22 @@ def _scaled(value: float, scales: tuple[tuple[str, float], ...], plain: str) -> 
     value /= scale
     digits = max(0, 2 - int(math.log10(max(abs(value), 1)))) if unit != plain else 0
     return f"{value:,.{digits}f} {unit}"
+
+
+def short_time(ns: float) -> str:
+    """1230000 -> 1.23 ms, in ASCII and without trailing zeros."""
+    return _short(ns, ("ns", "us", "ms", "s"))
+
+
+def short_size(size: float) -> str:
+    """1234567 -> 1.23 MB, without trailing zeros."""
+    return _short(size, ("B", "kB", "MB", "GB", "TB"))
+
+
+def _short(value: float, units: tuple[str, ...]) -> str:
+    """Return at most three digits in the largest unit that fits."""
+    power = next((i for i in range(len(units) - 1) if value < 1000 ** (i + 1)), len(units) - 1)
+    return f"{value / 1000**power:.3g} {units[power]}"
 
 
 def count_text(value: float) -> str:
