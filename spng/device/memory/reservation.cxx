@@ -39,7 +39,7 @@ std::string content_for(const ReservationRequest& request) {
 }
 
 /// Describe a claim: "holds 2.1 GB, process 123 of ana on host7, since ..., pipeline.jsonnet". Leaves out
-/// what the content of the file does not have.
+/// which the content of the file does not have.
 std::string to_string(const ReservationFolder& folder, const ReservationClaim& claim) {
     const auto content = nlohmann::json::parse(folder.content_of(claim), nullptr, /*allow_exceptions=*/false);
     const auto value = [&](const char* key, const std::string& before) {
