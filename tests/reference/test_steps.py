@@ -367,8 +367,8 @@ class TestOutput:
         expected = take_off(single.tensor(group, "gauss").astype(np.float64), mask)
         seen = single.tensor(group, "signal")
         assert not seen[~mask].any()
-        # Of the samples that the step sets; with the zeros outside, the RMS would depend on the number of
-        ROIs.
+        # Of the samples that the step sets; with the zeros outside, the RMS would depend on
+        # the number of ROIs.
         found = difference(seen[mask], expected[mask])
         assert found < STEP, f"{group}: max|difference|/RMS = {found:.2e}"
 
