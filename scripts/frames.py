@@ -58,7 +58,7 @@ class FrameFile:
     """Random access to the arrays of a file. An array is read at its first use."""
 
     def __init__(self, path: Path) -> None:
-        """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is no readable archive."""
+        """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is not a readable archive."""
         self.path = path
         self._archive: NpzFile | _Tar = np.load(path) if path.suffix == ".npz" else _Tar(path)
         self.names = list(self._archive.files)

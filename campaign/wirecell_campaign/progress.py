@@ -12,7 +12,7 @@ INTERVAL = 0.5  # s between two lines
 
 
 class Progress:
-    """A line that is overwritten on a terminal; nothing if the output is no terminal.
+    """A line that is overwritten on a terminal; nothing if the output is not a terminal.
 
     Times are of this machine's monotonic clock: clocks of other machines and clock changes have no effect.
     """
@@ -53,7 +53,7 @@ class Progress:
         return ", ".join(parts)
 
     def say(self, text: str) -> None:
-        """Print a permanent line, also if the output is no terminal."""
+        """Print a permanent line, also if the output is not a terminal."""
         self.clear()
         print(text, file=self._stream, flush=True)
 

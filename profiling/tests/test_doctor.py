@@ -166,7 +166,7 @@ def test_build(tmp_path: Path) -> None:
         }
     (build / "lib" / machine_checks.RECORDER).touch()
     assert states(machine_checks.check_build(subject))["recorder"] == WORKS
-    subject.load = ctypes.CDLL  # an empty file is no library
+    subject.load = ctypes.CDLL  # an empty file is not a library
     assert states(machine_checks.check_build(subject))["recorder"] == DOUBTFUL
 
 

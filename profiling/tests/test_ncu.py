@@ -131,7 +131,7 @@ def test_the_raw_page(raw: Path) -> None:
         second.metrics["dram__bytes.sum"] == 6e6
         and first.metrics["dram__cycles_elapsed.avg.per_second"] == 1.5e9
     )
-    assert DRAM not in tiny.metrics  # n/a is no zero
+    assert DRAM not in tiny.metrics  # n/a is not zero
 
 
 def test_the_details_page(details: Path) -> None:
@@ -152,7 +152,7 @@ def test_kernels_are_weighted_by_their_time(raw: Path) -> None:
     copy, tiny = kernels(read_ncu(raw))
     assert (copy.name, len(copy.launches), copy.duration) == ("copy(float *)", 2, pytest.approx(40_000))
     assert copy.value((SM,)) == pytest.approx((12 * 10 + 16 * 30) / 40)
-    assert copy.stall() == ("long_scoreboard", 75.0)  # 6 of 6 + 2; selected is no stall
+    assert copy.stall() == ("long_scoreboard", 75.0)  # 6 of 6 + 2; selected is not a stall
     assert tiny.stall() is None
 
 

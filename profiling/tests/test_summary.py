@@ -122,7 +122,7 @@ def test_operations_are_cut_at_the_window(profile_file) -> None:
 def test_window_is_the_run_or_what_was_chosen(recorded) -> None:
     assert (find_window(recorded.scope()).start, find_window(recorded.scope()).end) == (0, 1000)
     chosen = find_window(recorded.scope(events=(1, 1)))
-    assert (chosen.start, chosen.end) == (400, 800)  # to the end of what was launched there
+    assert (chosen.start, chosen.end) == (400, 800)  # to the end of the operations launched there
     cut = find_window(recorded.scope(time=(200, None)))
     assert (cut.start, cut.end) == (200, 1000)
     with pytest.raises(UsageError):

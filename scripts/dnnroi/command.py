@@ -22,7 +22,7 @@ from .simulation import ProgramFailed
 from .training import OtherTraining, Training, best_device, train
 
 BAR = 30  # characters
-EVERY_S = 10.0  # between lines if the output is no terminal
+EVERY_S = 10.0  # between lines if the output is not a terminal
 
 
 class ProgressBar:

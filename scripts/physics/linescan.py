@@ -41,7 +41,7 @@ class LineFigures:
 
 
 class LinesMissing(Exception):
-    """The depositions are no complete line scan; the text names the missing lines."""
+    """The depositions are not a complete line scan; the text names the missing lines."""
 
 
 def line_channels(anode: Anode, view: int, lines: np.ndarray, points: np.ndarray) -> list[np.ndarray]:

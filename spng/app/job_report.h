@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Descriptions of a run: the report behind the timing table, and the manifest of a recording.
+// Descriptions of a run: the report of the timing table, and the manifest of a recording.
 
 #include "spng/app/command_line.h"
 #include "spng/app/configuration.h"

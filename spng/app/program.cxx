@@ -40,7 +40,7 @@ void set_up(const CommandLine& line) {
         instrument::set_nvtx_level(line.nvtx_level, "--nvtx-level");
     }
     if (is_about_a_job(line.action)) {
-        log::hold_files(); // run_job() opens them when it knows what the job reads
+        log::hold_files(); // run_job() opens them when the inputs of the job are known
     }
     for (const auto& sink : line.log_sinks) {
         log::add_sink(sink);

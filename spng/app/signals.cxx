@@ -17,7 +17,7 @@ namespace {
 struct StopSignal {
     int id;
     const char* name;
-    bool is_repeated_by_system; ///< a repetition is no second request
+    bool is_repeated_by_system; ///< a repetition is not a second request
 };
 
 constexpr std::array<StopSignal, 6> stop_signals{{{SIGINT, "SIGINT", false},

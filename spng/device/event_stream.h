@@ -32,7 +32,7 @@ public:
         std::optional<c10::StreamGuard> m_guard;
     };
 
-    /// Return a device event behind all work queued so far. Its synchronize() waits for that work, and for
+    /// Return a device event after all work queued so far. Its synchronize() waits for that work, and for
     /// nothing queued later or elsewhere. Null on the CPU.
     std::shared_ptr<const c10::Event> mark() const;
 

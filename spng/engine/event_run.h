@@ -64,7 +64,7 @@ private:
 /// Whether a source of the graph reports the end of the stream (source.h).
 bool is_at_end(const Graph& graph);
 
-/// @return the first vertex behind a node with AsynchronousOutput; the number of vertices if there is none
+/// @return the first vertex after a node with AsynchronousOutput; the number of vertices if there is none
 std::size_t first_that_waits(const Graph& graph);
 
 /// Reason why an event cannot continue without a restart.
@@ -96,7 +96,7 @@ public:
     /// @param vertex  a source, or a vertex that call() or restart() returned as ready
     Progress call(std::size_t vertex);
 
-    /// Restart a stalled event behind the shared nodes that were called already.
+    /// Restart a stalled event after the shared nodes that were already called.
     /// @return vertices that can be called now
     std::vector<std::size_t> restart();
 

@@ -117,7 +117,7 @@ private:
         return groups;
     }
 
-    /// The group of the first node behind an edge whose configuration fixes it.
+    /// The group of the first node after an edge whose configuration fixes it.
     PlannedTensor group_at(std::size_t edge) const {
         const auto& head = m_graph.vertices()[m_graph.edges()[edge].head.node];
         if (const MemoryRule* rule = rule_of(*head.node); rule != nullptr && rule->group) {

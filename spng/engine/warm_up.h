@@ -10,8 +10,8 @@
 
 namespace spng {
 
-/// Call all nodes behind the DeviceWorkStarter with its example, on `streams` streams in turn, since memory
-/// belongs to the stream of its first use. Skip serial nodes and all nodes behind them. The calls are not
+/// Call all nodes after the DeviceWorkStarter with its example, on `streams` streams in turn, since memory
+/// belongs to the stream of its first use. Skip serial nodes and all nodes after them. The calls are not
 /// measured. A failure is logged and does not fail the run.
 /// @return duration in seconds; 0 on the CPU and without an example
 double warm_up(const Graph& graph, c10::Device device, int streams);

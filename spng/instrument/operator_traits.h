@@ -68,7 +68,7 @@ private:
         std::size_t first_prepared; ///< where the preparations below it start in m_prepared
     };
     c10::SmallVector<Frame, 16> m_frames;
-    c10::SmallVector<Leaf, 8> m_prepared; ///< preparations that count only if their operator is no leaf
+    c10::SmallVector<Leaf, 8> m_prepared; ///< preparations that count only if their operator is not a leaf
     c10::SmallVector<Leaf, 4> m_certain;
 };
 

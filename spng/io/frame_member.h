@@ -30,7 +30,7 @@ std::string member_name(const FrameMember& member);
 
 /// Parse the name of a member. Return nothing if it does not begin with a kind and an underscore: such a
 /// member is not part of a frame.
-/// @throws std::invalid_argument, saying what is missing, if the rest of the name is malformed
+/// @throws std::invalid_argument, with the missing part, if the rest of the name is malformed
 std::optional<FrameMember> parse_member_name(std::string_view name);
 
 } // namespace spng

@@ -47,7 +47,7 @@ public:
     /// Return the count of events that next() has returned. 0 after the end: the file has no event.
     std::size_t frames_read() const { return m_frames_read; }
 
-    /// Return up to eight members that are no part of a frame, for the error about a file without events.
+    /// Return up to eight members that are not part of a frame, for the error about a file without events.
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
 private:

@@ -17,7 +17,8 @@ using spng::required;
 struct InnerConfig {
     std::string label;
     static constexpr auto fields() {
-        return std::make_tuple(field(&InnerConfig::label, "label", "", required(), "what it is called"));
+        return std::make_tuple(
+            field(&InnerConfig::label, "label", "", required(), "name of the inner struct"));
     }
 };
 

@@ -48,7 +48,9 @@ def same_as_the_build(root: CleanRoot, folder: str, *words: str) -> subprocess.C
     """Run the same job here and inside; the outputs must have the same bytes."""
     done = root.run(f"{HOME}/bin/wire-cell", *JOB, "-A", "output=signal.npz", *words, folder=folder)
     assert done.returncode == 0, done.stderr
-    outputs = [word for word in words if word.startswith(("-A", "model="))]  # what the output depends on
+    outputs = [
+        word for word in words if word.startswith(("-A", "model="))
+    ]  # the arguments on which the output depends
     assert root.path_of(f"{folder}/signal.npz").read_bytes() == built_output(*outputs)
     return done
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made with cfg/lib/pgraph.jsonnet, compared with what they must evaluate to.
+// Graphs made with cfg/lib/pgraph.jsonnet, compared with the expected values.
 
 #include "spng/core/error.h"
 #include "tests/cfg/jsonnet_snippet.h"

@@ -57,7 +57,7 @@ CLOCKS_AND_PROFILERS = re.compile(
 )
 
 # Words that stand for a mistake, and the files in which they are right, each with its reason. In Python the names of
-# NumPy's functions are no taboo, so those of tensors are looked for in C++ only.
+# NumPy's functions are allowed, so the check for those of tensors covers C++ only.
 TABOOS = {
     r"\.item<|\.item\(\)": {  # waits for the device
         "spng/nodes/dnn/torch_service.cxx": "the network is tried before the first event",
@@ -81,7 +81,7 @@ TABOOS_EVERYWHERE = {
 }
 
 # Registered types whose class or file has another name.
-OTHER_CLASS = {"FieldResponse": "FieldResponseComponent"}  # FieldResponse is what the file holds
+OTHER_CLASS = {"FieldResponse": "FieldResponseComponent"}  # FieldResponse is the content of the file
 OTHER_FILE = {
     "FieldResponse": "response_components.h",  # both halves of the response, a few lines each
     "ColdElecResponse": "response_components.h",

@@ -22,7 +22,7 @@ TEST(ServiceMetering, ForwardIsACallBelowTheNode) {
     auto& meter = const_cast<TorchService&>(service).meter();
     EXPECT_EQ(meter.identity().text(), "SPNGTorchService:dnnroi");
     EXPECT_EQ(meter.identity().kind, "service");
-    EXPECT_TRUE(meter.calls().empty()) << "trying the network out is no call";
+    EXPECT_TRUE(meter.calls().empty()) << "a trial of the network is not a call";
 
     const at::Tensor features = at::zeros({1, 3, 5, 30});
     instrument::NodeMeter node({"SPNGDNNROI", "induction", "dnn"});

@@ -40,7 +40,7 @@ OPERATORS = (
     "clipped_running_sum",
 )
 
-# torch is loaded in a process of its own, as the other tests need none and its absence is no failure.
+# torch is loaded in a separate process, because the other tests do not need it and its absence is not a failure.
 PRELUDE = f"""
 import sys
 try:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines on a device: what is queued when, what the host waits for, and what happens when the device is
+// Engines on a device: the order of queued work, the waits of the host, and the behaviour when the device is
 // lost. The device is one of PrivateUse1 that computes nothing (tests/instrument/fake_device.h).
 
 #include "spng/core/registry.h"

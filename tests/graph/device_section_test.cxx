@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device section as one node: the same results as its nodes one by one, whatever the events bring.
+// The device section as one node gives the same results as its nodes one by one, whatever the events contain.
 
 #include "spng/engine/device_section.h"
 #include "spng/graph/node_mixins.h"

@@ -71,7 +71,7 @@ struct WorkConfig {
         return std::make_tuple(
             field(&C::fails_on, "fails_on", "", any(), "event for which memory runs out; -2: all"),
             field(&C::fails, "fails", "", any(), "how often it does"),
-            field(&C::how, "how", "", one_of("device", "cpu", "new", "other"), "what is thrown"),
+            field(&C::how, "how", "", one_of("device", "cpu", "new", "other"), "kind of the exception"),
             field(&C::fits, "fits", "", any(), "events at a time for which memory suffices; 0: all"),
             field(&C::takes, "takes", "ms", any(), "how long a call takes"));
     }
@@ -354,7 +354,7 @@ TEST(ReplicaQueues, aReplicaThatIsLostGetsNothing) {
     EXPECT_EQ(queues.take(), 0U);
     queues.lose(0);
     EXPECT_EQ(queues.take(), 1U);
-    EXPECT_EQ(queues.move_from(0), 1U); // beyond what it takes otherwise
+    EXPECT_EQ(queues.move_from(0), 1U); // beyond its usual limit
     EXPECT_FALSE(queues.none_is_left());
     std::thread later([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

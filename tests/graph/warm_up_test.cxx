@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chain tried before the first event: what is called, on which streams, and what is left out.
+// The warm-up of the chain before the first event: the nodes that are called, their streams, and the nodes
+// that are left out.
 
 #include "spng/engine/warm_up.h"
 

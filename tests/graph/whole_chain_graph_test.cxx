@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole chain launched as one, on a stand-in for a device's graphs: the same files as node by node, for
+// The whole chain as one graph, on a stand-in for a device's graphs: the same files as node by node, for
 // events of other lengths, times and bad channels by turns.
 
 #include "spng/app/jsonnet.h"

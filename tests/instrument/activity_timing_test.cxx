@@ -163,7 +163,7 @@ TEST_F(DeviceActivityTiming, UsesNoEventsInACapture) {
     EXPECT_TRUE(fake_cuda::state().captured.empty());
 }
 
-/// Says what it knows of the fake device.
+/// Returns the activities of the fake device.
 class Provider final : public ActivityProvider {
 public:
     bool covers(c10::DeviceType device) const override { return device == fake_device::type; }

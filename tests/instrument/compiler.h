@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Compiles small programs while tests run: what a macro leaves in an object file, and what a tool sees of a
-// process, can only be tested from outside.
+// Compiles small programs while tests run: the traces of a macro in an object file, and the calls that
+// a tool gets from a process, can only be tested from outside.
 
 #include "spng/build_info.h"
 

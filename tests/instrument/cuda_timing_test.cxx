@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing on a real CUDA device; says skipped where there is none. The same rules are tested without one in
+// Timing on a real CUDA device; skipped without one. The same rules are tested without one in
 // timing_event_test.cxx and activity_timing_test.cxx.
 
 #include "spng/device/cuda_plugin.h"

@@ -32,7 +32,7 @@ inline State& state() {
     return the_state;
 }
 
-/// Run what was captured: the first node is reached after one millisecond, the next after two more, then
+/// Run the captured work: the first node is reached after one millisecond, the next after two more, then
 /// three, ... times `factor`.
 inline void launch_graph(double factor = 1) {
     double step = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The level as users say it, and what a tool sees of the library itself: ranges of operators and of a whole
-// job. The tool is nvtx_listener.cxx; it is loaded into another process of this very program.
+// The level as users give it, and the ranges of the library that a tool receives: ranges of operators and
+// of a whole job. The tool is nvtx_listener.cxx; it is loaded into another process of this very program.
 
 #include "spng/instrument/nvtx_level.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators count: expected numbers follow from what the operations do (each kernel that computes or
-// moves data), not from what the counter said.
+// Which operators count: expected counts follow from the work of the operations (each kernel that computes or
+// moves data), not from the output of the counter.
 
 #include "spng/instrument/meter/node_meter.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timer of a scope: what it measures, prints and hands over, nested and not, and when it waits.
+// A timer of a scope: its measurements, its text, its callbacks, nesting, and when it waits.
 
 #include "spng/instrument/user_timer/scoped_timer.h"
 

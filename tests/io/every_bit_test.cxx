@@ -221,7 +221,7 @@ TEST_P(EveryBit, GzipFollowedByZeros) {
 TEST_P(EveryBit, Bzip2WithSeveralStreams) {
     const std::string one = archive_bytes(".tar.bz2", event_members("a", 0, 1, 2), "compression-level=1");
     flip_every_bit(one, GetParam());
-    // The end mark of the tar ends the archive, so the second stream has only the zeros behind it.
+    // The end mark of the tar ends the archive, so the second stream has only the zeros after it.
     const auto path = temporary_folder("every-bit-bz2") / "zeros.bz2";
     archive* out = archive_write_new();
     archive_write_add_filter_bzip2(out);

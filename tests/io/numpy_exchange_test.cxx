@@ -68,7 +68,7 @@ TEST(NumpyExchange, ReadsFilesOfNumpy) {
         GTEST_SKIP() << "no Python with NumPy; set SPNG_PYTHON";
     }
     const auto folder = temporary_folder("numpy-reads");
-    // NumPy writes the third file to a pipe, so that the zip has sizes and checksums behind the members.
+    // NumPy writes the third file to a pipe, so that the zip has sizes and checksums after the members.
     ASSERT_EQ(run(python, folder, std::string(arrays) + R"(
 np.savez('stored.npz', **members)
 np.savez_compressed('compressed.npz', **members)

@@ -46,7 +46,7 @@ NOISE_WIRE = 0.75 / np.sqrt(np.pi) / 2  # of U and V
 # Ours over that of OmnibusSigProc on the default event, measured: medians 0.990, 0.992, 0.991; 99 % of the channels from 0.983
 # to 0.995, all of them from 0.950 to 1.045. The missing hundredth is the other response, which is not its mean over a wire.
 OSP_MEDIAN_WITHIN, OSP_CHANNEL_WITHIN = 0.02, 0.06
-PAD_PIXELS = 1  # what the program adds to both ends of a region
+PAD_PIXELS = 1  # padding that the program adds to both ends of an ROI
 
 Masks = Callable[[float], np.ndarray]
 
@@ -367,7 +367,8 @@ class TestOutput:
         expected = take_off(single.tensor(group, "gauss").astype(np.float64), mask)
         seen = single.tensor(group, "signal")
         assert not seen[~mask].any()
-        # Of the samples that the step sets; with the zeros outside, the RMS would say how rare regions are.
+        # Of the samples that the step sets; with the zeros outside, the RMS would depend on
+        # the number of ROIs.
         found = difference(seen[mask], expected[mask])
         assert found < STEP, f"{group}: max|difference|/RMS = {found:.2e}"
 

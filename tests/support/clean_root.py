@@ -26,7 +26,7 @@ LEFT_OUT = (
 NOBODY = 65534  # a user without rights, in every Debian
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-# $1 root, then pairs of what is mounted and where, --, the folder to run in, and the command of env.
+# $1 root, then pairs of a folder and its mount point, --, the folder to run in, and the command of env.
 INSIDE = f"""
 root=$1
 shift

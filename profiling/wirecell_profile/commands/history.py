@@ -5,7 +5,7 @@
   wirecell-profile history times.jsonl --html history.html
 
 Steps are those of a piecewise constant L1 fit to the logarithms of the medians (see step_detection.py); a
-single outlier is no step. Runs under different conditions form separate series. Exit status: 0; with --fail,
+single outlier is not a step. Runs under different conditions form separate series. Exit status: 0; with --fail,
 1 if the last step of a node is to slower times.
 """
 

@@ -101,7 +101,7 @@ def _points(counters: list[Counter], name: str, origin: int = 0) -> bytes:
 
 
 def _events(rows: list[Row]) -> bytes:
-    """Pack indices of events; payloads beyond 32 bits are no indices."""
+    """Pack indices of events; payloads beyond 32 bits are not indices."""
     fits = [np.where((row.event == NULL) | (np.abs(row.event) >= 2**31), NO_EVENT, row.event) for row in rows]
     return b"".join(values.astype("<i4").tobytes() for values in fits)
 

@@ -124,7 +124,7 @@ class Operations(Columns):
     graph_node: np.ndarray  # node of the CUDA graph that launched it, NULL outside graphs
     bytes: np.ndarray  # of copies and sets, else NULL
     copy_kind: np.ndarray  # of copies, else NULL
-    source_kind: np.ndarray  # memory kind of a copy's source or of what is set, else NULL
+    source_kind: np.ndarray  # memory kind of a copy's source or of the memory that is set, else NULL
     target_kind: np.ndarray  # memory kind of a copy's target, else NULL
     name: Labels  # kernel's demangled name, or "[CUDA memcpy Host-to-Device]"
     short_name: Labels  # kernel's name without template arguments, else as name

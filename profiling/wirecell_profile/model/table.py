@@ -2,7 +2,7 @@
 """A table of a profile as numpy columns, read on first use.
 
 Integers stay integers, because times in ns and ids do not fit a double. SQL's NULL becomes the constant NULL,
-which is no valid time, id or size. A column that this version of the schema lacks is NULL in all rows.
+which is not a valid time, id or size. A column that this version of the schema lacks is NULL in all rows.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ SECTIONS = {
             device_use.utilisation,
         ),
         Section("nodes", "time per node on the host", node_use.times),
-        Section("node-devices", "what each node did on the device", node_use.devices, node_use.VERDICT_RULE),
+        Section("node-devices", "work of each node on the device", node_use.devices, node_use.VERDICT_RULE),
         Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
         Section("ranges", "time per range on the host", range_use.times),

@@ -13,7 +13,7 @@ from ..checkout import VENV, fail
 
 
 def readelf(path: Path, *options: str) -> str:
-    """Return readelf's output for a file, in English. End with its message if it is no ELF file."""
+    """Return readelf's output for a file, in English. End with its message if it is not an ELF file."""
     done = subprocess.run(
         ["readelf", "--wide", *options, str(path)],
         capture_output=True,

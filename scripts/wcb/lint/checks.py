@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks: what each is called, which files it reads, how it runs, and how it corrects."""
+"""The checks: their names, the files that they read, and how they run and correct."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def every() -> list[str]:
 
 
 def existing(names: list[str]) -> list[str]:
-    """Keep files that are there, are written by hand, and are no links."""
+    """Keep files that are there, are written by hand, and are not links."""
     kept = {name for name in names if not name.startswith(GENERATED)}
     return sorted(name for name in kept if (ROOT / name).is_file() and not (ROOT / name).is_symlink())
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# A full stop, then a capital letter, in the same line of prose. Abbreviations and numbered items are no ends.
+# A full stop, then a capital letter, in the same line of prose. Abbreviations and numbered items do not count.
 SENTENCE_END = re.compile(
     r"(?<![A-Z])(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bNo)(?<!^\d)(?<!\s\d)[.!?]\)? (?=[A-Z])"
 )

@@ -38,8 +38,8 @@ std::string content_for(const ReservationRequest& request) {
            "\n";
 }
 
-/// Describe a claim: "holds 2.1 GB, process 123 of ana on host7, since ..., pipeline.jsonnet". Leaves out
-/// what the content of the file does not have.
+/// Describe a claim: "holds 2.1 GB, process 123 of ana on host7, since ..., pipeline.jsonnet". Omits
+/// values that the content of the file lacks.
 std::string to_string(const ReservationFolder& folder, const ReservationClaim& claim) {
     const auto content = nlohmann::json::parse(folder.content_of(claim), nullptr, /*allow_exceptions=*/false);
     const auto value = [&](const char* key, const std::string& before) {

@@ -19,7 +19,7 @@
 // few nanoseconds when no tool listens. Names known only at run time (`Type:instance`, operators of ATen)
 // belong to node_range.h and torch_ranges.h. All go to the domain "spng" where no other is named. They only
 // call NVTX, never CUDA, so they may be used inside a CUDA graph capture; Kind::Capture and Kind::Replay are
-// for the ranges around a capture and around the launch of what was captured.
+// for the ranges around a capture and around the launch of the graph.
 //
 // How much is annotated is a level, first that of the variable SPNG_NVTX_LEVEL: 0 nothing, 1 node calls and
 // events, 2 also steps and files (the default), 3 also scheduling, 4 also every operator of ATen. A range

@@ -81,7 +81,7 @@ private:
 };
 
 /// A call, from construction to destruction, both on the same thread. Costs about a microsecond on the CPU.
-/// Measures and never throws for what it cannot measure.
+/// Measures, and never throws if it cannot measure.
 class NodeMeter::Call {
 public:
     Call(NodeMeter& meter, std::uint64_t event, c10::Device device, MeterMode mode);

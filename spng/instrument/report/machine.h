@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// On what a run was measured, and how much memory it took at most.
+// The machine of a run, and the maximum memory of the run.
 
 #include <c10/core/Device.h>
 
@@ -26,7 +26,7 @@ std::int64_t process_peak_bytes();
 struct MemoryInUse {
     c10::Device device{c10::kCPU};
     std::int64_t allocated = -1; ///< what tensors hold; on the CPU since NodeMeter counts
-    std::int64_t reserved = -1;  ///< what the device's allocator holds; on the CPU what the process holds
+    std::int64_t reserved = -1;  ///< memory of the device's allocator; on the CPU, of the process
 };
 MemoryInUse memory_in_use(c10::Device device);
 

@@ -31,7 +31,7 @@ public:
     ///         "node": "SPNGDecon:induction", "kind": "decon", "event": 0, "depth": 0, "failed": false,
     ///         "start_ns": after the start of the process, "wall_ns", "cpu_ns", "device_ns",
     ///         "memory": {"device": "cpu",
-    ///                    "call_allocated_bytes": sum of what it allocated on that device,
+    ///                    "call_allocated_bytes": sum of its allocations on that device,
     ///                    "call_peak_bytes": highest growth during the call,
     ///                    "allocated_bytes": what tensors held after it,
     ///                    "reserved_bytes": what their allocator held; on the CPU the whole process},

@@ -31,7 +31,7 @@ public:
 
     c10::Device device() const { return m_device; }
 
-    /// Put the point behind all work queued on the current stream. May be repeated. Does not wait.
+    /// Put the point after all work queued on the current stream. May be repeated. Does not wait.
     /// @throws Error(Device) if the graph's event cannot be made; c10::Error if the device has no events
     void record();
 

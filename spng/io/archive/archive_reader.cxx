@@ -137,7 +137,7 @@ void ArchiveReader::check_end(std::int64_t before) {
     } else if (used - before < tar_block) {
         fail_damaged("the end of the file instead of a member or the end mark of a tar");
     }
-    // In a compressed file the checksum is verified only when the bytes behind the tar are read.
+    // In a compressed file the checksum is verified only when the bytes after the tar are read.
     if (!is_zip() && !m_stream->only_zeros_from(static_cast<std::uint64_t>(used))) {
         fail_damaged("bytes after the end mark of a tar");
     }

@@ -27,7 +27,7 @@ namespace spng {
 /// - bzip2: at the damaged block;
 /// - gzip: at the end of each gzip member, so data returned earlier may be wrong;
 /// - tar: headers have checksums, data have none.
-/// A file that ends early or continues behind its end is damaged; zeros may follow the end.
+/// A file that ends early or continues after its end is damaged; zeros may follow the end.
 class ArchiveReader final : public ByteSource {
 public:
     /// @throws Error(Input) if there is no such file or it is no such archive

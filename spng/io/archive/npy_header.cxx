@@ -152,7 +152,7 @@ private:
                 malformed();
             }
             m_at = static_cast<std::size_t>(end - m_text.data());
-            accept('L'); // Python 2 writes this behind long integers
+            accept('L'); // Python 2 writes this after long integers
             values.push_back(value);
             if (!accept(',')) {
                 expect(')');

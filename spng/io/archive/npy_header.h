@@ -30,7 +30,7 @@ struct NpyHeader {
 
 /// Read magic, version and dictionary, up to the first item.
 /// Types: bool, integers of 1 to 8 bytes, floats of 2, 4 and 8 bytes, in both byte orders.
-/// @throws Error(Input) if the source is no .npy, has another type (objects are never unpickled), or claims
+/// @throws Error(Input) if the source is not a .npy, has another type (objects are never unpickled), or claims
 /// more than largest_array_bytes
 NpyHeader read_npy_header(ByteSource& source);
 

@@ -9,7 +9,7 @@
 
 namespace spng {
 
-/// Passes blocks on and keeps enough of them to examine the bytes behind the position where a reader stopped:
+/// Passes blocks on and keeps enough of them to examine the bytes after the position where a reader stopped:
 /// readers take whole blocks and stop somewhere inside one.
 class TrackedStream final : public BlockStream {
 public:
@@ -32,8 +32,8 @@ private:
     std::unique_ptr<BlockStream> m_source;
     std::span<const std::uint8_t> m_last;
     std::vector<std::uint8_t> m_before_last; ///< the last bytes before m_last
-    std::uint64_t m_end = 0;                 ///< position behind m_last
-    std::uint64_t m_end_of_content = 0;      ///< position behind the last non-zero byte
+    std::uint64_t m_end = 0;                 ///< position after m_last
+    std::uint64_t m_end_of_content = 0;      ///< position after the last non-zero byte
 };
 
 } // namespace spng

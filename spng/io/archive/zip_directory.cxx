@@ -18,7 +18,7 @@ constexpr std::size_t longest_comment = 0xFFFF;
 constexpr std::uint32_t in_zip64 = 0xFFFFFFFF; // the value is in the extra field
 constexpr std::uint16_t in_zip64_short = 0xFFFF;
 constexpr std::uint16_t zip64_field = 1;
-constexpr std::uint16_t sizes_follow_data = 8; // flag: checksum and sizes are behind the data
+constexpr std::uint16_t sizes_follow_data = 8; // flag: checksum and sizes are after the data
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -27,7 +27,7 @@ using Bytes = std::span<const std::uint8_t>;
 }
 
 /// Read a little-endian integer.
-/// @throws std::invalid_argument behind the end
+/// @throws std::invalid_argument beyond the end
 std::uint64_t integer(Bytes bytes, std::size_t at, std::size_t size) {
     if (at > bytes.size() || bytes.size() - at < size) {
         reject("its directory is cut short");
@@ -130,7 +130,7 @@ Directory find_directory(Bytes tail, std::uint64_t tail_begin) {
     return found;
 }
 
-/// Parse the entry at `at` and move `at` behind it.
+/// Parse the entry at `at` and move `at` past it.
 ZipMember read_entry(Bytes bytes, std::size_t& at) {
     const Bytes entry = part(bytes, at, entry_bytes);
     if (long_at(entry, 0) != entry_mark) {

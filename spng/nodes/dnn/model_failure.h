@@ -26,7 +26,7 @@ std::string failure_reason(const std::exception& failure);
 
 /// Throw Error(Model) for a model file that does not load.
 /// @param bytes    size of the file
-/// @param or_else  what the user can do beside comparing it with the original
+/// @param or_else  advice besides comparing it with the original
 [[noreturn]] void throw_load_failure(const std::string& where, std::uintmax_t bytes, const std::string& seen,
                                      const std::string& expected,
                                      const std::string& or_else = "and copy it again");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUPTI without a device: it checks what it is told to do, and the program puts the records into its
+// A CUPTI without a device: it checks the calls that it gets, and the program puts the records into its
 // buffers (fake_put, fake_deliver). Environment: FAKE_BUSY, FAKE_FORBIDDEN, FAKE_OWN_CLOCK, FAKE_DROPPED.
 #include <cupti.h>
 

@@ -38,7 +38,7 @@ struct DepoEvent {
 /// ignored.
 class DepoReader {
 public:
-    /// @throws Error(Input) if the file does not exist or is no archive
+    /// @throws Error(Input) if the file does not exist or is not an archive
     explicit DepoReader(const std::filesystem::path& path) : m_archive(path) {}
 
     /// Return the next event; nothing at the end of the file.
