@@ -2,7 +2,7 @@
 #include "profiling/recorder/options.h"
 
 #include "profiling/recorder/activity_source.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ double environment_value(const char* variable, double otherwise, double low, dou
     if (text == nullptr || *text == '\0') {
         return otherwise;
     }
-    const auto value = parse_number<double>(text);
+    const auto value = parse_value<double>(text);
     if (!value || *value < low || *value > high) {
         throw std::invalid_argument(std::string(variable) + " is '" + text + "', expected a number from " +
                                     std::to_string(low) + " to " + std::to_string(high));

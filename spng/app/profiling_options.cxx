@@ -2,7 +2,7 @@
 #include "spng/app/profiling_options.h"
 
 #include "spng/core/error.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 
 #include <cstdlib>
 
@@ -27,7 +27,7 @@ Given given(const po::variables_map& values, const std::string& name, const char
 }
 
 int rank_of(const Given& given) {
-    const auto rank = parse_number<int>(given.text);
+    const auto rank = parse_value<int>(given.text);
     if (!rank || *rank < 0) {
         throw Error(ErrorKind::Usage, {.what = given.where + " needs the rank of a process in a parallel job",
                                        .where = "command line",

@@ -2,7 +2,7 @@
 #include "spng/device/device_list.h"
 
 #include "spng/core/error.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 #include "spng/device/cuda_plugin.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ int cuda_index(const std::string& name, const std::string& where) {
     if (rest && rest->empty()) {
         return 0;
     }
-    const auto index = parse_number<int>(rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "");
+    const auto index = parse_value<int>(rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "");
     if (!index || *index < 0) {
         throw Error(ErrorKind::Configuration, {.what = "unknown device",
                                                .where = where,

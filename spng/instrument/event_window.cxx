@@ -3,7 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 
 #include <map>
 #include <vector>
@@ -25,7 +25,7 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
 
 /// Return the integer, 0 to `largest`; nothing for any other text.
 std::optional<std::uint64_t> integer_from(const std::string& text) {
-    const auto value = parse_number<std::uint64_t>(text);
+    const auto value = parse_value<std::uint64_t>(text);
     return value && *value <= largest ? value : std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/io/frame_member.h"
 
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 
 #include <array>
 #include <stdexcept>
@@ -43,7 +43,7 @@ std::optional<FrameMember> parse_member_name(std::string_view name) {
         if (last == std::string_view::npos) {
             throw std::invalid_argument("it has no tag");
         }
-        const auto ident = parse_number<int>(rest.substr(last + 1));
+        const auto ident = parse_value<int>(rest.substr(last + 1));
         if (!ident) {
             throw std::invalid_argument("it has no event ident");
         }

@@ -116,7 +116,7 @@ def _as_text(findings: Findings) -> str:
     for finding in findings.found:
         rule, found = finding.rule, finding.found
         by_range = Result(
-            columns("Range, Places, Time (ns), Opened in"),
+            columns("Range", "Places", "Time (ns), Opened in"),
             [
                 (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
                 for each in finding.ranges

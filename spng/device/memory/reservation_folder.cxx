@@ -3,7 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 #include "spng/device/memory/byte_size.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
 }
 
 std::optional<std::int64_t> integer_from(const std::string& text) {
-    const auto value = parse_number<std::int64_t>(text);
+    const auto value = parse_value<std::int64_t>(text);
     return value && *value >= 0 ? value : std::nullopt;
 }
 

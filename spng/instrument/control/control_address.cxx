@@ -2,7 +2,7 @@
 #include "spng/instrument/control/control_address.h"
 
 #include "spng/core/error.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 
 #include <cstdlib>
 
@@ -31,7 +31,7 @@ ControlAddress parse_control_address(const std::string& text, const std::string&
         }
         return address;
     }
-    const auto port = parse_number<std::uint16_t>(text.rfind("tcp:", 0) == 0 ? text.substr(4) : "");
+    const auto port = parse_value<std::uint16_t>(text.rfind("tcp:", 0) == 0 ? text.substr(4) : "");
     if (!port) {
         throw reject("'" + text + "'", "tcp:0 takes a free port");
     }

@@ -2,7 +2,7 @@
 #include "spng/nodes/sim/depos/depo_reader.h"
 
 #include "spng/core/error.h"
-#include "spng/core/parse_number.h"
+#include "spng/core/parse_value.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
@@ -30,7 +30,7 @@ std::optional<int> ident_of(std::string_view name, std::string_view prefix) {
     if (!name.starts_with(prefix) || !name.ends_with(ending) || name.size() < prefix.size() + ending.size()) {
         return std::nullopt;
     }
-    return parse_number<int>(name.substr(prefix.size(), name.size() - prefix.size() - ending.size()));
+    return parse_value<int>(name.substr(prefix.size(), name.size() - prefix.size() - ending.size()));
 }
 
 bool fits(const at::Tensor& data, const at::Tensor& info, std::int64_t quantities_axis) {
