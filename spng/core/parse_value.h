@@ -8,11 +8,11 @@
 
 namespace spng {
 
-/// Return the number that the whole text is, as std::from_chars() reads it: no blanks, no '+'. Nothing for any
-/// other text, and for a number that does not fit the type.
-template <class Number>
-std::optional<Number> parse_value(std::string_view text) {
-    Number value{};
+/// Return the value that the whole text is, as std::from_chars() reads it: no blanks, no '+'. Nothing for any
+/// other text, and for a value that does not fit the type.
+template <class Value>
+std::optional<Value> parse_value(std::string_view text) {
+    Value value{};
     const char* const end = text.data() + text.size();
     const auto [rest, problem] = std::from_chars(text.data(), end, value);
     return problem == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
